@@ -1,0 +1,36 @@
+"""The errors a user can cause, and the one that arithmetic can cause.
+
+Each message says where, what was received, what is allowed and how to mend it. The command line
+prints it without a traceback and exits with 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PlabError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class InputError(PlabError, ValueError):
+    """An array, label vector or parameter that no algorithm can run on."""
+
+
+class DataError(PlabError):
+    """A data file that is missing, unreadable, truncated or not the registered one."""
+
+
+class ConfigError(PlabError):
+    """A configuration file or command line that does not mean anything."""
+
+
+class NumericalError(PlabError, ArithmeticError):
+    """An algorithm's own quantities left the range in which its step is defined."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the closest known word, or an empty string."""
+    close = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,39 @@
+"""What is known of a system before an algorithm runs: the arguments of its bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Known quantities of a system, for ``algorithm.bound(facts)``.
+
+    A margin may be a lower bound: every bound decreases in it, so that the result stays valid.
+
+    Parameters
+    ----------
+    dimension
+        Number of unknowns, n.
+    rank
+        1 per row, n per matrix block of order n.
+    margin
+        rho: for rows max over unit y of min_i a_i'y / norm(a_i); for other cones
+        max over unit y of the lowest eigenvalue of A*y, data as given.
+    unit_margin
+        The same for unit cuts, min over cuts of a'y / norm(a).
+    raw_margin
+        The same for cuts as given, min over cuts of a'y.
+    norm
+        An upper bound of norm(a) over the cuts as given.
+    unit_rows
+        Whether the cuts are unit rows, as the theorems on rescaling need.
+    """
+
+    dimension: int
+    rank: int
+    margin: float | None = None
+    unit_margin: float | None = None
+    raw_margin: float | None = None
+    norm: float | None = None
+    unit_rows: bool = False

@@ -1,0 +1,81 @@
+"""Explicit registries: a name stands for ``"module:Class"``, so that listing imports nothing heavy."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from perceptron_lab.errors import ConfigError, did_you_mean
+
+_TARGETS: dict[str, dict[str, str | type]] = {
+    "algorithm": {
+        "perceptron": "perceptron_lab.algorithms.perceptron:Perceptron",
+        "space-dilation": "perceptron_lab.algorithms.space_dilation:SpaceDilation",
+        "ellipsoid": "perceptron_lab.algorithms.ellipsoid:Ellipsoid",
+        "relaxed-perceptron": "perceptron_lab.algorithms.relaxed_perceptron:RelaxedPerceptron",
+        "rescaled-perceptron": "perceptron_lab.algorithms.rescaled_perceptron:RescaledPerceptron",
+    },
+    "oracle": {
+        "most-violated": "perceptron_lab.oracles.orthant:MostViolated",
+        "first-violated": "perceptron_lab.oracles.orthant:FirstViolated",
+        "cyclic": "perceptron_lab.oracles.orthant:Cyclic",
+        "random": "perceptron_lab.oracles.orthant:Random",
+        "pivoted-cholesky": "perceptron_lab.oracles.semidefinite:PivotedCholesky",
+        "cholesky": "perceptron_lab.oracles.semidefinite:Cholesky",
+        "eigenvector": "perceptron_lab.oracles.semidefinite:Eigenvector",
+    },
+    "dataset": {
+        "sdplib": "perceptron_lab.datasets.sdplib:Sdplib",
+        "sdpa": "perceptron_lab.datasets.sdpa_files:SdpaFiles",
+        "maxcut": "perceptron_lab.datasets.maxcut:Maxcut",
+    },
+}
+
+
+def names(kind: str) -> list[str]:
+    """Return the registered names of a kind: ``algorithm``, ``oracle`` or ``dataset``."""
+    return list(_TARGETS[kind])
+
+
+def load(kind: str, name: str) -> Any:
+    """Import and return the class that a name stands for.
+
+    Raises
+    ------
+    ConfigError
+        If the name is not registered; the message suggests the closest one.
+    """
+    known = _TARGETS[kind]
+    if name not in known:
+        raise ConfigError(
+            f"unknown {kind} {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
+        )
+    target = known[name]
+    if isinstance(target, type):
+        return target
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def register(kind: str, name: str, target: str | type) -> None:
+    """Add a user's own algorithm, oracle or dataset under a new name.
+
+    Parameters
+    ----------
+    kind
+        ``algorithm``, ``oracle`` or ``dataset``.
+    name
+        A name that is not taken yet.
+    target
+        The class, or ``"module:Class"``.
+
+    Raises
+    ------
+    ConfigError
+        If the kind is unknown or the name is taken.
+    """
+    if kind not in _TARGETS:
+        raise ConfigError(f"unknown kind {kind!r}; known: {', '.join(_TARGETS)}")
+    if name in _TARGETS[kind]:
+        raise ConfigError(f"the {kind} {name!r} is registered already; choose another name")
+    _TARGETS[kind][name] = target

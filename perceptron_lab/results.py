@@ -1,0 +1,187 @@
+"""What a run ends with: its status, its proved bracket of the margin, its trace."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+class Status(StrEnum):
+    """How a run ended. Only the driver (and the experiment runner) sets it."""
+
+    FEASIBLE = "FEASIBLE"
+    """The point is proved to be strictly feasible on the original data."""
+    INFEASIBLE = "INFEASIBLE"
+    """The weights prove that no strictly feasible point exists."""
+    MARGIN_BOUNDED = "MARGIN_BOUNDED"
+    """The bound that the algorithm or the goal asked for is proved; see ``message``."""
+    UNBOUNDED = "UNBOUNDED"
+    """The optimisation problem has a proved direction of recession."""
+    UPDATE_LIMIT = "UPDATE_LIMIT"
+    """The budget of updates is spent; the bracket is proved all the same."""
+    TIME_LIMIT = "TIME_LIMIT"
+    """The budget of seconds is spent; the bracket is proved all the same."""
+    NUMERICAL_ERROR = "NUMERICAL_ERROR"
+    """The algorithm's own quantities left the range in which its step is defined."""
+    UNVERIFIED = "UNVERIFIED"
+    """The algorithm ended on a claim that could not be proved."""
+    SKIPPED = "SKIPPED"
+    """Runner: not run, for the reason given."""
+    CRASHED = "CRASHED"
+    """Runner: the process died."""
+    KILLED = "KILLED"
+    """Runner: the process was killed at its hard limit."""
+    OUT_OF_MEMORY = "OUT_OF_MEMORY"
+    """Runner: the memory limit was reached."""
+    ERROR = "ERROR"
+    """Runner: an exception; its text is in ``message``."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether ``plab run`` reports this status by exit code 1."""
+        return self in _FAILED
+
+
+_FAILED = {
+    Status.NUMERICAL_ERROR,
+    Status.UNVERIFIED,
+    Status.CRASHED,
+    Status.KILLED,
+    Status.OUT_OF_MEMORY,
+    Status.ERROR,
+}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An algorithm's guarantee on its updates for given facts.
+
+    Parameters
+    ----------
+    value
+        The bound, or None where no theorem applies.
+    theorem
+        Where it is stated, with the paper's key.
+    reason
+        Why there is no bound; empty otherwise.
+    """
+
+    value: float | None
+    theorem: str
+    reason: str = ""
+
+
+@dataclass
+class Trace:
+    """The course of a run at its first and last update, at powers of two and at new phases.
+
+    Each attribute is a list with one entry per record. ``margin`` is the computed (not proved)
+    margin of the point: the lowest score, or eigenvalue of the scores, over norm(point).
+    """
+
+    updates: list[int] = field(default_factory=list)
+    iterations: list[int] = field(default_factory=list)
+    queries: list[int] = field(default_factory=list)
+    products: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    phase: list[str] = field(default_factory=list)
+    margin: list[float] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.updates)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The end of a run.
+
+    Parameters
+    ----------
+    status, proved
+        How it ended, and whether that is proved on the original data.
+    point
+        The last (for FEASIBLE: the proved) point, shape ``(dimension,)``.
+    weights
+        Flat weights in the base of the cone, shape ``(size,)``, or None.
+    margin_lower, margin_upper
+        The proved bracket of the margin; None where nothing is proved.
+    updates, queries, iterations, products
+        What it cost: changes of the point, calls of the oracle, turns of a method that is not
+        mistake-driven, full applications of the data.
+    seconds, total_seconds
+        Seconds of the algorithm alone, and of the whole call.
+    trace
+        Its course.
+    certificate
+        What was proved, and how.
+    bound
+        The algorithm's guarantee, on the facts known (the proved margin among them).
+    message
+        One sentence for the reader.
+    """
+
+    status: Status
+    proved: bool
+    point: FloatArray
+    weights: FloatArray | None
+    margin_lower: float | None
+    margin_upper: float | None
+    updates: int
+    queries: int
+    iterations: int
+    products: float
+    seconds: float
+    total_seconds: float
+    trace: Trace
+    certificate: dict[str, Any]
+    bound: Bound
+    message: str
+
+    def __str__(self) -> str:
+        lower, upper = (
+            "?" if m is None else f"{m:.6g}" for m in (self.margin_lower, self.margin_upper)
+        )
+        lines = [
+            f"{self.status}{' (proved)' if self.proved else ''}: {self.message}",
+            f"  margin in [{lower}, {upper}]",
+            f"  {self.updates} updates, {self.queries} queries, {self.iterations} iterations, "
+            f"{self.products:g} products, {self.seconds:.3g} s",
+        ]
+        if self.bound.value is not None:
+            lines.append(f"  bound: {self.bound.value:.6g} updates ({self.bound.theorem})")
+        return "\n".join(lines)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result as one ``.npz`` file (arrays, and the rest as JSON; no pickle)."""
+        record = {
+            name: getattr(self, name)
+            for name in self.__dataclass_fields__
+            if name not in ("point", "weights", "trace", "bound")
+        }
+        record |= {"bound": asdict(self.bound), "trace": asdict(self.trace)}
+        arrays = {"point": self.point, "json": np.array(json.dumps(record))}
+        if self.weights is not None:
+            arrays["weights"] = self.weights
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Read a result written by :meth:`save`."""
+        with np.load(path, allow_pickle=False) as arrays:
+            record = json.loads(str(arrays["json"]))
+            point = arrays["point"]
+            weights = arrays["weights"] if "weights" in arrays else None
+        record["status"] = Status(record["status"])
+        record["bound"] = Bound(**record["bound"])
+        record["trace"] = Trace(**record["trace"])
+        return cls(point=point, weights=weights, **record)
