@@ -1,4 +1,4 @@
-"""Explicit registries: a name stands for ``"module:Class"``, so that listing imports nothing heavy."""
+"""Explicit registries: a name stands for ``"module:Class"``, so that listing loads nothing."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class Result:
         with np.load(path, allow_pickle=False) as arrays:
             record = json.loads(str(arrays["json"]))
             point = arrays["point"]
-            weights = arrays["weights"] if "weights" in arrays else None
+            weights = arrays.get("weights")
         record["status"] = Status(record["status"])
         record["bound"] = Bound(**record["bound"])
         record["trace"] = Trace(**record["trace"])

@@ -1,0 +1,72 @@
+"""perceptron_lab: the reference laboratory for perceptron-type feasibility algorithms.
+
+Given a linear map A* and a cone K, find a point y with A*y strictly inside K, or show (nearly) why
+there is none. The notation, one for all papers and all cones:
+
+=================  ==================================  =============================================
+symbol             code                                meaning
+=================  ==================================  =============================================
+y, x, w            ``point``, ``(dimension,)``         the unknown
+A*y                ``scores``, flat, ``(size,)``       an element of the space of K; a matrix block
+                                                       holds the entries of its sparsity pattern, a
+                                                       product of cones is slices
+w in Delta(K)      ``weights``, flat, ``(size,)``      base {w in K*: <e, w> = 1}; off-diagonals of
+                                                       matrix weights doubled, so that a plain dot
+                                                       is the trace
+A w                ``combine(weights)``                the adjoint
+extreme point      ``atom``: (span, values)            e_j; v v' with norm(v) = 1
+a = A(atom)        ``cut.normal``                      a violated constraint, <normal, point> <= 0
+e                  ``identity``                        ones; I; their concatenation
+rho                ``margin``                          rows: max over unit y of min_i a_i'y / |a_i|;
+                                                       other cones: max over unit y of the lowest
+                                                       eigenvalue of A*y, data as given
+n in ln n          ``rank``                            1 per row, n per matrix block of order n
+=================  ==================================  =============================================
+
+Data are rows ``(m, dimension)``: row i is example or constraint i. An *update* changes the point
+once; a *query* is one call of the separation oracle; a *product* is one full application of
+``scores`` or ``combine``.
+
+Papers are cited by key: `Kharechko2009` ("the thesis": A. Kharechko, PhD thesis, University of
+Southampton, 2009), `RamdasPena2014`, `PerceptronNotes`, `YuKilincCarbonell2014`,
+`TsampoukaShaweTaylor`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perceptron_lab.driver import solve as solve
+    from perceptron_lab.experiments import run as run
+    from perceptron_lab.goals import Budget as Budget
+    from perceptron_lab.registry import register as register
+    from perceptron_lab.results import Result as Result
+    from perceptron_lab.results import Status as Status
+    from perceptron_lab.system import ConicSystem as ConicSystem
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Budget": "perceptron_lab.goals",
+    "ConicSystem": "perceptron_lab.system",
+    "Result": "perceptron_lab.results",
+    "Status": "perceptron_lab.results",
+    "register": "perceptron_lab.registry",
+    "run": "perceptron_lab.experiments",
+    "solve": "perceptron_lab.driver",
+}
+
+__all__ = [*_PUBLIC, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use, so that ``import perceptron_lab`` stays light."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'perceptron_lab' has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

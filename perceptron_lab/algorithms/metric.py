@@ -1,0 +1,59 @@
+"""The metric of dilated space: Q = B B' for space dilation and the ellipsoid method.
+
+Dilation in the direction of a cut a multiplies B by I + (1 / lambda - 1) b b', b = B'a / norm(B'a)
+(`Kharechko2009`, section 2.7). For Q this is one symmetric rank-one update,
+
+    Q <- Q - (1 - 1 / lambda^2) (Qa)(Qa)' / (a'Qa),
+
+made in place on the lower triangle by BLAS (dsymv and dsyr).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.linalg
+
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.results import FloatArray
+
+
+class Metric:
+    """A symmetric positive definite matrix Q, starting at I.
+
+    Parameters
+    ----------
+    dimension
+        Its order, n >= 1.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._lower = np.asfortranarray(np.eye(dimension))
+
+    def along(self, normal: FloatArray) -> tuple[FloatArray, float]:
+        """Return Qa / sqrt(a'Qa) and sqrt(a'Qa) for a cut's normal a.
+
+        Raises
+        ------
+        NumericalError
+            If rounding has made a'Qa negative or not finite.
+        """
+        product = scipy.linalg.blas.dsymv(1.0, self._lower, normal, lower=1)
+        square = float(normal @ product)
+        if not 0.0 < square < math.inf:
+            raise NumericalError(
+                f"a'Qa = {square:g} is not positive: Q is no longer positive definite in double "
+                "precision (the round-off safe coefficients last longer)"
+            )
+        length = math.sqrt(square)
+        return product / length, length
+
+    def shrink(self, direction: FloatArray, amount: float) -> None:
+        """Apply Q <- Q - amount d d' for d = Qa / sqrt(a'Qa), in place; 0 < amount < 1."""
+        scipy.linalg.blas.dsyr(-amount, direction, lower=1, a=self._lower, overwrite_a=1)
+
+    def matrix(self) -> FloatArray:
+        """Return Q as a full symmetric array, shape ``(n, n)``."""
+        lower = np.tril(self._lower)
+        return np.asarray(lower + np.tril(lower, -1).T)

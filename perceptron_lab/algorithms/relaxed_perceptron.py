@@ -1,0 +1,128 @@
+"""The modified (relaxed) perceptron: Algorithms 3, 5 and 8 of `Kharechko2009`, one family."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated
+
+import numpy as np
+import scipy.special
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import State, no_point_exists
+from perceptron_lab.claims import Claim, MarginAbove
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem
+
+
+@plain_dataclass(kw_only=True)
+class RelaxedState(State):
+    """The point x, the sum of 1 / norm(a)^2 of the current try, and the random generator."""
+
+    rng: np.random.Generator
+    spent: float = 0.0
+    tries: int = 1
+
+
+@dataclass(frozen=True, config=STRICT)
+class RelaxedPerceptron:
+    """Find x with a'x >= -sigma norm(x) for all cuts a: a relaxed answer, cheap at small margins.
+
+    From a random unit x, while a cut with a'x < -sigma norm(x) exists, x <- x - (u'x) u with
+    u = a / norm(a). A try ends, and the next random x is drawn, as soon as the sum of
+    1 / norm(a)^2 over its updates exceeds (2 / sigma^2) ln(1 / theta), or x vanishes.
+
+    If a'z >= 0 for all cuts and x starts with x'z >= theta, then x'z never falls below theta, the
+    norm of x falls below theta after that many updates, and so the try must succeed: with
+    probability at least eta = P(x'z >= theta) (Theorems 4.2 and 6.5; in the latter the factor
+    (1 - sigma^2) is (1 - sigma^2 / norm(a)^2)).
+
+    On unit rows the sum counts updates: Algorithm 5, and with theta = 1/sqrt(n) Algorithm 3. On
+    other systems the cuts are taken as they are (Algorithm 8): section 6.5 shows why a matrix
+    oracle cannot tell whether all *normalised* cuts hold to -sigma.
+
+    Parameters
+    ----------
+    sigma
+        The relaxation, > 0 (default 0.01).
+    theta
+        0 < theta <= 1; None (default) stands for 1 / sqrt(dimension).
+
+    References
+    ----------
+    `Kharechko2009`, Algorithms 3, 5 and 8, Theorems 2.10, 4.2 and 6.5.
+    """
+
+    sigma: Annotated[float, Field(gt=0)] = 0.01
+    theta: Annotated[float, Field(gt=0, le=1)] | None = None
+
+    def limit(self, dimension: int) -> float:
+        """Return (2 / sigma^2) ln(1 / theta), the largest sum of 1 / norm(a)^2 of one try."""
+        theta = self.theta or 1.0 / math.sqrt(dimension)
+        return 2.0 / self.sigma**2 * math.log(1.0 / theta)
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> RelaxedState:
+        """Return the first random unit point."""
+        return RelaxedState(point=random_unit(system.dimension, rng), rng=rng, phase="try 1")
+
+    def step(
+        self, system: ConicSystem, state: RelaxedState, most: int
+    ) -> tuple[RelaxedState, Claim | None]:
+        """Make up to ``most`` updates; claim a relaxed point, or begin another try."""
+        limit = self.limit(system.dimension)
+        for _ in range(most):
+            length = math.sqrt(system.operator.inner(state.point, state.point))
+            if length <= 1e-14 or state.spent > limit:
+                self._try_again(state)
+                return state, None
+            cut = system.cut(state.point, self.sigma * length)
+            if cut is None:
+                return state, MarginAbove(state.point / length, -self.sigma)
+            if cut.norm == 0.0:
+                return state, no_point_exists(system, cut)
+            unit = cut.normal / cut.norm
+            state.point -= system.operator.inner(unit, state.point) * unit
+            state.spent += cut.norm**-2
+            state.updates += 1
+        return state, None
+
+    @staticmethod
+    def _try_again(state: RelaxedState) -> None:
+        state.point = random_unit(len(state.point), state.rng)
+        state.spent = 0.0
+        state.tries += 1
+        state.phase = f"try {state.tries}"
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return the updates of one try over the probability that a try succeeds: an expectation.
+
+        With unit cuts a try makes at most floor(limit) + 1 updates; with longer ones up to
+        norm^2 times as many.
+        """
+        theorem = "Theorems 4.2 and 6.5 of Kharechko2009, expected over the tries"
+        if facts.norm is None:
+            return Bound(None, theorem, "no bound of the cuts' norms is known")
+        theta = self.theta or 1.0 / math.sqrt(facts.dimension)
+        square = 1.0 if facts.unit_rows else facts.norm**2
+        most = math.floor(self.limit(facts.dimension) * square) + 1
+        return Bound(most / cap_probability(facts.dimension, theta), theorem)
+
+
+def random_unit(dimension: int, rng: np.random.Generator) -> FloatArray:
+    """Return a point distributed uniformly on the unit sphere, shape ``(dimension,)``."""
+    point = rng.standard_normal(dimension)
+    return np.asarray(point / np.linalg.norm(point))
+
+
+def cap_probability(dimension: int, height: float) -> float:
+    """Return eta = P(x'z >= theta) for x uniform on the sphere, z a unit vector, 0 <= theta <= 1.
+
+    eta = I_{1 - theta^2}((n-1)/2, 1/2) / 2 (and 1/2 in dimension 1).
+    """
+    if dimension == 1:
+        return 0.5
+    return float(scipy.special.betainc((dimension - 1) / 2, 0.5, 1.0 - height**2)) / 2.0

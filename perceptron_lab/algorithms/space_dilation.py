@@ -1,0 +1,98 @@
+"""The perceptron with Shor's space dilation (`Kharechko2009`, section 2.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import State, no_point_exists
+from perceptron_lab.algorithms.metric import Metric
+from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import Bound
+from perceptron_lab.system import ConicSystem
+
+
+@plain_dataclass(kw_only=True)
+class DilationState(State):
+    """The point and Q = D^-1 D^-T, the metric of the dilated space."""
+
+    metric: Metric
+
+
+@dataclass(frozen=True, config=STRICT)
+class SpaceDilation:
+    """The perceptron in a space that is stretched along every cut.
+
+    With D_0 = I and b = D^-T a / norm(D^-T a) for a cut a'x <= 0,
+
+        x <- x + eta_t D^-1 b,    D <- (I + (lambda - 1) b b') D,
+
+    so that later cuts undo less of what this one has corrected. The inverse map is never formed:
+    D^-1 b = Qa / sqrt(a'Qa) with Q = D^-1 D^-T, which shrinks by (1 - 1/lambda^2) along b. With
+    lambda = sqrt((n+1)/(n-1)), eta_0 = 1/(n+1) and ratio n / sqrt(n^2-1) this is the ellipsoid
+    method; lambda near 1 with constant steps is the normalised perceptron.
+
+    Parameters
+    ----------
+    dilation
+        lambda > 1 (default 2).
+    step_rule
+        ``constant``: eta_t = eta_0. ``inverse-sqrt``: eta_t = eta_0 / sqrt(t + 1). ``geometric``:
+        eta_t = eta_0 ratio^t. Default ``constant``.
+    first_step
+        eta_0 > 0 (default 1).
+    ratio
+        Of the geometric rule, > 0 (default 1).
+
+    References
+    ----------
+    `Kharechko2009`, section 2.7; N. Z. Shor, Minimization Methods for Non-Differentiable Functions,
+    Springer 1985.
+    """
+
+    dilation: Annotated[float, Field(gt=1)] = 2.0
+    step_rule: Literal["constant", "inverse-sqrt", "geometric"] = "constant"
+    first_step: Annotated[float, Field(gt=0)] = 1.0
+    ratio: Annotated[float, Field(gt=0)] = 1.0
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> DilationState:
+        """Return the state at x = 0, D = I."""
+        return DilationState(point=np.zeros(system.dimension), metric=Metric(system.dimension))
+
+    def step_size(self, update: int) -> float:
+        """Return eta_t for t = ``update`` >= 0."""
+        if self.step_rule == "inverse-sqrt":
+            return self.first_step / float(np.sqrt(update + 1.0))
+        if self.step_rule == "geometric":
+            return self.first_step * self.ratio**update
+        return self.first_step
+
+    def step(
+        self, system: ConicSystem, state: DilationState, most: int
+    ) -> tuple[DilationState, Claim | None]:
+        """Make up to ``most`` updates; claim x feasible when no cut is left."""
+        for _ in range(most):
+            cut = system.cut(state.point)
+            if cut is None:
+                return state, FeasiblePoint(state.point.copy())
+            if cut.norm == 0.0:
+                return state, no_point_exists(system, cut)
+            direction, _length = state.metric.along(cut.normal / cut.norm)
+            state.point += self.step_size(state.updates) * direction
+            state.metric.shrink(direction, 1.0 - self.dilation**-2)
+            state.updates += 1
+        return state, None
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return no bound: none is known for a general lambda and step rule."""
+        return Bound(
+            None,
+            "section 2.7 of Kharechko2009",
+            "none is known for a general dilation; the ellipsoid method is the case that has one",
+        )

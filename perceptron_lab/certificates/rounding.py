@@ -1,0 +1,102 @@
+"""Bounds of rounding errors in double precision: dot products, sums, and their exact fallback.
+
+u = 2^-53 is the unit roundoff, eta = 2^-1074 the smallest positive double. Statements are about the
+doubles stored. Every bound is itself rounded upward: a computed sum or norm of N terms is
+multiplied by 1 + 2 N u, then moved to the next double.
+
+References
+----------
+Jeannerod and Rump, SIAM J. Matrix Anal. Appl. 34 (2013): |fl(a'b) - a'b| <= n u |a|'|b| in any
+order of summation, with or without fused multiply-add (plus n eta / 2 for underflow).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.results import FloatArray
+
+UNIT_ROUNDOFF = 2.0**-53
+SMALLEST = 2.0**-1074
+
+
+def gamma(terms: int) -> float:
+    """Return an upper bound of gamma_k = k u / (1 - k u)."""
+    return above(terms * UNIT_ROUNDOFF / (1.0 - terms * UNIT_ROUNDOFF), 2)
+
+
+def above(value: float, terms: int) -> float:
+    """Return an upper bound of a non-negative sum or norm computed from ``terms`` terms."""
+    return math.nextafter(value * (1.0 + 2.0 * (terms + 2) * UNIT_ROUNDOFF), math.inf)
+
+
+def below(value: float, terms: int) -> float:
+    """Return a lower bound of a non-negative sum or norm computed from ``terms`` terms."""
+    return max(0.0, math.nextafter(value * (1.0 - 2.0 * (terms + 2) * UNIT_ROUNDOFF), -math.inf))
+
+
+def norm_above(vector: FloatArray) -> float:
+    """Return an upper bound of the Euclidean norm of a vector (or Frobenius norm of a matrix)."""
+    flat = vector.ravel()
+    largest = float(np.abs(flat).max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    scaled = flat / largest  # no overflow, and underflow only of terms below u
+    return above(largest * above(math.sqrt(float(scaled @ scaled)), len(flat)), 2)
+
+
+def norm_below(vector: FloatArray) -> float:
+    """Return a lower bound of the Euclidean norm of a vector."""
+    flat = vector.ravel()
+    largest = float(np.abs(flat).max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    scaled = flat / largest
+    return below(largest * below(math.sqrt(float(scaled @ scaled)), 2 * len(flat)), 2)
+
+
+def product_with_radius(
+    matrix: FloatArray | sp.csr_array, vector: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return s = fl(M v) and r with |s - M v| <= r, entry by entry, shape ``(rows,)`` each.
+
+    r = (k + 2) u |M||v| (1 + 1e-10) + 2 k eta, with k the number of terms of a row.
+    """
+    magnitude = np.abs(vector)
+    if isinstance(matrix, np.ndarray):
+        terms = np.full(matrix.shape[0], matrix.shape[1])
+        block = max(1, 2**21 // matrix.shape[1])  # |M| is formed a few rows at a time
+        starts = range(0, matrix.shape[0], block)
+        sizes = np.concatenate([np.abs(matrix[i : i + block]) @ magnitude for i in starts])
+    else:
+        terms = np.diff(matrix.indptr)
+        sizes = np.asarray(abs(matrix) @ magnitude)
+    radius = (terms + 2) * UNIT_ROUNDOFF * sizes * (1.0 + 1e-10) + 2.0 * terms * SMALLEST
+    return np.asarray(matrix @ vector), np.asarray(radius)
+
+
+def exact_dot(left: FloatArray, right: FloatArray) -> Fraction:
+    """Return left'right exactly.
+
+    Every double is an integer times a power of two, so the sum is exact in integers.
+    """
+    pairs = [(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True) if a and b]
+    terms = [(_integer(a), _integer(b)) for a, b in pairs]
+    lowest = min((i[1] + j[1] for i, j in terms), default=0)
+    total = sum((i[0] * j[0]) << (i[1] + j[1] - lowest) for i, j in terms)
+    return Fraction(total) * Fraction(2) ** lowest
+
+
+def _integer(value: float) -> tuple[int, int]:
+    fraction, exponent = math.frexp(value)
+    return int(math.ldexp(fraction, 53)), exponent - 53
+
+
+def float_below(value: Fraction) -> float:
+    """Return a double that is at most ``value``."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)

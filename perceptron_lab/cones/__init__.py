@@ -1,0 +1,1 @@
+"""Self-dual cones: how they separate, their spectrum and their base."""

@@ -1,0 +1,78 @@
+"""The contract of a self-dual cone K in flat coordinates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from perceptron_lab.results import FloatArray
+
+Oracles = Mapping[str, Any]
+"""Oracle records by the kind of cone that they separate: ``orthant``, ``semidefinite``."""
+
+
+class Atom(NamedTuple):
+    """An extreme point of the base Delta(K) = {w in K*: <e, w> = 1}, zero outside its span.
+
+    Parameters
+    ----------
+    span
+        Where its block lies in the flat coordinates.
+    values
+        Its dual coordinates there, so that a plain dot product with scores is <atom, scores>.
+    """
+
+    span: slice
+    values: FloatArray
+
+
+class Cone(ABC):
+    """A self-dual cone K with identity e.
+
+    Attributes
+    ----------
+    size
+        Number of flat coordinates.
+    rank
+        Number of eigenvalues.
+    identity
+        e in score coordinates, shape ``(size,)``.
+    accepts_boundary
+        Whether an oracle in use may accept scores on the boundary of K.
+    """
+
+    size: int
+    rank: int
+    identity: FloatArray
+    accepts_boundary: bool = False
+
+    @abstractmethod
+    def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
+        """Return an atom that violates the scores, or None.
+
+        At slack 0 the scores must lie inside K: an atom w has <w, scores> <= 0. At slack s > 0,
+        scores + s e must lie in K: <w, scores> <= -s. Slack is absolute.
+        """
+
+    @abstractmethod
+    def eigenvalues(self, scores: FloatArray) -> FloatArray:
+        """Return the eigenvalues of scores, shape ``(rank,)``, in the order of ``spectrum``."""
+
+    @abstractmethod
+    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, Any]:
+        """Return the eigenvalues of scores and the frame to which they belong."""
+
+    @abstractmethod
+    def assemble(self, eigenvalues: FloatArray, frame: Any) -> FloatArray:
+        """Return the element with these eigenvalues in this frame, as weights, ``(size,)``."""
+
+    @abstractmethod
+    def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
+        """Return this cone with fresh running oracles: those given, or the defaults."""
+
+    def strict(self) -> Self:
+        """Return this cone with oracles that refuse the boundary."""
+        return self

@@ -1,0 +1,49 @@
+"""The non-negative orthant: one eigenvalue per row."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from perceptron_lab.cones.base import Atom, Cone, Oracles
+from perceptron_lab.oracles.orthant import MostViolated
+from perceptron_lab.results import FloatArray
+
+
+class Orthant(Cone):
+    """{z in R^m: z >= 0}, with e = (1, .., 1) and the unit vectors e_j as atoms.
+
+    Parameters
+    ----------
+    size
+        m, at least 1.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = self.rank = size
+        self.identity = np.ones(size)
+        self._oracle = MostViolated().start(np.random.default_rng(0))
+
+    def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
+        """Return the atom e_j of the constraint that the oracle picks."""
+        j = self._oracle.find(scores, slack)
+        return None if j is None else Atom(slice(j, j + 1), np.ones(1))
+
+    def eigenvalues(self, scores: FloatArray) -> FloatArray:
+        """Return the scores themselves."""
+        return scores
+
+    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, None]:
+        """Return the scores; the frame of the orthant is always the same."""
+        return scores, None
+
+    def assemble(self, eigenvalues: FloatArray, frame: None) -> FloatArray:
+        """Return the eigenvalues themselves."""
+        return eigenvalues
+
+    def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
+        """Return an orthant of the same size with a fresh oracle."""
+        other = type(self)(self.size)
+        other._oracle = oracles.get("orthant", MostViolated()).start(rng)
+        return other

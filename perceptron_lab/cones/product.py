@@ -1,0 +1,65 @@
+"""Products of cones: blocks of one flat vector, with one joint base."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from perceptron_lab.cones.base import Atom, Cone, Oracles
+from perceptron_lab.results import FloatArray
+
+
+class Product(Cone):
+    """K_1 x .. x K_p, with e the concatenation, and Delta(K) = {w in K*: sum_i <e_i, w_i> = 1}.
+
+    Parameters
+    ----------
+    parts
+        The cones, one or more, in the order of their blocks. The first violated block answers a
+        query.
+    """
+
+    def __init__(self, parts: Sequence[Cone]) -> None:
+        self.parts = tuple(parts)
+        ends = np.cumsum([part.size for part in parts]).tolist()
+        self.spans = [slice(end - p.size, end) for p, end in zip(parts, ends, strict=True)]
+        self.size, self.rank = ends[-1], sum(part.rank for part in parts)
+        self.identity = np.concatenate([part.identity for part in parts])
+        self.accepts_boundary = any(part.accepts_boundary for part in parts)
+        self._cuts = np.cumsum([part.rank for part in parts])[:-1]
+
+    def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
+        """Return the atom of the first block that is violated."""
+        for part, span in zip(self.parts, self.spans, strict=True):
+            atom = part.separate(scores[span], slack)
+            if atom is not None:
+                start = span.start
+                return Atom(slice(start + atom.span.start, start + atom.span.stop), atom.values)
+        return None
+
+    def eigenvalues(self, scores: FloatArray) -> FloatArray:
+        """Return the eigenvalues of all blocks, block after block."""
+        blocks = zip(self.parts, self.spans, strict=True)
+        return np.concatenate([part.eigenvalues(scores[span]) for part, span in blocks])
+
+    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, list[Any]]:
+        """Return the eigenvalues of all blocks and the list of their frames."""
+        blocks = zip(self.parts, self.spans, strict=True)
+        values, frames = zip(*(p.spectrum(scores[span]) for p, span in blocks), strict=True)
+        return np.concatenate(values), list(frames)
+
+    def assemble(self, eigenvalues: FloatArray, frame: list[Any]) -> FloatArray:
+        """Return the blocks assembled one by one."""
+        values = np.split(eigenvalues, self._cuts)
+        blocks = zip(self.parts, values, frame, strict=True)
+        return np.concatenate([part.assemble(v, f) for part, v, f in blocks])
+
+    def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
+        """Return the product of the parts with fresh oracles."""
+        return type(self)([part.started(oracles, rng) for part in self.parts])
+
+    def strict(self) -> Self:
+        """Return the product of the parts with oracles that refuse the boundary."""
+        return type(self)([part.strict() for part in self.parts]) if self.accepts_boundary else self

@@ -1,0 +1,90 @@
+"""SDPA data as a homogenised conic system (`Kharechko2009`, Proposition 6.2).
+
+Of min c'x subject to F(x) = sum_i x_i F_i - F_0 positive semidefinite, the objective is left out:
+find (x_0, x) with x_0 > 0 and sum_i x_i F_i - x_0 F_0 positive definite. Then x / x_0 is strictly
+feasible. The auxiliary variable is coordinate 0 of the point and one more block, the first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.spectral import lowest
+from perceptron_lab.datasets.sdpa import SdpaData
+from perceptron_lab.facts import Facts
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.system import ConicSystem
+
+COMPLETE_UP_TO = 300
+"""Blocks of at most this order hold all their entries, so that weights on them are matrices."""
+
+
+def homogenised(data: SdpaData) -> ConicSystem:
+    """Return the homogenised system of an SDP, data and signs as in SDPA's format.
+
+    The operator is one sparse matrix, entries of the blocks' patterns by variables, so that scores
+    are one sparse product.
+    """
+    variables = len(data.objective) + 1
+    auxiliary = sp.csr_array(([1.0], ([0], [0])), shape=(1, variables))
+    cones: list[Cone] = [Orthant(1)]
+    matrices = [auxiliary]
+    for number, size in enumerate(data.blocks):
+        cone, matrix = _block(data, number, size, variables)
+        cones.append(cone)
+        matrices.append(matrix)
+    operator = Matrix(sp.csr_array(sp.vstack(matrices, format="csr")))
+    cone = Product(cones)
+    return ConicSystem(operator, cone, interior=_interior(operator, cone))
+
+
+def _block(data: SdpaData, number: int, size: int, variables: int) -> tuple[Cone, sp.csr_array]:
+    here = data.block == number
+    matrix, row, column = data.matrix[here], data.row[here], data.column[here]
+    value = np.where(matrix == 0, -data.value[here], data.value[here])
+    order = abs(size)
+    if size < 0 or order == 1:
+        entries = sp.csr_array((value, (row, matrix)), shape=(order, variables))
+        return Orthant(order), entries
+    keys = _pattern(order, row, column)
+    position = np.searchsorted(keys, row * order + column)
+    entries = sp.csr_array((value, (position, matrix)), shape=(len(keys), variables))
+    return Semidefinite(order, keys // order, keys % order), entries
+
+
+def _pattern(order: int, row: IntArray, column: IntArray) -> IntArray:
+    """Return the keys row * order + column of the pattern, ascending."""
+    if order <= COMPLETE_UP_TO:
+        upper = np.triu_indices(order)
+        return np.asarray(upper[0] * order + upper[1])
+    diagonal = np.arange(order) * (order + 1)
+    return np.unique(np.concatenate([row * order + column, diagonal]))
+
+
+def _interior(operator: Matrix, cone: Product) -> FloatArray | None:
+    """Return d with x_0 = 0 and sum_i d_i F_i = I (or nearly), if there is one; MAXCUT: all ones.
+
+    Adding a multiple of d to a point of the closed cone with x_0 > 0 moves it inside.
+    """
+    blocks = sp.csr_array(operator.data[1:, 1:])
+    target = cone.identity[1:]
+    solution = scipy.sparse.linalg.lsqr(blocks, target, atol=1e-15, btol=1e-15, iter_lim=1000)[0]
+    scores = np.concatenate([[1.0], blocks @ solution])
+    if lowest(cone, scores) < 0.5:
+        return None
+    nearest = np.round(solution)
+    if np.array_equal(blocks @ nearest, target):
+        solution = nearest
+    return np.concatenate([[0.0], solution])
+
+
+def facts(system: ConicSystem) -> Facts:
+    """Return what is known of a homogenised system: its sizes and a bound of its cuts' norms."""
+    return system.facts()

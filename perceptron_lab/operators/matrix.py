@@ -1,0 +1,70 @@
+"""Data as one matrix: rows, or the pattern entries of a matrix pencil by its variables."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.cones.base import Atom
+from perceptron_lab.operators.base import Operator
+from perceptron_lab.results import FloatArray
+
+
+class Matrix(Operator):
+    """scores(y) = S M y, with a matrix M and an optional diagonal S.
+
+    Parameters
+    ----------
+    data
+        M, shape ``(size, dimension)``: a float64 array, or a scipy.sparse CSR array. Never copied.
+    scale
+        The diagonal of S, shape ``(size,)``, for instance 1 / norms of the rows; None means I.
+    """
+
+    def __init__(self, data: FloatArray | sp.csr_array, scale: FloatArray | None = None) -> None:
+        self.size, self.dimension = int(data.shape[0]), int(data.shape[1])
+        self.data, self.scale = data, scale
+        self._transposed: dict[tuple[int, int], sp.csr_array] = {}
+
+    def scores(self, point: FloatArray) -> FloatArray:
+        """Return S M point."""
+        values = np.asarray(self.data @ point)
+        return values if self.scale is None else values * self.scale
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        """Return M'S weights."""
+        scaled = weights if self.scale is None else weights * self.scale
+        return np.asarray(scaled @ self.data)
+
+    def normal(self, atom: Atom) -> FloatArray:
+        """Return the combination of the rows in the atom's span."""
+        span, values = atom
+        if self.scale is not None:
+            values = values * self.scale[span]
+        if isinstance(self.data, np.ndarray):
+            return np.asarray(values @ self.data[span])
+        if span.stop - span.start == 1:
+            return self._sparse_row(span.start, values[0])
+        return np.asarray(self._block(span) @ values)
+
+    def _sparse_row(self, row: int, factor: float) -> FloatArray:
+        assert isinstance(self.data, sp.csr_array)
+        entries = slice(self.data.indptr[row], self.data.indptr[row + 1])
+        normal = np.zeros(self.dimension)
+        np.add.at(normal, self.data.indices[entries], factor * self.data.data[entries])
+        return normal
+
+    def _block(self, span: slice) -> sp.csr_array:
+        """The transposed rows of a block, kept: a matrix block is asked for at every cut."""
+        key = (span.start, span.stop)
+        if key not in self._transposed:
+            self._transposed[key] = sp.csr_array(self.data[span].T)
+        return self._transposed[key]
+
+    def row_norms(self) -> FloatArray:
+        """Return the Euclidean norms of the rows of S M, shape ``(size,)``."""
+        if isinstance(self.data, np.ndarray):
+            norms = np.sqrt(np.einsum("ij,ij->i", self.data, self.data))
+        else:
+            norms = np.sqrt(np.asarray((self.data * self.data).sum(axis=1)).ravel())
+        return np.asarray(norms if self.scale is None else norms * self.scale)

@@ -1,0 +1,124 @@
+"""Data rescaled by a linear map H: the cuts a become H a (`Kharechko2009`, Algorithms 4 and 6).
+
+A point y of the rescaled system stands for H'y of the original one. Both classes keep H and apply
+H <- (I + nu x x') H for a unit direction x; they differ in where the data are rescaled.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from perceptron_lab.cones.base import Atom
+from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray
+
+
+class Rescaled(Operator):
+    """The data seen through H, starting from H = I.
+
+    Parameters
+    ----------
+    base
+        The operator that is rescaled.
+    """
+
+    def __init__(self, base: Operator) -> None:
+        self.base = base
+        self.size, self.dimension = base.size, base.dimension
+        self.map: FloatArray = np.eye(base.dimension)
+
+    def to_base(self, point: FloatArray) -> FloatArray:
+        """Return H'point, the point of the base system that ``point`` stands for."""
+        return np.asarray(self.map.T @ point)
+
+    def weights_to_base(self, weights: FloatArray) -> FloatArray:
+        """Return the multiples of the base's cuts that ``weights`` stand for."""
+        return weights
+
+    @abstractmethod
+    def stretch(self, direction: FloatArray, factor: float) -> None:
+        """Apply H <- (I + factor x x') H for the unit vector x = ``direction``; factor > -1."""
+
+    def _stretch_map(self, direction: FloatArray, factor: float) -> None:
+        self.map += np.outer(factor * direction, direction @ self.map)
+
+
+class RescaledMap(Rescaled):
+    """H is applied to points and normals: for data of any kind, sparse and matrix-valued."""
+
+    def scores(self, point: FloatArray) -> FloatArray:
+        """Return the scores of H'point."""
+        return self.base.scores(self.to_base(point))
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        """Return H A weights."""
+        return np.asarray(self.map @ self.base.combine(weights))
+
+    def normal(self, atom: Atom) -> FloatArray:
+        """Return H A(atom)."""
+        return np.asarray(self.map @ self.base.normal(atom))
+
+    def stretch(self, direction: FloatArray, factor: float) -> None:
+        """Stretch the map; the data stay as they are."""
+        self._stretch_map(direction, factor)
+
+
+class RescaledRows(Rescaled):
+    """Unit rows a / norm(a) are mapped and normalised once per stretch, not once per query.
+
+    With t = <a, x> the norm of a + nu t x is sqrt(1 + (2 nu + nu^2) t^2). Dense rows are kept
+    rescaled; for sparse rows, whose rescaled rows are dense, H is applied to points and normals and
+    only the norms are kept.
+
+    Parameters
+    ----------
+    base
+        Rows of norm 1.
+    """
+
+    def __init__(self, base: Matrix) -> None:
+        super().__init__(base)
+        self._norms = np.ones(base.size)
+        self._rows: FloatArray | None = None
+        if isinstance(base.data, np.ndarray):
+            scale = 1.0 if base.scale is None else base.scale[:, None]
+            self._rows = np.ascontiguousarray(base.data * scale)
+
+    def scores(self, point: FloatArray) -> FloatArray:
+        """Return the scores of the rescaled unit rows."""
+        if self._rows is not None:
+            return np.asarray(self._rows @ point)
+        return self.base.scores(self.to_base(point)) / self._norms
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        """Return the combination of the rescaled unit rows."""
+        if self._rows is not None:
+            return np.asarray(weights @ self._rows)
+        return np.asarray(self.map @ self.base.combine(weights / self._norms))
+
+    def normal(self, atom: Atom) -> FloatArray:
+        """Return the combination of the rescaled unit rows in the atom's span."""
+        span, values = atom
+        if self._rows is not None:
+            return np.asarray(values @ self._rows[span])
+        return np.asarray(self.map @ self.base.normal(Atom(span, values / self._norms[span])))
+
+    def weights_to_base(self, weights: FloatArray) -> FloatArray:
+        """Return weights / norm(H a): row i of this operator is H a_i / norm(H a_i)."""
+        return np.asarray(weights / self._norms)
+
+    def stretch(self, direction: FloatArray, factor: float) -> None:
+        """Stretch the map and the rows, and normalise the rows by one rank-one formula."""
+        along = self.scores(direction)
+        growth = np.sqrt(1.0 + factor * (factor + 2.0) * along**2)
+        if self._rows is not None:
+            self._rows += np.outer(factor * along, direction)
+            self._rows /= growth[:, None]
+        self._stretch_map(direction, factor)
+        self._norms *= growth
+        if self._norms.max() > 1e100:  # only ratios matter for unit rows: keep clear of overflow
+            self.map /= self._norms.max()
+            self._norms /= self._norms.max()

@@ -1,0 +1,1 @@
+"""Separation oracles: how a block of scores outside its cone is cut off, chosen by name."""

@@ -1,0 +1,136 @@
+"""Oracles of the semidefinite cone: a direction v with v'Zv <= 0, or the word that Z passes.
+
+Section 6.4 of `Kharechko2009`. The word of an oracle is never a proof: rounding decides near the
+boundary, and an oracle may accept the boundary on purpose. What it accepts is proved elsewhere.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
+
+import numpy as np
+import scipy.linalg
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.compiled.pivoted_cholesky import (
+    ACCEPT_ZEROS,
+    CUT_ZEROS,
+    INSPECT_ZEROS,
+    separating_direction,
+)
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import FloatArray
+
+
+class Examiner(ABC):
+    """A running oracle of the semidefinite cone."""
+
+    @abstractmethod
+    def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
+        """Return v with v'Zv <= 0 (``closed``: < 0), or None if Z seems positive (semi)definite.
+
+        Parameters
+        ----------
+        matrix
+            Z, symmetric, shape ``(n, n)``, C order, both triangles. It may be overwritten.
+        closed
+            Whether positive semidefinite is enough.
+        """
+
+
+@dataclass(frozen=True, config=STRICT)
+class PivotedCholesky:
+    """Algorithm 7 of the thesis: Cholesky with the largest pivot, stopped at a bad residual.
+
+    Mode ``thesis`` stops as printed, when no residual diagonal is negative: it accepts singular
+    matrices, [[0, 1], [1, 0]] among them, and gives the update counts of Table 6.1. Mode ``strict``
+    cuts at zero residual diagonals, and looks at the entries between them.
+
+    Parameters
+    ----------
+    mode
+        ``strict`` (default) or ``thesis``.
+
+    References
+    ----------
+    `Kharechko2009`, Algorithm 7; Theorem 6.4 holds for mode ``strict`` only.
+    """
+
+    kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
+    mode: Literal["strict", "thesis"] = "strict"
+
+    @property
+    def accepts_boundary(self) -> bool:
+        """Whether a singular matrix can pass where a definite one is asked for."""
+        return self.mode == "thesis"
+
+    def start(self, order: int) -> Examiner:
+        """Return a running oracle for matrices of this order."""
+        return _Pivoted(order, self.mode == "thesis")
+
+
+class _Pivoted(Examiner):
+    def __init__(self, order: int, as_printed: bool) -> None:
+        self.as_printed = as_printed
+        self.factor = np.empty((order, order))
+
+    def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
+        zeros = ACCEPT_ZEROS if self.as_printed else INSPECT_ZEROS if closed else CUT_ZEROS
+        direction = np.empty(len(matrix))
+        found = separating_direction(matrix, zeros, self.factor, direction)
+        return direction if found else None
+
+
+@dataclass(frozen=True, config=STRICT)
+class Cholesky:
+    """LAPACK's Cholesky decomposition and the index k at which it fails.
+
+    The leading block A of order k - 1 is positive definite, and v = (-A^-1 a, 1, 0) cuts, where a
+    is the next column: v'Zv is the first pivot that is not positive.
+    """
+
+    kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
+    accepts_boundary: ClassVar[bool] = False
+
+    def start(self, order: int) -> Examiner:
+        """Return a running oracle for matrices of this order."""
+        return _Lapack()
+
+
+class _Lapack(Examiner):
+    def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
+        # The transpose of a symmetric C-ordered matrix is itself in Fortran order: no copy.
+        factor, failed = scipy.linalg.lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
+        if failed <= 0:
+            return None
+        direction = np.zeros(len(matrix))
+        k = failed - 1
+        direction[k] = 1.0
+        if k:
+            lower, row = factor[:k, :k], factor[k, :k]
+            direction[:k] = -scipy.linalg.solve_triangular(
+                lower, row, lower=True, trans="T", check_finite=False
+            )
+        return direction
+
+
+@dataclass(frozen=True, config=STRICT)
+class Eigenvector:
+    """The eigenvector of the lowest eigenvalue: the deepest cut among unit directions."""
+
+    kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
+    accepts_boundary: ClassVar[bool] = False
+
+    def start(self, order: int) -> Examiner:
+        """Return a running oracle for matrices of this order."""
+        return _Lowest()
+
+
+class _Lowest(Examiner):
+    def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
+        values, vectors = scipy.linalg.eigh(
+            matrix, subset_by_index=[0, 0], overwrite_a=True, check_finite=False
+        )
+        inside = values[0] >= 0 if closed else values[0] > 0
+        return None if inside else np.asarray(vectors[:, 0])

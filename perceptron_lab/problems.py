@@ -1,0 +1,39 @@
+"""Anything a user may pass as a problem, as a conic system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.datasets.sdpa import read_sdpa
+from perceptron_lab.errors import InputError
+from perceptron_lab.system import ConicSystem
+
+
+def as_system(problem: Any) -> ConicSystem:
+    """Return the conic system of a problem.
+
+    Parameters
+    ----------
+    problem
+        A :class:`ConicSystem`; a path of an SDPA file; rows, shape ``(m, dimension)`` (the
+        homogeneous system rows @ y > 0); or ``(X, y)``, examples and labels of two classes (an
+        affine separator (w, b)).
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or its numbers do not make a system.
+    DataError
+        If the file cannot be read.
+    """
+    if isinstance(problem, ConicSystem):
+        return problem
+    if isinstance(problem, str | Path):
+        return homogenised(read_sdpa(Path(problem)))
+    if isinstance(problem, tuple):
+        if len(problem) != 2:
+            raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
+        return ConicSystem.from_labelled(*problem)
+    return ConicSystem.from_rows(problem)
