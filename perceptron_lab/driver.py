@@ -92,14 +92,14 @@ def _oracles(oracle: Any) -> dict[str, Any]:
 
 def _goal(goal: Goal | Mapping[str, float]) -> Goal:
     if isinstance(goal, Mapping):
-        known = {"margin_upper": MarginUpper, "margin_ratio": MarginRatio}
-        (name, value), *rest = goal.items()
-        if rest or name not in known:
-            raise InputError(f"goal {dict(goal)}; give one of {', '.join(known)} alone")
-        return known[name](value)
-    if goal == "decide" or goal == "budget" or isinstance(goal, MarginUpper | MarginRatio):
-        return goal
-    raise InputError(f"goal {goal!r}; give decide, budget, margin_upper or margin_ratio")
+        if list(goal) == ["margin_upper"]:
+            return MarginUpper(goal["margin_upper"])
+        if list(goal) == ["margin_ratio"]:
+            return MarginRatio(goal["margin_ratio"])
+        raise InputError(f"goal {dict(goal)}; give margin_upper or margin_ratio alone")
+    if isinstance(goal, str) and goal not in ("decide", "budget"):
+        raise InputError(f"goal {goal!r}; give decide, budget, margin_upper or margin_ratio")
+    return goal
 
 
 SHIFTS = tuple(10.0**k for k in range(-15, -5))
@@ -173,9 +173,10 @@ class _Run:
         self.state, claim = advance(self.algorithm, self.system, state, most)
         elapsed = time.perf_counter() - clock
         self.seconds += elapsed
-        self.chunk = max(
-            1, self.chunk * 2 if elapsed < 0.005 else self.chunk // (1 + (elapsed > 0.05))
-        )
+        if elapsed < 0.005:
+            self.chunk *= 2
+        elif elapsed > 0.05:
+            self.chunk = max(1, self.chunk // 2)
         if self.state.updates == due or self.state.phase != phase:
             self.record()
         return claim

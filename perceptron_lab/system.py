@@ -142,7 +142,7 @@ class ConicSystem:
         signs = np.where(labels == classes[1], 1.0, -1.0)
         data: Any = _checked_rows(examples)
         if affine and isinstance(data, sp.csr_array):
-            data = sp.csr_array(sp.hstack([data, np.ones((count, 1))]))
+            data = sp.csr_array(sp.hstack([data, sp.csr_array(np.ones((count, 1)))]))
         elif affine:
             data = np.column_stack([data, np.ones(count)])
         signed = (

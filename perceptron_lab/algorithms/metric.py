@@ -1,11 +1,11 @@
-"""The metric of dilated space: Q = B B' for space dilation and the ellipsoid method.
+"""The metric Q of the ellipsoid method, updated in place.
 
-Dilation in the direction of a cut a multiplies B by I + (1 / lambda - 1) b b', b = B'a / norm(B'a)
-(`Kharechko2009`, section 2.7). For Q this is one symmetric rank-one update,
+The printed Algorithm 2 multiplies B by I + (1 / lambda - 1) b b', b = B'a / norm(B'a). For Q = B B'
+this is one symmetric rank-one update,
 
     Q <- Q - (1 - 1 / lambda^2) (Qa)(Qa)' / (a'Qa),
 
-made in place on the lower triangle by BLAS (dsymv and dsyr).
+made on the lower triangle by BLAS (dsymv and dsyr): half the memory traffic.
 """
 
 from __future__ import annotations

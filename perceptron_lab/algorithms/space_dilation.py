@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass as plain_dataclass
 from typing import Annotated, Literal
 
 import numpy as np
+import scipy.linalg
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import State, no_point_exists
-from perceptron_lab.algorithms.metric import Metric
 from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
-from perceptron_lab.results import Bound
+from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
 
 @plain_dataclass(kw_only=True)
 class DilationState(State):
-    """The point and Q = D^-1 D^-T, the metric of the dilated space."""
+    """The point and the inverse map B = D^-1, in Fortran order."""
 
-    metric: Metric
+    inverse: FloatArray
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -33,8 +35,8 @@ class SpaceDilation:
 
         x <- x + eta_t D^-1 b,    D <- (I + (lambda - 1) b b') D,
 
-    so that later cuts undo less of what this one has corrected. The inverse map is never formed:
-    D^-1 b = Qa / sqrt(a'Qa) with Q = D^-1 D^-T, which shrinks by (1 - 1/lambda^2) along b. With
+    so that later cuts undo less of what this one has corrected. Only B = D^-1 is kept: it becomes
+    B + (1/lambda - 1) (B b) b', one rank-one update in place. With
     lambda = sqrt((n+1)/(n-1)), eta_0 = 1/(n+1) and ratio n / sqrt(n^2-1) this is the ellipsoid
     method; lambda near 1 with constant steps is the normalised perceptron.
 
@@ -63,7 +65,9 @@ class SpaceDilation:
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DilationState:
         """Return the state at x = 0, D = I."""
-        return DilationState(point=np.zeros(system.dimension), metric=Metric(system.dimension))
+        return DilationState(
+            point=np.zeros(system.dimension), inverse=np.asfortranarray(np.eye(system.dimension))
+        )
 
     def step_size(self, update: int) -> float:
         """Return eta_t for t = ``update`` >= 0."""
@@ -83,9 +87,18 @@ class SpaceDilation:
                 return state, FeasiblePoint(state.point.copy())
             if cut.norm == 0.0:
                 return state, no_point_exists(system, cut)
-            direction, _length = state.metric.along(cut.normal / cut.norm)
+            dilated = state.inverse.T @ (cut.normal / cut.norm)
+            length = math.sqrt(float(dilated @ dilated))
+            if not 0.0 < length < math.inf:
+                raise NumericalError(
+                    f"norm(D^-T a) = {length:g}: the dilated space has collapsed in doubles"
+                )
+            dilated /= length
+            direction = state.inverse @ dilated
             state.point += self.step_size(state.updates) * direction
-            state.metric.shrink(direction, 1.0 - self.dilation**-2)
+            scipy.linalg.blas.dger(
+                1.0 / self.dilation - 1.0, direction, dilated, a=state.inverse, overwrite_a=1
+            )
             state.updates += 1
         return state, None
 
