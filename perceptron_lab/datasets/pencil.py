@@ -76,12 +76,11 @@ def _interior(operator: Matrix, cone: Product) -> FloatArray | None:
     blocks = sp.csr_array(operator.data[1:, 1:])
     target = cone.identity[1:]
     solution = scipy.sparse.linalg.lsqr(blocks, target, atol=1e-15, btol=1e-15, iter_lim=1000)[0]
-    scores = np.concatenate([[1.0], blocks @ solution])
-    if lowest(cone, scores) < 0.5:
-        return None
     nearest = np.round(solution)
     if np.array_equal(blocks @ nearest, target):
-        solution = nearest
+        return np.concatenate([[0.0], nearest])
+    if lowest(cone, np.concatenate([[1.0], blocks @ solution])) < 0.5:
+        return None
     return np.concatenate([[0.0], solution])
 
 

@@ -1,0 +1,67 @@
+"""``plab data``: fetch and verify the data files of the registered collections."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import click
+
+from perceptron_lab.datasets.download import State, fetch, verify
+from perceptron_lab.datasets.files import COLLECTIONS, collection
+
+
+@click.group("data")
+def data() -> None:
+    """Fetch and verify data files.
+
+    PLAB_DATA_MIRROR names a folder or an http(s) address with <collection>/<file> that is asked
+    first; PLAB_DATA_DIR is where downloads go (by default data/ in a clone of the project, else
+    the user's cache folder); PLAB_OFFLINE=1 forbids downloads.
+    """
+
+
+@data.command("fetch")
+@click.argument("collection_name", metavar="[COLLECTION]", required=False)
+@click.argument("names", metavar="[NAMES]...", nargs=-1)
+def fetch_command(collection_name: str | None, names: tuple[str, ...]) -> None:
+    """Make data files available on this machine, verified by their sha256.
+
+    Without NAMES the whole collection, without COLLECTION every collection. Files that are there
+    already are not fetched again.
+    """
+    for source in _chosen(collection_name):
+        chosen = names or tuple(collection(source).files)
+        for name in chosen:
+            collection(source).file(name)  # all names are checked before the first download
+        for name in chosen:
+            click.echo(f"{source}/{name}: {fetch(source, name)}")
+
+
+@data.command("verify")
+@click.argument("collection_name", metavar="[COLLECTION]", required=False)
+def verify_command(collection_name: str | None) -> None:
+    """Compare the data files on this machine with their registered sha256.
+
+    Exit code 1 if a file that is there has another sha256; missing files are no fault.
+    """
+    wrong = False
+    for source in _chosen(collection_name):
+        states = verify(source)
+        for name, state in states:
+            click.echo(f"{source}/{name}: {state}")
+        count = Counter(state for _, state in states)
+        click.echo(f"{source}: " + ", ".join(f"{count[state]} {state}" for state in State))
+        wrong |= count[State.WRONG_HASH] > 0
+    if wrong:
+        click.echo(
+            "`plab data fetch` replaces a damaged download; replace a mirror's file yourself",
+            err=True,
+        )
+        sys.exit(1)
+
+
+def _chosen(collection_name: str | None) -> list[str]:
+    if collection_name is None:
+        return list(COLLECTIONS)
+    return [collection(collection_name).name]

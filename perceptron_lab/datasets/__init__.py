@@ -1,0 +1,1 @@
+"""Data: file formats, registered collections, generators, and the datasets built from them."""

@@ -1,0 +1,118 @@
+"""The registry of data files: where each may be had, and the sha256 that identifies it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files as package_files
+
+from perceptron_lab.errors import ConfigError, did_you_mean
+
+_SDPLIB_COMMIT = "fa11b45c1d8c896a6abad2648d5dad46d8ecefaa"
+_SDPLIB_HOMES = (
+    f"https://raw.githubusercontent.com/vsdp/SDPLIB/{_SDPLIB_COMMIT}/data/{{file}}",
+    f"https://github.com/vsdp/SDPLIB/raw/{_SDPLIB_COMMIT}/data/{{file}}",
+    "https://archive.softwareheritage.org/api/1/content/sha256:{sha256}/raw/",
+)
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a collection.
+
+    Parameters
+    ----------
+    file
+        Its file name.
+    sha256
+        Of its bytes, in hexadecimal.
+    urls
+        Its homes, tried in this order.
+    """
+
+    file: str
+    sha256: str
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A set of data files that belong together.
+
+    Parameters
+    ----------
+    name
+        Its name, also that of its folder in a cache or a mirror.
+    title, home
+        What it is, and its own page.
+    licence, citation
+        On which terms it is published, and what to cite.
+    files
+        Instance name -> file.
+    """
+
+    name: str
+    title: str
+    home: str
+    licence: str
+    citation: str
+    files: Mapping[str, DataFile]
+
+    def file(self, name: str) -> DataFile:
+        """Return the file of an instance.
+
+        Raises
+        ------
+        ConfigError
+            If the collection has no such instance; the message suggests the closest one.
+        """
+        if name not in self.files:
+            raise ConfigError(
+                f"{self.name} has no {name!r}{did_you_mean(name, self.files)}; `plab data verify "
+                f"{self.name}` lists its {len(self.files)} names"
+            )
+        return self.files[name]
+
+
+@cache
+def sdplib() -> Collection:
+    """Return SDPLIB 1.2: the 87 of its 92 files whose sha256 is known."""
+    lines = (package_files(__package__) / "sdplib.sha256").read_text("ascii").splitlines()
+    known = {file: sha256 for sha256, file in (line.split() for line in lines)}
+    return Collection(
+        name="sdplib",
+        title="SDPLIB 1.2, a library of semidefinite programming test problems",
+        home="http://euler.nmt.edu/~brian/sdplib/sdplib.html",
+        licence="published for research without a licence of its own; cite it",
+        citation=(
+            "B. Borchers, SDPLIB 1.2, a library of semidefinite programming test problems, "
+            "Optimization Methods and Software 11(1):683-690, 1999"
+        ),
+        files={
+            file.removesuffix(".dat-s"): DataFile(
+                file, sha256, tuple(home.format(file=file, sha256=sha256) for home in _SDPLIB_HOMES)
+            )
+            for file, sha256 in known.items()
+        },
+    )
+
+
+COLLECTIONS: dict[str, Callable[[], Collection]] = {"sdplib": sdplib}
+"""Name -> the collection, read when it is asked for."""
+
+
+def collection(name: str) -> Collection:
+    """Return a registered collection.
+
+    Raises
+    ------
+    ConfigError
+        If there is none of this name.
+    """
+    if name not in COLLECTIONS:
+        raise ConfigError(
+            f"unknown collection {name!r}{did_you_mean(name, COLLECTIONS)}; known: "
+            f"{', '.join(COLLECTIONS)}"
+        )
+    return COLLECTIONS[name]()

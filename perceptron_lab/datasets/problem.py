@@ -1,0 +1,82 @@
+"""What a dataset yields: one named problem, ready for an algorithm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from perceptron_lab.datasets.sdpa import SdpaData
+from perceptron_lab.facts import Facts
+from perceptron_lab.results import FloatArray
+
+if TYPE_CHECKING:
+    from perceptron_lab.system import ConicSystem
+
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One instance of a dataset.
+
+    Parameters
+    ----------
+    name
+        The instance's name: 1 to 64 letters, digits, dots, underscores and hyphens.
+    system
+        The conic system to be solved.
+    sha256
+        Of the data: of the file's bytes, or of a generated instance's canonical SDPA text.
+    facts
+        What is known of the system before an algorithm runs.
+    measure
+        Further figures of a point, shape ``(dimension,)``, by name; None if there are none.
+    """
+
+    name: str
+    system: ConicSystem
+    sha256: str
+    facts: Facts
+    measure: Callable[[FloatArray], dict[str, float]] | None = None
+
+
+def semidefinite_problem(name: str, data: SdpaData, sha256: str) -> Problem:
+    """Return the homogenised feasibility problem of a semidefinite program."""
+    # Imported here, so that checking a configuration's names loads no numerical code.
+    from perceptron_lab.datasets.pencil import facts, homogenised
+
+    system = homogenised(data)
+    return Problem(name, system, sha256, facts(system))
+
+
+def check_instance_name(name: str) -> str:
+    """Return the name, which may serve as a file name and in tables.
+
+    Raises
+    ------
+    ValueError
+        If it holds other characters, is too long, or is ``.`` or ``..``.
+    """
+    if not _NAME.fullmatch(name) or name in (".", ".."):
+        raise ValueError(
+            f"{name!r} cannot name an instance; allowed: 1 to 64 letters, digits, '.', '_', '-'"
+        )
+    return name
+
+
+def check_distinct(names: list[str]) -> list[str]:
+    """Return the names, each of which must occur once.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one occurs twice.
+    """
+    if not names:
+        raise ValueError("the list is empty; name at least one instance")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{', '.join(repeated)} occurs more than once; name each instance once")
+    return names

@@ -1,0 +1,216 @@
+"""A semidefinite program as arrays, in one canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.errors import InputError
+from perceptron_lab.results import FloatArray, IntArray
+
+LARGEST_ORDER = 1_000_000
+"""The largest sum of block orders that is accepted; beyond it data are taken to be damaged."""
+_INDEX_NAMES = ("matrix", "block", "row", "column")
+
+
+@dataclass(frozen=True, eq=False)
+class SdpaData:
+    """Minimise c'x subject to x_1 F_1 + ... + x_m F_m - F_0 positive semidefinite.
+
+    The matrices are symmetric and block-diagonal; the sign of F_0 is SDPA's. Entries stand in the
+    upper triangle, ordered by matrix, block, row, column, each position at most once, none of them
+    zero. :meth:`from_entries` brings entries into this form.
+
+    Parameters
+    ----------
+    objective
+        c, shape ``(m,)``, finite, m at least 1.
+    blocks
+        The order of each block; -k is a diagonal block of order k.
+    matrix
+        Which F_i an entry belongs to, 0..m, shape ``(entries,)``.
+    block, row, column
+        Where it stands, counted from 0, row <= column.
+    value
+        Its value, finite and not 0.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not of this form.
+    """
+
+    objective: FloatArray
+    blocks: tuple[int, ...]
+    matrix: IntArray
+    block: IntArray
+    row: IntArray
+    column: IntArray
+    value: FloatArray
+
+    def __post_init__(self) -> None:
+        _check_shapes(self)
+        indices = np.column_stack([self.matrix, self.block, self.row, self.column])
+        fault = entry_fault(indices, self.value, len(self.objective), self.blocks)
+        if fault is not None:
+            raise InputError(f"entry {fault[0]} of the SDPA data: {fault[1]}")
+        ordered = _increasing(indices)
+        if not (ordered.all() and (self.row <= self.column).all() and self.value.all()):
+            raise InputError(
+                "the entries of SDPA data must be nonzero, in the upper triangle and strictly "
+                "increasing by (matrix, block, row, column); use SdpaData.from_entries"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SdpaData):
+            return NotImplemented
+        arrays = ("objective", "matrix", "block", "row", "column", "value")
+        return self.blocks == other.blocks and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays
+        )
+
+    @classmethod
+    def from_entries(
+        cls, objective: FloatArray, blocks: Sequence[int], indices: IntArray, value: FloatArray
+    ) -> SdpaData:
+        """Bring entries into canonical form: upper triangle, sorted, without zeros and repeats.
+
+        Parameters
+        ----------
+        objective
+            c, shape ``(m,)``.
+        blocks
+            Orders of the blocks, negative for diagonal ones.
+        indices
+            Matrix (from 0), block, row and column (all counted from 0), shape ``(entries, 4)``.
+            An entry of the lower triangle stands for its mirror image.
+        value
+            Shape ``(entries,)``. A position may be given twice with the same value.
+
+        Raises
+        ------
+        InputError
+            If an index is out of range, a value is not finite, two entries of one position
+            differ, or no entry is left.
+        """
+        if indices.shape != (len(value), 4):
+            raise InputError(
+                f"SDPA indices of shape {indices.shape}; allowed: ({len(value)}, 4), one row of "
+                "matrix, block, row, column per value"
+            )
+        conflict = first_conflict(indices, value)
+        if conflict is not None:
+            raise InputError(
+                f"SDPA entries {conflict[0]} and {conflict[1]} give one position two values"
+            )
+        keep = value != 0
+        upper, kept = _upper(indices[keep]), value[keep]
+        order = _order(upper)
+        order = order[_increasing(upper[order])]
+        columns = [np.ascontiguousarray(column) for column in upper[order].T]
+        arrays = [np.array(objective, dtype=np.float64), *columns, kept[order]]
+        for array in arrays:
+            array.setflags(write=False)
+        return cls(arrays[0], tuple(int(size) for size in blocks), *arrays[1:])
+
+
+def _check_shapes(data: SdpaData) -> None:
+    if data.objective.ndim != 1 or not len(data.objective) or not np.isfinite(data.objective).all():
+        raise InputError(
+            f"the SDPA objective has shape {data.objective.shape}; allowed: (m,), m >= 1, finite"
+        )
+    orders = [abs(size) for size in data.blocks]
+    if not orders or not all(orders) or sum(orders) > LARGEST_ORDER:
+        raise InputError(
+            f"SDPA blocks of orders {shortened(data.blocks)}; allowed: at least one block, no "
+            f"order 0, orders of at most {LARGEST_ORDER} in all"
+        )
+    shapes = {array.shape for array in (data.matrix, data.block, data.row, data.column, data.value)}
+    if len(shapes) != 1 or len(shapes.copy().pop()) != 1 or not data.value.size:
+        raise InputError(
+            f"SDPA entries of shapes {sorted(shapes)}; allowed: one (entries,), nonempty"
+        )
+
+
+def shortened(blocks: Sequence[int]) -> str:
+    """Return the first few block orders, for messages."""
+    return ", ".join(map(str, blocks[:5])) + (", ..." if len(blocks) > 5 else "")
+
+
+def entry_fault(
+    indices: IntArray | FloatArray, value: FloatArray, variables: int, blocks: Sequence[int]
+) -> tuple[int, str] | None:
+    """Return the first entry that cannot belong to the program, and why; None if all can."""
+    with np.errstate(invalid="ignore"):
+        whole = (indices == np.floor(indices)).all(axis=1) & np.isfinite(indices).all(axis=1)
+        in_range = (indices[:, 0] >= 0) & (indices[:, 0] <= variables)
+        block_known = (indices[:, 1] >= 0) & (indices[:, 1] < len(blocks))
+    sizes = np.array(blocks, dtype=np.int64)
+    size = sizes[np.where(whole & block_known, indices[:, 1], 0).astype(np.int64)]
+    inside = ((indices[:, 2:] >= 0) & (indices[:, 2:] < abs(size)[:, None])).all(axis=1)
+    off_diagonal = (size < 0) & (indices[:, 2] != indices[:, 3]) & (value != 0)
+    good = whole & in_range & block_known & inside & ~off_diagonal & np.isfinite(value)
+    if good.all():
+        return None
+    first = int(np.argmin(good))
+    return first, _reason(indices[first], float(value[first]), variables, blocks)
+
+
+def _reason(
+    index: IntArray | FloatArray, value: float, variables: int, blocks: Sequence[int]
+) -> str:
+    """Say what is wrong, in the file's own counting (blocks, rows and columns from 1)."""
+    matrix, block, row, column = (float(i) + (k > 0) for k, i in enumerate(index))
+    for name, number in zip(_INDEX_NAMES, (matrix, block, row, column), strict=True):
+        if not number.is_integer():
+            return f"the {name} index is {number:g}; allowed: whole numbers"
+    if not 0 <= matrix <= variables:
+        return f"matrix {matrix:.15g} does not exist; allowed: 0 to m = {variables}"
+    if not 1 <= block <= len(blocks):
+        return f"block {block:.15g} does not exist; allowed: 1 to {len(blocks)}"
+    order = abs(blocks[int(block) - 1])
+    place = f"row {row:.15g}, column {column:.15g}"
+    if not (1 <= row <= order and 1 <= column <= order):
+        return f"{place} lies outside block {block:.15g}; allowed: 1 to {order}"
+    if not np.isfinite(value):
+        return f"the value is {value}; allowed: finite numbers"
+    return (
+        f"{place} lies off the diagonal of block {block:.15g}, which is diagonal (order {-order}); "
+        f"write the block's order as {order} to allow it"
+    )
+
+
+def _upper(indices: IntArray) -> IntArray:
+    """Return a copy with row <= column."""
+    return np.column_stack([indices[:, :2], np.sort(indices[:, 2:], axis=1)])
+
+
+def _order(indices: IntArray) -> IntArray:
+    return np.lexsort(indices.T[::-1]).astype(np.int64)
+
+
+def _increasing(indices: IntArray) -> npt.NDArray[np.bool_]:
+    """Tell for each row whether it follows its predecessor strictly; the first one does."""
+    later = np.ones(len(indices), dtype=np.bool_)
+    ahead = np.zeros(max(len(indices) - 1, 0), dtype=np.bool_)
+    tied = ~ahead
+    for column in indices.T:
+        ahead |= tied & (column[1:] > column[:-1])
+        tied &= column[1:] == column[:-1]
+    later[1:] = ahead
+    return later
+
+
+def first_conflict(indices: IntArray, value: FloatArray) -> tuple[int, int] | None:
+    """Return two entries that give one position different values, in the order of the file."""
+    upper = _upper(indices)
+    order = _order(upper)
+    ordered = value[order]
+    clashes = np.flatnonzero(~_increasing(upper[order])[1:] & (ordered[1:] != ordered[:-1]))
+    if not clashes.size:
+        return None
+    first, second = sorted(order[clashes[0] : clashes[0] + 2].tolist())
+    return first, second

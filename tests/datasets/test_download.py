@@ -1,0 +1,360 @@
+"""Fetching from real HTTP servers on this machine that misbehave in every way we know of."""
+
+import hashlib
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.datasets import download
+from perceptron_lab.datasets.download import State, cache_folder, fetch, verify
+from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.errors import ConfigError, DataError
+
+CONTENT = b"1\n1\n2\n1.0\n" + b"0 1 1 1 1.0\n" * 500
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+FLIPPED = CONTENT[:3000] + bytes([CONTENT[3000] ^ 1]) + CONTENT[3001:]
+
+Register = Callable[..., None]
+
+
+class Home:
+    """A server on 127.0.0.1 whose paths say how it behaves; it records what was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        home = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                home.asked.append(self.path)
+                behaviour = self.path.split("/")[1]
+                if behaviour == "flaky":
+                    behaviour = "good" if home.asked.count(self.path) > 1 else "broken"
+                status, body, length = ANSWERS[behaviour]
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body) if length is None else length))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Keep the test output quiet."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
+        self.thread.start()
+
+    def url(self, behaviour: str) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}/{behaviour}"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+ANSWERS: dict[str, tuple[int, bytes, int | None]] = {
+    "good": (200, CONTENT, None),
+    "broken": (503, b"try again", None),
+    "absent": (404, b"not here", None),
+    "page": (200, b"<html>please log in</html>", None),
+    "empty": (200, b"", None),
+    "flipped": (200, FLIPPED, None),
+    "cut": (200, CONTENT[:4096], len(CONTENT)),
+    "short": (200, CONTENT[:4096], None),
+}
+BAD = sorted(set(ANSWERS) - {"good"})
+
+
+@pytest.fixture
+def home() -> Iterator[Home]:
+    server = Home()
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, no mirror, and no waiting between attempts; returns the cache folder."""
+    monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("PLAB_DATA_MIRROR", raising=False)
+    monkeypatch.delenv("PLAB_OFFLINE", raising=False)
+    monkeypatch.setattr(download, "TIMEOUT", (2.0, 2.0))
+    monkeypatch.setattr(download, "_unreachable", {})
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def register(monkeypatch: pytest.MonkeyPatch) -> Register:
+    """Register the collection ``small`` with one file ``a`` (a.dat-s) at the given homes."""
+
+    def to(*urls: str) -> None:
+        files = {"a": DataFile("a.dat-s", SHA256, urls)}
+        small = Collection("small", "a test", "nowhere", "none", "nobody", files)
+        monkeypatch.setitem(COLLECTIONS, "small", lambda: small)
+
+    return to
+
+
+def _leftovers(cache: Path) -> list[str]:
+    return sorted(path.name for path in cache.rglob("*") if path.is_file())
+
+
+def test_download_then_cache(home: Home, register: Register, machine: Path) -> None:
+    register(home.url("good/a"))
+    path = fetch("small", "a")
+    assert path == machine / "small" / "a.dat-s"
+    assert path.read_bytes() == CONTENT
+    assert fetch("small", "a") == path
+    assert home.asked == ["/good/a"]
+    assert _leftovers(machine) == ["a.dat-s"]
+
+
+@pytest.mark.parametrize("behaviour", BAD)
+def test_a_bad_home_is_passed_over(
+    home: Home, register: Register, machine: Path, behaviour: str
+) -> None:
+    register(home.url(f"{behaviour}/a"), home.url("good/a"))
+    assert fetch("small", "a").read_bytes() == CONTENT
+    assert home.asked[-1] == "/good/a"
+    assert _leftovers(machine) == ["a.dat-s"]
+
+
+@pytest.mark.parametrize("behaviour", BAD)
+def test_a_bad_home_alone_poisons_nothing(
+    home: Home, register: Register, machine: Path, behaviour: str
+) -> None:
+    register(home.url(f"{behaviour}/a"))
+    with pytest.raises(DataError) as caught:
+        fetch("small", "a")
+    message = str(caught.value)
+    assert "small/a.dat-s" in message
+    assert "127.0.0.1" in message
+    assert "PLAB_DATA_MIRROR" in message
+    assert "plab data fetch small" in message
+    assert _leftovers(machine) == []
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "why"),
+    [("absent", "HTTP 404"), ("page", "wrong sha256"), ("cut", "broke off"), ("short", "sha256")],
+)
+def test_the_message_says_what_each_home_did(
+    home: Home, register: Register, behaviour: str, why: str
+) -> None:
+    register(home.url(f"{behaviour}/a"))
+    with pytest.raises(DataError, match=why):
+        fetch("small", "a")
+
+
+@pytest.mark.parametrize("length", range(0, len(CONTENT), 4096))
+def test_truncation_anywhere_is_noticed(
+    home: Home, register: Register, machine: Path, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ANSWERS, "here", (200, CONTENT[:length], None))
+    register(home.url("here/a"))
+    with pytest.raises(DataError):
+        fetch("small", "a")
+    assert _leftovers(machine) == []
+
+
+def test_a_home_is_asked_again(home: Home, register: Register) -> None:
+    register(home.url("flaky/a"))
+    assert fetch("small", "a").read_bytes() == CONTENT
+    assert home.asked == ["/flaky/a", "/flaky/a"]
+
+
+def test_retries_end(home: Home, register: Register) -> None:
+    register(home.url("broken/a"))
+    with pytest.raises(DataError, match="HTTP 503"):
+        fetch("small", "a")
+    assert len(home.asked) == 1 + download.RETRIES
+
+
+def test_nobody_listens(register: Register) -> None:
+    register("http://127.0.0.1:1/a")
+    with pytest.raises(DataError, match=r"127\.0\.0\.1:1: no connection"):
+        fetch("small", "a")
+
+
+def test_an_unreachable_host_is_left_alone_for_a_while(
+    register: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Home()
+    url = server.url("good/a")
+    register(url)
+    server.close()
+    for _ in range(2):
+        with pytest.raises(DataError, match="no connection"):
+            fetch("small", "a")
+    monkeypatch.setattr(download, "_from_home", lambda *arguments: Path("asked"))
+    with pytest.raises(DataError, match="no connection"):
+        fetch("small", "a")
+    later = time.monotonic() + download.PATIENCE + 1
+    monkeypatch.setattr("perceptron_lab.datasets.download.time.monotonic", lambda: later)
+    assert fetch("small", "a") == Path("asked")
+
+
+def test_a_damaged_cache_is_fetched_again(home: Home, register: Register, machine: Path) -> None:
+    register(home.url("good/a"))
+    fetch("small", "a").write_bytes(FLIPPED)
+    assert verify("small") == [("a", State.WRONG_HASH)]
+    assert fetch("small", "a").read_bytes() == CONTENT
+    assert verify("small") == [("a", State.PRESENT)]
+
+
+def test_a_damaged_cache_is_never_used(home: Home, register: Register, machine: Path) -> None:
+    register(home.url("absent/a"))
+    (machine / "small").mkdir(parents=True)
+    (machine / "small" / "a.dat-s").write_bytes(FLIPPED)
+    with pytest.raises(DataError, match="HTTP 404"):
+        fetch("small", "a")
+
+
+def _mirror_folder(folder: Path, content: bytes) -> Path:
+    file = folder / "small" / "a.dat-s"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    return file
+
+
+def test_a_mirror_folder_is_used_in_place(
+    home: Home, register: Register, machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(home.url("good/a"))
+    file = _mirror_folder(tmp_path / "mirror", CONTENT)
+    monkeypatch.setenv("PLAB_DATA_MIRROR", str(tmp_path / "mirror"))
+    assert fetch("small", "a") == file
+    assert verify("small") == [("a", State.PRESENT)]
+    assert home.asked == []
+    assert not machine.exists()
+
+
+def test_a_wrong_file_in_a_mirror_folder_is_refused(
+    home: Home, register: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(home.url("good/a"))
+    file = _mirror_folder(tmp_path / "mirror", FLIPPED)
+    monkeypatch.setenv("PLAB_DATA_MIRROR", str(tmp_path / "mirror"))
+    with pytest.raises(DataError, match=re.escape(str(file))) as caught:
+        fetch("small", "a")
+    assert SHA256 in str(caught.value)
+    assert verify("small") == [("a", State.WRONG_HASH)]
+    assert home.asked == []
+
+
+def test_what_a_mirror_folder_lacks_comes_from_the_homes(
+    home: Home, register: Register, machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(home.url("good/a"))
+    monkeypatch.setenv("PLAB_DATA_MIRROR", str(tmp_path))
+    assert fetch("small", "a") == machine / "small" / "a.dat-s"
+
+
+def test_a_mirror_address_is_asked_first(
+    home: Home, register: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(home.url("good/a"))
+    monkeypatch.setenv("PLAB_DATA_MIRROR", home.url("good/mirror/"))
+    assert fetch("small", "a").read_bytes() == CONTENT
+    assert home.asked == ["/good/mirror/small/a.dat-s"]
+
+
+@pytest.mark.parametrize("mirror", ["http://127.0.0.1:1", "page", "absent", "flipped"])
+def test_a_bad_mirror_address_is_passed_over(
+    home: Home, register: Register, monkeypatch: pytest.MonkeyPatch, mirror: str
+) -> None:
+    register(home.url("good/a"))
+    address = mirror if mirror.startswith("http") else home.url(mirror)
+    monkeypatch.setenv("PLAB_DATA_MIRROR", address)
+    assert fetch("small", "a").read_bytes() == CONTENT
+    assert home.asked[-1] == "/good/a"
+
+
+def test_offline_uses_what_is_there(
+    home: Home, register: Register, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(home.url("good/a"))
+    monkeypatch.setenv("PLAB_OFFLINE", "1")
+    with pytest.raises(DataError, match="PLAB_OFFLINE=1 forbids downloads"):
+        fetch("small", "a")
+    assert home.asked == []
+    monkeypatch.setenv("PLAB_OFFLINE", "0")
+    fetch("small", "a")
+    monkeypatch.setenv("PLAB_OFFLINE", "1")
+    assert fetch("small", "a").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("PLAB_OFFLINE", "maybe"),
+        ("PLAB_DATA_MIRROR", "/no/such/folder"),
+        ("PLAB_DATA_MIRROR", "ftp://x"),
+    ],
+)
+def test_variables_that_make_no_sense(
+    register: Register, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    register("http://127.0.0.1:1/a")
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigError, match=variable):
+        fetch("small", "a")
+
+
+def test_unwritable_cache(
+    home: Home, register: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(home.url("good/a"))
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "file"))
+    with pytest.raises(DataError, match="set PLAB_DATA_DIR"):
+        fetch("small", "a")
+
+
+def test_unknown_names(register: Register) -> None:
+    register("http://127.0.0.1:1/a")
+    with pytest.raises(ConfigError, match=r"did you mean 'small'\?"):
+        fetch("smal", "a")
+    with pytest.raises(ConfigError, match="small has no 'zzz'"):
+        fetch("small", "zzz")
+
+
+def test_cache_in_a_clone_and_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PLAB_DATA_DIR")
+    inside = tmp_path / "clone" / "configs"
+    inside.mkdir(parents=True)
+    project = tmp_path / "clone" / "pyproject.toml"
+    project.write_text('[project]\nname = "perceptron-lab"\n')
+    monkeypatch.chdir(inside)
+    assert cache_folder() == tmp_path / "clone" / "data"
+    for other in ('[project]\nname = "another"\n', "not TOML at all [", "project = 3\n"):
+        project.write_text(other)
+        assert cache_folder().name == "perceptron-lab"
+
+
+def test_sdplib_is_registered_completely() -> None:
+    sdplib = COLLECTIONS["sdplib"]()
+    assert len(sdplib.files) == 87
+    assert len({file.sha256 for file in sdplib.files.values()}) == 87
+    for name, file in sdplib.files.items():
+        assert file.file == f"{name}.dat-s"
+        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+        assert len(file.urls) > 1
+        assert all(url.startswith("https://") for url in file.urls)
+    assert "Borchers" in sdplib.citation
+
+
+def test_mirrored_sdplib_is_verified(sdplib_mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAB_DATA_MIRROR", str(sdplib_mirror.parent))
+    states = dict(verify("sdplib"))
+    for file in sdplib_mirror.glob("*.dat-s"):
+        assert states[file.name.removesuffix(".dat-s")] is State.PRESENT
+        assert fetch("sdplib", file.name.removesuffix(".dat-s")) == file
