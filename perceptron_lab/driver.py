@@ -105,6 +105,9 @@ def _goal(goal: Goal | Mapping[str, float]) -> Goal:
 SHIFTS = tuple(10.0**k for k in range(-15, -5))
 """Interior shifts that may mend a boundary answer, relative to the point's length."""
 
+LARGEST_CAUTION = 1e-7
+"""A claim that is repeated unchanged up to this caution of the system ends a run."""
+
 
 @dataclass
 class _Run:
@@ -197,8 +200,9 @@ class _Run:
         if self.last is not None and _same(claim, self.last):
             if self.proof is not None and self.proof.feasible:
                 return Status.FEASIBLE
-            self.message = f"{self.message}; the algorithm repeats its claim"
-            return Status.UNVERIFIED
+            if self.system.caution >= LARGEST_CAUTION:
+                self.message = f"{self.message}; the algorithm repeats its claim"
+                return Status.UNVERIFIED
         self.last = claim
         if isinstance(claim, MarginBelow):
             status = self.judge_weights(claim)
@@ -206,7 +210,7 @@ class _Run:
             status = self.judge_point(claim)
         if status is None:
             self.claims_rejected += 1
-            self.system = self.system.strict()
+            self.system = self.system.stricter()
         elif self.goal != "decide" and status == Status.FEASIBLE:
             return self.reached()
         return status

@@ -65,6 +65,9 @@ class ConicSystem:
         be moved; or None.
     unit_rows
         Whether the margin is that of the rows divided by their norms.
+    caution
+        0, or what a point must clear at slack 0: <atom, A*y> > caution * max |scores| for every
+        atom. Raised when a point inside to rounding error could not be proved to be inside.
     counters
         What algorithms have asked of the system.
 
@@ -78,6 +81,7 @@ class ConicSystem:
     origin: ConicSystem | None = None
     interior: FloatArray | None = None
     unit_rows: bool = False
+    caution: float = 0.0
     counters: Counters = field(default_factory=Counters)
 
     def __post_init__(self) -> None:
@@ -159,9 +163,9 @@ class ConicSystem:
         """Return this system with fresh oracles (by kind of cone) and fresh counters."""
         return replace(self, cone=self.cone.started(oracles, rng), counters=Counters())
 
-    def strict(self) -> ConicSystem:
-        """Return this system with oracles that refuse the boundary."""
-        return replace(self, cone=self.cone.strict())
+    def stricter(self) -> ConicSystem:
+        """Return this system with oracles that refuse the boundary, and ten times the caution."""
+        return replace(self, cone=self.cone.strict(), caution=max(1e-15, 10.0 * self.caution))
 
     def with_operator(self, operator: Operator) -> ConicSystem:
         """Return the same cone, oracles and counters on other data of the same size."""
@@ -189,7 +193,8 @@ class ConicSystem:
         point
             Shape ``(dimension,)``.
         slack
-            0: A*point must lie inside K. s > 0: A*point + s e must lie in K (absolute).
+            0: A*point must lie inside K (by the system's caution). s > 0: A*point + s e must lie in
+            K (absolute).
 
         Raises
         ------
@@ -198,6 +203,8 @@ class ConicSystem:
         """
         self.counters.queries += 1
         scores = self.scores(point)
+        if self.caution and not slack:
+            slack = -self.caution * float(np.abs(scores).max())
         atom = self.cone.separate(scores, slack)
         if atom is None:
             if not np.isfinite(scores).all():

@@ -112,6 +112,10 @@ class RescaledPerceptron:
             1.0 / (c * n**gamma), 1.0 / (d * n**beta), min(1.0, kappa / n ** (beta / 2))
         )
 
+    def perceptron_limit(self, dimension: int) -> int:
+        """Return floor(1 / rho^2), the updates of one perceptron phase."""
+        return math.floor(self.constants(dimension).rho ** -2 * (1.0 + 1e-12))
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> RescaledState:
         """Return the state before the first perceptron phase, H = I."""
         inner = Perceptron().start(system, rng)
@@ -132,8 +136,7 @@ class RescaledPerceptron:
         self, view: ConicSystem, state: RescaledState, most: int
     ) -> tuple[RescaledState, Claim | None]:
         """Phase 1; when its updates are spent without an answer, phase 2 begins."""
-        limit = math.floor(self.constants(view.dimension).rho ** -2)
-        left = limit - state.inner.updates
+        left = self.perceptron_limit(view.dimension) - state.inner.updates
         if left > 0:
             _, claim = advance(Perceptron(), view, state.inner, min(most, left))
             _mirror(state)
@@ -186,7 +189,9 @@ class RescaledPerceptron:
         if margin is None or margin <= 0.0:
             return Bound(None, theorem, "no positive margin is known")
         if margin >= constants.rho:
-            return Bound(math.floor(constants.rho**-2), "Theorem 2.7 (Novikoff) of Kharechko2009")
+            return Bound(
+                self.perceptron_limit(facts.dimension), "Theorem 2.7 (Novikoff) of Kharechko2009"
+            )
         if self.nu != 1.0:
             return Bound(None, theorem, "Lemma 4.3 is for the rescaling factor nu = 1")
         drift, eta = self.drift(facts.dimension)

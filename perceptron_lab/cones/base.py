@@ -53,8 +53,8 @@ class Cone(ABC):
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return an atom that violates the scores, or None.
 
-        At slack 0 the scores must lie inside K: an atom w has <w, scores> <= 0. At slack s > 0,
-        scores + s e must lie in K: <w, scores> <= -s. Slack is absolute.
+        At slack s <= 0, scores + s e must lie inside K: an atom w has <w, scores> <= -s. At slack
+        s > 0, scores + s e must lie in K: the atom has <w, scores> < -s. Slack is absolute.
         """
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """Oracles of the orthant: which of the violated constraints an algorithm gets to see.
 
-Constraint i is violated by scores z if z_i <= 0 (slack 0: the open orthant) or z_i < -slack.
+Constraint i is violated by scores z if z_i <= -slack (slack <= 0: the open orthant, or a part of
+it) or z_i < -slack (slack > 0: the closed orthant, relaxed).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Picker(ABC):
 
 def violated(scores: FloatArray, slack: float) -> IntArray:
     """Return the indices of all constraints that the scores, shape ``(m,)``, violate."""
-    return np.flatnonzero(scores < -slack if slack > 0 else scores <= 0)
+    return np.flatnonzero(scores < -slack if slack > 0 else scores <= -slack)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -42,7 +43,7 @@ class MostViolated:
 class _Lowest(Picker):
     def find(self, scores: FloatArray, slack: float) -> int | None:
         j = int(scores.argmin())
-        return j if (scores[j] < -slack if slack > 0 else scores[j] <= 0) else None
+        return j if (scores[j] < -slack if slack > 0 else scores[j] <= -slack) else None
 
 
 @dataclass(frozen=True, config=STRICT)
