@@ -73,8 +73,9 @@ def solve(
     system = as_system(problem).started(_oracles(oracle), np.random.default_rng(streams[0]))
     record = registry.load("algorithm", algorithm)() if isinstance(algorithm, str) else algorithm
     run = _Run(system, record, _goal(goal), budget or Budget())
-    run.begin(np.random.default_rng(streams[1]), start)
-    return run.result(run.status(), facts, began)
+    with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
+        run.begin(np.random.default_rng(streams[1]), start)
+        return run.result(run.status(), facts, began)
 
 
 def _oracles(oracle: Any) -> dict[str, Any]:

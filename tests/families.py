@@ -1,4 +1,4 @@
-"""Systems whose margin, or infeasibility, is known by construction; an exact margin for small ones."""
+"""Systems whose margin, or infeasibility, is known by construction; exact margins of small ones."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def planted(
 ) -> tuple[FloatArray, FloatArray]:
     """Unit rows of margin exactly ``margin`` with the centre z, in no particular order.
 
-    The dimension rows sqrt(1 - rho^2) u_i + rho z, with the u_i the vertices of a regular simplex in
-    the complement of z (they sum to 0), are the only ones that touch: their mean is rho z, so no
-    other unit vector does better. All other rows have a_i'z >= 2 rho.
+    The dimension rows sqrt(1 - rho^2) u_i + rho z, with the u_i the vertices of a regular simplex
+    in the complement of z (they sum to 0), are the only ones that touch: their mean is rho z, so
+    no other unit vector does better. All other rows have a_i'z >= 2 rho.
     """
     n = dimension
     basis = np.linalg.qr(rng.standard_normal((n, n)))[0]

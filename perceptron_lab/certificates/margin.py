@@ -76,7 +76,8 @@ def _moved_inside(cone: Cone, weights: FloatArray) -> FloatArray | None:
 
 
 def _semidefinite_inside(cone: Semidefinite, weights: FloatArray) -> FloatArray | None:
-    if not weights.any():
+    diagonal = cone.identity > 0
+    if not weights[~diagonal].any() and (weights >= 0).all():
         return weights
     if not cone.complete:
         return None  # entries outside the pattern are unknown

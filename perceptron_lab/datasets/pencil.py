@@ -22,8 +22,9 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
-COMPLETE_UP_TO = 300
-"""Blocks of at most this order hold all their entries, so that weights on them are matrices."""
+COMPLETE_UP_TO = 64
+"""Blocks of at most this order hold all their entries, so that weights on them are matrices whose
+definiteness can be proved; beyond it that would cost a sparse block most of its speed."""
 
 
 def homogenised(data: SdpaData) -> ConicSystem:

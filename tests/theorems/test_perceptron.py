@@ -63,7 +63,9 @@ def test_bound_is_attained_on_orthonormal_rows(dimension, normalized):
 @pytest.mark.parametrize("dimension", [2, 5, 16, 50])
 def test_rows_orthonormal_to_rounding_are_decided_all_the_same(dimension):
     """Scores that are zero but for rounding pass the oracle, not the proof; the run goes on."""
-    basis = np.linalg.qr(np.random.default_rng(dimension).standard_normal((dimension, dimension)))[0]
+    basis = np.linalg.qr(np.random.default_rng(dimension).standard_normal((dimension, dimension)))[
+        0
+    ]
     result = solve(basis, Perceptron())
     assert result.status is Status.FEASIBLE
     assert result.updates <= dimension

@@ -1,6 +1,7 @@
 """Theorems 4.2 and 6.5 of Kharechko2009, and the example (6.4) that forces Algorithm 8."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from perceptron_lab.claims import MarginAbove
 from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.oracles.semidefinite import Eigenvector
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import complete_pattern, planted, planted_pencil
@@ -114,7 +116,7 @@ def test_cap_probability_is_that_of_random_units(n, theta):
 def test_probability_of_a_good_start_falls_from_a_quarter_to_its_limit():
     values = [cap_probability(n, 1 / math.sqrt(n)) for n in range(2, 2000)]
     assert values[0] == pytest.approx(0.25)
-    assert all(a > b for a, b in zip(values, values[1:], strict=False))
+    assert all(a > b for a, b in pairwise(values))
     assert 0.1586 < values[-1] < 0.159  # the normal distribution beyond 1; the thesis uses 1/8
 
 
@@ -131,9 +133,6 @@ def test_example_6_4_shows_why_cuts_are_not_normalised():
     root = math.sqrt((1 - sigma**2) / sigma**2)
     system = example_6_4(lambda_1, lambda_2, 1.01 * lambda_2 * root, 0.99 * lambda_1 * root)
     x = np.array([1.0, 0.0, 0.0])
-    cut = system.started({}, np.random.default_rng(0)).cut(x)
-    from perceptron_lab.oracles.semidefinite import Eigenvector
-
     cut = system.started({"semidefinite": Eigenvector()}, np.random.default_rng(0)).cut(x)
     assert cut.normal == pytest.approx([-lambda_2, 1.01 * lambda_2 * root, 0.0])
     assert cut.normal @ x / cut.norm > -sigma

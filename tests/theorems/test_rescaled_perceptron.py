@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from perceptron_lab.algorithms.relaxed_perceptron import RelaxedPerceptron
 from perceptron_lab.algorithms.rescaled_perceptron import RescaledPerceptron
@@ -162,8 +163,6 @@ def test_rescaling_solves_what_the_perceptron_cannot(margin):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_sparse_rows_take_the_same_path_as_dense_ones(seed):
-    import scipy.sparse as sp
-
     rows, _ = planted(6, 40, 1e-4, np.random.default_rng(seed))
     dense = solve(rows, RescaledPerceptron(), seed=seed)
     sparse = solve(sp.csr_array(rows), RescaledPerceptron(), seed=seed)

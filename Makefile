@@ -1,0 +1,49 @@
+# Everything happens in .venv, which `setup` makes; nothing is installed outside this folder.
+
+PYTHON ?= python3
+BIN := .venv/bin
+# Made only after a complete installation, so that an interrupted one is done again.
+INSTALLED := .venv/.installed
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup quickstart test check check-static format maxcut report
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED)  ## make .venv and install the package with its tools (PYTHON=python3.12 picks one)
+
+quickstart: $(INSTALLED)  ## run a small experiment from start to table: no download, under a minute
+	$(BIN)/plab run configs/quickstart.yaml
+
+test: $(INSTALLED)  ## run the whole test suite
+	$(BIN)/python -m pytest
+
+check: check-static  ## static checks and the fast tests
+	$(BIN)/python -m pytest -m "not slow"
+
+check-static: $(INSTALLED)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(INSTALLED)  ## put the code into ruff's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+maxcut: $(INSTALLED)  ## reproduce Table 6.1 of the thesis (needs SDPLIB: download or mirror)
+	$(BIN)/plab run configs/maxcut.yaml
+
+report: $(INSTALLED)  ## make tables and figures again from the runs in results/
+	$(BIN)/plab report
+
+$(INSTALLED): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "$(PYTHON): not found; install Python 3.11 or newer, or name one: make setup PYTHON=..." >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "$$($(PYTHON) --version) is too old; name Python 3.11 or newer: make setup PYTHON=python3.12" >&2; exit 2; }
+	@echo "Installing into .venv; this takes about a minute ..."
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@

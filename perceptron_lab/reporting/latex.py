@@ -1,0 +1,183 @@
+"""The same tables for LaTeX (booktabs), rounded for reading, the best in bold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+
+from perceptron_lab.reporting.comparison import Comparison, Entry, compare
+
+WIDEST = 12
+"""Columns of numbers that fit beside the names; further labels go into a further tabular."""
+
+_DAGGER = r"$^{\dagger}$"
+_NOTHING = "--"
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def escape(text: str) -> str:
+    """Return the text so that LaTeX prints it as it is, on one line."""
+    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+
+
+def table_6_1(runs: pd.DataFrame, title: str) -> str:
+    r"""Return Table 6.1 as a ``table`` environment; its preamble needs ``\usepackage{booktabs}``.
+
+    Bold, as in the thesis: the fewest queries and seconds of a problem, among the answers that are
+    proved. A dagger marks every entry that is not a proved feasible point; the note says what it
+    is instead.
+
+    Parameters
+    ----------
+    runs
+        The table of runs of homogenised systems, one row per cell.
+    title
+        The caption; special characters are escaped.
+    """
+    comparison = compare(runs)
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        "\\begin{table}",
+        "\\centering\\footnotesize\\setlength{\\tabcolsep}{2.5pt}",
+        f"\\caption{{{escape(title)}}}",
+        "\\label{tab:table_6_1}",
+    ]
+    for labels in _panels(comparison):
+        lines += [*_tabular(comparison, labels), "", "\\medskip"]
+    lines += ["\\parbox{\\linewidth}{\\raggedright", *_notes(comparison), "}", "\\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+def _fields(comparison: Comparison, label: str) -> list[str]:
+    seeds = ["seeds"] if comparison.several_seeds else []
+    if comparison.has_thesis(label):
+        return [*seeds, "updates", "queries", "thesis", "\\%", "seconds", "thesis"]
+    return [*seeds, "updates", "queries", "seconds"]
+
+
+def _panels(comparison: Comparison) -> Iterator[list[str]]:
+    """Split the labels so that no tabular is wider than a page."""
+    panel: list[str] = []
+    width = 0
+    for label in comparison.labels:
+        columns = len(_fields(comparison, label))
+        if panel and width + columns > WIDEST:
+            yield panel
+            panel, width = [], 0
+        panel.append(label)
+        width += columns
+    yield panel
+
+
+def _tabular(comparison: Comparison, labels: list[str]) -> list[str]:
+    fields = {label: _fields(comparison, label) for label in labels}
+    heads = [f"\\multicolumn{{{len(fields[label])}}}{{c}}{{{escape(label)}}}" for label in labels]
+    names = [name for label in labels for name in fields[label]]
+    return [
+        f"\\begin{{tabular}}{{lr{''.join(' ' + 'r' * len(fields[label]) for label in labels)}}}",
+        "\\toprule",
+        " & & " + " & ".join(heads) + " \\\\",
+        " ".join(_rules([len(fields[label]) for label in labels])),
+        " & ".join(["problem", "$m$", *names]) + " \\\\",
+        "\\midrule",
+        *(_line(comparison, problem, labels) for problem in comparison.orders),
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+
+
+def _rules(widths: list[int]) -> Iterator[str]:
+    first = 3
+    for width in widths:
+        yield f"\\cmidrule(lr){{{first}-{first + width - 1}}}"
+        first += width
+
+
+def _line(comparison: Comparison, problem: str, labels: list[str]) -> str:
+    order = comparison.orders[problem]
+    cells = [escape(problem), _NOTHING if order is None else str(order)]
+    for label in labels:
+        cells += _cells(comparison, problem, label)
+    return " & ".join(cells) + " \\\\"
+
+
+def _cells(comparison: Comparison, problem: str, label: str) -> list[str]:
+    entry = comparison.entries[problem, label]
+    mark = "" if entry.proved else _DAGGER
+    cells = [str(entry.seeds)] if comparison.several_seeds else []
+    cells += [_count(entry.updates) + mark, _best(comparison, problem, entry, _queries) + mark]
+    if comparison.has_thesis(label):
+        cells += [_count(entry.thesis.queries if entry.thesis else None), _deviation(entry)]
+    cells.append(_best(comparison, problem, entry, _seconds) + mark)
+    if comparison.has_thesis(label):
+        cells.append(f"{entry.thesis.seconds:.1f}" if entry.thesis else _NOTHING)
+    return cells
+
+
+def _best(
+    comparison: Comparison,
+    problem: str,
+    entry: Entry,
+    shown: Callable[[Entry], tuple[float, str]],
+) -> str:
+    """Print in bold what no other proved answer beats; what prints alike is alike."""
+    text = shown(entry)[1]
+    if not entry.proved or len(comparison.labels) == 1:
+        return text
+    best = min(shown(rival) for rival in comparison.row(problem) if rival.proved)
+    return f"\\textbf{{{text}}}" if text == best[1] else text
+
+
+def _queries(entry: Entry) -> tuple[float, str]:
+    return entry.queries or 0.0, _count(entry.queries)
+
+
+def _seconds(entry: Entry) -> tuple[float, str]:
+    seconds = entry.seconds
+    if seconds is None:
+        return 0.0, _NOTHING
+    if 0 < seconds < 0.001:
+        return seconds, "$<$0.001"
+    decimals = 3 if seconds < 1 else 2 if seconds < 10 else 1
+    return seconds, f"{seconds:.{decimals}f}"
+
+
+def _count(value: float | None) -> str:
+    return _NOTHING if value is None else f"{value:.1f}".removesuffix(".0")
+
+
+def _deviation(entry: Entry) -> str:
+    if entry.deviation is None:
+        return _NOTHING
+    return "0" if entry.deviation == 0 else f"${entry.deviation:+.2f}$"
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    if any(comparison.has_thesis(label) for label in comparison.labels):
+        yield (
+            "Columns ``thesis'': Kharechko2009, Table 6.1, where ``updates'' counts oracle queries "
+            "and the machine ran at 2.6\\,GHz. Columns \\%: deviation of our queries from them."
+        )
+    if comparison.several_seeds:
+        yield "Numbers are medians over the seeds."
+    if len(comparison.labels) > 1:
+        yield "Bold: the fewest queries and seconds of a problem among the proved answers."
+    unproved = [
+        f"{escape(problem)}, {escape(label)}: {escape(entry.status)}"
+        for (problem, label), entry in comparison.entries.items()
+        if not entry.proved
+    ]
+    if unproved:
+        yield f"{_DAGGER} Not a proved feasible point: {'; '.join(unproved)}."
+    else:
+        yield "Every answer is a point proved feasible on the original data."
+
+
+LATEX: dict[str, Callable[[pd.DataFrame, str], str]] = {"table_6_1": table_6_1}
+"""Name in a configuration -> function of the table of runs and the caption."""

@@ -1,0 +1,124 @@
+"""A report: the tables and figures of one experiment, made from its stored runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.reporting.figures import FIGURES, render
+from perceptron_lab.reporting.latex import LATEX
+from perceptron_lab.reporting.runs import read_runs
+from perceptron_lab.reporting.tables import TABLES
+
+
+def check_report(report: Mapping[str, Sequence[str]]) -> None:
+    """Refuse unknown tables and figures, before an experiment spends hours on its runs.
+
+    Parameters
+    ----------
+    report
+        ``tables`` and ``figures``, each a list of names; both optional.
+
+    Raises
+    ------
+    ConfigError
+        If a key or a name is unknown; the message suggests the closest one.
+    """
+    _refuse_unknown("entry of the report", report, ("tables", "figures"))
+    _refuse_unknown("table", report.get("tables", ()), TABLES)
+    _refuse_unknown("figure", report.get("figures", ()), FIGURES)
+
+
+def table_frame(name: str, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a table by its name.
+
+    Parameters
+    ----------
+    name
+        A name of :data:`~perceptron_lab.reporting.tables.TABLES`, such as ``table_6_1``.
+    runs
+        The table of runs, one row per cell.
+
+    Raises
+    ------
+    ConfigError
+        If the name is unknown.
+    DataError
+        If the runs are empty, incomplete or contradict one another.
+    """
+    _refuse_unknown("table", [name], TABLES)
+    return TABLES[name](runs)
+
+
+def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -> list[Path]:
+    """Make the tables (CSV, LaTeX) and figures (PNG, PDF) of ``folder/runs.csv`` in that folder.
+
+    Everything is made before the first file is written, and each file is replaced at once: a
+    report that fails leaves the earlier one as it was.
+
+    Parameters
+    ----------
+    folder
+        The experiment's folder, which holds ``runs.csv``.
+    report
+        ``tables`` and ``figures``, each a list of names; both optional.
+    title
+        The captions.
+
+    Returns
+    -------
+    list of Path
+        The files written, in the order of the report.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown.
+    DataError
+        If ``runs.csv`` is missing, unreadable, empty, incomplete or contradicts itself.
+    """
+    check_report(report)
+    runs = read_runs(folder / "runs.csv")
+    contents: dict[Path, bytes] = {}
+    for name in report.get("tables", ()):
+        contents[folder / f"{name}.csv"] = _csv(TABLES[name](runs))
+        contents[folder / f"{name}.tex"] = LATEX[name](runs, title).encode()
+    for name in report.get("figures", ()):
+        contents[folder / f"{name}.png"] = render(FIGURES[name], runs, title, "png")
+        contents[folder / f"{name}.pdf"] = render(FIGURES[name], runs, title, "pdf")
+    for path, content in contents.items():
+        _replace(path, content)
+    return list(contents)
+
+
+def _refuse_unknown(what: str, given: Iterable[str], known: Iterable[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise ConfigError(
+                f"report: unknown {what} {name!r}{did_you_mean(name, known)}; "
+                f"known: {', '.join(known)}"
+            )
+
+
+def _csv(table: pd.DataFrame) -> bytes:
+    """Truth values are spelt as in ``runs.csv``."""
+    spelt = {
+        name: table[name].map({True: "true", False: "false"})
+        for name in table.columns
+        if pd.api.types.is_bool_dtype(table[name])
+    }
+    return table.assign(**spelt).to_csv(index=False, lineterminator="\n").encode()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write beside the file and rename, so that no reader ever sees half of it."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

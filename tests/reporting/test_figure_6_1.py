@@ -1,0 +1,101 @@
+"""The figure of Table 6.1: every number is a marker, and every marker says what it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_runs import MakeRuns, make_row
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.reporting.figures import FIGURES, render, table_6_1
+
+
+def lines(axes: Axes) -> dict[str, Line2D]:
+    return {str(line.get_label()): line for line in axes.get_lines()}
+
+
+def heights(line: Line2D) -> list[float]:
+    return [float(y) for y in np.asarray(line.get_ydata())]
+
+
+def test_two_panels_hold_every_number_once(runs: pd.DataFrame) -> None:
+    upper, lower = table_6_1(runs).axes
+    names = {"PRA proved", "PRA thesis", "EA proved", "EA thesis"}
+    assert set(lines(upper)) == set(lines(lower)) == names
+    assert heights(lines(upper)["PRA proved"]) == [313, 209]
+    assert heights(lines(upper)["EA thesis"]) == [173, 167]
+    assert heights(lines(lower)["EA proved"]) == [0.5, 0.5]
+    assert heights(lines(lower)["PRA thesis"]) == [0.4, 0.4]
+    assert upper.get_yscale() == lower.get_yscale() == "log"
+    assert [text.get_text() for text in lower.get_xticklabels()] == ["mcp100", "mcp124-1"]
+
+
+def test_the_thesis_is_hollow_in_the_colour_and_shape_of_ours(runs: pd.DataFrame) -> None:
+    for axes in table_6_1(runs).axes:
+        drawn = lines(axes)
+        for label in ("PRA", "EA"):
+            ours, thesis = drawn[f"{label} proved"], drawn[f"{label} thesis"]
+            assert (ours.get_fillstyle(), thesis.get_fillstyle()) == ("full", "none")
+            assert ours.get_color() == thesis.get_color()
+            assert ours.get_marker() == thesis.get_marker()
+        assert drawn["PRA proved"].get_color() != drawn["EA proved"].get_color()
+
+
+def test_what_is_not_proved_is_a_cross(troubled: pd.DataFrame) -> None:
+    figure = table_6_1(troubled)
+    upper = lines(figure.axes[0])
+    assert heights(upper["PRA proved"]) == [313, 50]
+    assert "EA proved" not in upper
+    assert heights(upper["EA not proved"]) == [10, 167]
+    assert len(heights(upper["PRA not proved, edge"])) == 1
+    assert len(heights(upper["EA not proved, edge"])) == 1
+    assert {line.get_marker() for name, line in upper.items() if "not proved" in name} == {"x"}
+    assert "not proved" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_the_legend_names_labels_and_thesis_only_where_they_are(make_runs: MakeRuns) -> None:
+    figure = table_6_1(make_runs(make_row("other", "PRA"), make_row("other", "mine")))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["PRA", "mine"]
+
+
+def test_a_time_of_zero_is_shown_at_the_edge(make_runs: MakeRuns) -> None:
+    lower = lines(table_6_1(make_runs(make_row("other", "PRA", seconds=0.0))).axes[1])
+    assert list(lower) == ["PRA proved, edge"]
+
+
+def test_up_to_fifty_six_labels_look_different(make_runs: MakeRuns) -> None:
+    figure = table_6_1(make_runs(*(make_row("a", f"L{i}") for i in range(56))))
+    looks = {(to_hex(line.get_color()), line.get_marker()) for line in figure.axes[0].get_lines()}
+    assert len(looks) == 56
+
+
+@pytest.mark.parametrize(("kind", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_the_same_runs_give_the_same_bytes(runs: pd.DataFrame, kind: str, magic: bytes) -> None:
+    first = render(table_6_1, runs, "A title", kind)  # type: ignore[arg-type]
+    with rc_context({"font.size": 20, "lines.markersize": 30, "savefig.facecolor": "red"}):
+        second = render(table_6_1, runs, "A title", kind)  # type: ignore[arg-type]
+    assert first == second
+    assert first.startswith(magic)
+    assert b"Date" not in first
+    runs.loc[0, "queries"] = 999
+    assert render(table_6_1, runs, "A title", kind) != first  # type: ignore[arg-type]
+
+
+def test_drawing_leaves_no_global_state(runs: pd.DataFrame) -> None:
+    with rc_context():
+        from matplotlib import rcParams
+
+        before = dict(rcParams)
+        render(table_6_1, runs, "t", "png")
+        assert dict(rcParams) == before
+
+
+def test_no_runs_are_an_error_for_every_figure(runs: pd.DataFrame) -> None:
+    for draw in FIGURES.values():
+        with pytest.raises(DataError, match="no rows"):
+            draw(runs.iloc[:0])

@@ -1,0 +1,159 @@
+"""LaTeX of the tables: well-formed whatever the names are, and honest about what is not proved."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_runs import MakeRuns, make_row
+
+from perceptron_lab.reporting.latex import escape, table_6_1
+
+NASTY = "50% & a_b #1 {x} $y$ ^~\\end{table}"
+
+
+def rows(latex: str) -> dict[str, list[str]]:
+    """Return the cells of each body line by the problem's name."""
+    lines = [line.removesuffix(" \\\\").split(" & ") for line in latex.splitlines()]
+    return {cells[0]: cells[1:] for cells in lines if len(cells) > 2 and cells[0].strip()}
+
+
+def balanced(latex: str) -> bool:
+    """Whether braces and environments nest."""
+    depth = 0
+    bare = re.sub(r"\\[{}\\&%$#_]", "", latex)
+    for character in bare:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if depth < 0:
+            return False
+    stack: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", latex):
+        if kind == "begin":
+            stack.append(name)
+        elif not stack or stack.pop() != name:
+            return False
+    return depth == 0 and not stack and bare.count("$") % 2 == 0
+
+
+def widths(latex: str) -> set[tuple[int, int]]:
+    """Return (columns declared, columns used) over all lines of all tabulars."""
+    found = set()
+    for columns, body in re.findall(r"\\begin\{tabular\}\{([lr ]+)\}(.*?)\\end", latex, re.DOTALL):
+        for line in body.splitlines():
+            spans = [int(n) - 1 for n in re.findall(r"\\multicolumn\{(\d+)\}", line)]
+            if line.endswith("\\\\"):
+                used = len(re.findall(r"(?<!\\)&", line)) + 1 + sum(spans)
+                found.add((len(columns.replace(" ", "")), used))
+    return found
+
+
+def test_structure(runs: pd.DataFrame, troubled: pd.DataFrame) -> None:
+    for table in (runs, troubled):
+        latex = table_6_1(table, "A title")
+        assert balanced(latex)
+        assert widths(latex) == {(14, 14)}
+        assert "\\caption{A title}" in latex
+        assert latex.count("\\toprule") == latex.count("\\bottomrule") == 1
+
+
+def test_special_characters_of_names_and_title_are_escaped(make_runs: MakeRuns) -> None:
+    latex = table_6_1(make_runs(make_row(NASTY, NASTY)), NASTY)
+    assert balanced(latex)
+    assert widths(latex) == {(5, 5)}
+    assert latex.count("\\textbackslash{}end\\{table\\}") == 3
+
+
+@given(st.text(max_size=40))
+def test_escaped_text_holds_no_active_character(text: str) -> None:
+    escaped = escape(text)
+    assert balanced(escaped)
+    bare = re.sub(r"\\text\w+\{\}|\\[&%$#_{}]", "", escaped)
+    assert not set(bare) & set("&%$#_{}~^\\\n\r")
+
+
+def test_the_best_proved_answer_is_bold_and_ties_are_too(make_runs: MakeRuns) -> None:
+    latex = table_6_1(
+        make_runs(
+            make_row("a", "PRA", queries=10, seconds=1.501),
+            make_row("a", "EA", queries=9, seconds=1.499),
+        ),
+        "t",
+    )
+    assert rows(latex)["a"] == [
+        "100",
+        "49",
+        "10",
+        "\\textbf{1.50}",
+        "49",
+        "\\textbf{9}",
+        "\\textbf{1.50}",
+    ]
+
+
+def test_an_unproved_answer_is_marked_and_never_bold(make_runs: MakeRuns) -> None:
+    proved = make_row("a", "PRA", queries=10, seconds=2.0)
+    claim = make_row("a", "EA", queries=5, seconds=1.0, proved=False)
+    latex = table_6_1(make_runs(proved, claim), "t")
+    cells = rows(latex)["a"]
+    assert cells[2:4] == ["\\textbf{10}", "\\textbf{2.00}"]
+    assert cells[4:] == ["49$^{\\dagger}$", "5$^{\\dagger}$", "1.00$^{\\dagger}$"]
+    assert "Not a proved feasible point: a, EA: FEASIBLE (unproved)." in latex
+    assert "Every answer" not in latex
+
+
+def test_every_troubled_entry_has_a_dagger_and_a_note(troubled: pd.DataFrame) -> None:
+    latex = table_6_1(troubled, "t")
+    note = latex.split("Not a proved feasible point: ")[1]
+    for reason in (
+        "mcp100, EA: UPDATE\\_LIMIT",
+        "mcp124-1, PRA: ERROR",
+        "mcp124-1, EA: FEASIBLE (unproved)",
+        "other\\_1, EA: not run",
+    ):
+        assert reason in note
+    assert rows(latex)["mcp124-1"][1] == "--$^{\\dagger}$"
+
+
+def test_all_proved_is_said_and_there_is_no_dagger(runs: pd.DataFrame) -> None:
+    latex = table_6_1(runs, "t")
+    assert "dagger" not in latex
+    assert "Every answer is a point proved feasible" in latex
+
+
+def test_thesis_numbers_and_deviation(runs: pd.DataFrame) -> None:
+    runs.loc[0, "queries"] = 320
+    assert rows(table_6_1(runs, "t"))["mcp100"][2:7] == [
+        "320",
+        "313",
+        "$+2.24$",
+        "\\textbf{0.250}",
+        "0.4",
+    ]
+    assert "Kharechko2009, Table 6.1, where ``updates'' counts oracle queries" in table_6_1(
+        runs, "t"
+    )
+
+
+def test_seeds_are_stated(make_runs: MakeRuns) -> None:
+    latex = table_6_1(make_runs(*(make_row("a", "PRA", seed=s) for s in range(5))), "t")
+    assert rows(latex)["a"][1] == "5"
+    assert "medians over the seeds" in latex
+
+
+@pytest.mark.parametrize("labels", [1, 4, 5, 9])
+def test_many_labels_are_spread_over_tabulars(make_runs: MakeRuns, labels: int) -> None:
+    latex = table_6_1(make_runs(*(make_row("a", f"L{i}") for i in range(labels))), "t")
+    assert balanced(latex)
+    assert latex.count("\\begin{tabular}") == -(-labels // 4)
+    assert all(f"{{L{i}}}" in latex for i in range(labels))
+    assert all(declared == used <= 14 for declared, used in widths(latex))
+    # One best answer per column of each problem; they are all equal here.
+    assert latex.count("\\textbf") == (0 if labels == 1 else 2 * labels)
+
+
+def test_times_too_short_to_print_are_not_printed_as_zero(make_runs: MakeRuns) -> None:
+    latex = table_6_1(make_runs(make_row("a", "PRA", seconds=1e-5)), "t")
+    assert rows(latex)["a"][-1] == "$<$0.001"

@@ -1,0 +1,118 @@
+"""Reading and checking ``runs.csv``: a table that does not mean anything is refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.reporting.runs import REQUIRED, checked_runs, read_runs
+
+
+def test_a_written_table_reads_back_as_it_was(runs: pd.DataFrame, tmp_path: Path) -> None:
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    expected = checked_runs(runs)
+    pd.testing.assert_frame_equal(
+        read_runs(tmp_path / "runs.csv")[list(REQUIRED)], expected[list(REQUIRED)]
+    )
+    assert expected["queries"].tolist() == [313, 173, 209, 167]
+
+
+def test_nullable_columns_mean_the_same(troubled: pd.DataFrame) -> None:
+    nullable = troubled.astype({"dimension": "Int64", "updates": "Int64", "queries": "Int64"})
+    pd.testing.assert_frame_equal(checked_runs(nullable), checked_runs(troubled))
+
+
+def test_the_runs_given_are_not_changed(troubled: pd.DataFrame) -> None:
+    before = troubled.copy(deep=True)
+    checked_runs(troubled)
+    pd.testing.assert_frame_equal(troubled, before)
+
+
+def test_names_that_look_like_missing_values_stay_names(runs: pd.DataFrame, tmp_path: Path) -> None:
+    runs.assign(label=["NA", "nan", "NA", "nan"]).to_csv(tmp_path / "runs.csv", index=False)
+    assert read_runs(tmp_path / "runs.csv")["label"].tolist() == ["NA", "nan", "NA", "nan"]
+
+
+@pytest.mark.parametrize(
+    ("given_value", "proved"), [("true", True), ("false", False), (np.True_, True), (None, False)]
+)
+def test_truth_is_what_was_written_and_nothing_is_no_proof(
+    runs: pd.DataFrame, given_value: object, proved: bool
+) -> None:
+    table = runs.assign(proved=pd.Series([given_value] * 4, dtype=object))
+    assert checked_runs(table)["proved"].tolist() == [proved] * 4
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("proved", "yes", "true or false"),
+        ("status", "FEASIBEL", "UPDATE_LIMIT"),
+        ("queries", "many", "a finite number"),
+        ("queries", "nan", "a finite number"),
+        ("seconds", -1.0, "0 or more"),
+        ("updates", "inf", "a finite number"),
+        ("updates", None, "since the cell is FEASIBLE"),
+        ("label", "", "a non-empty text"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_row(
+    runs: pd.DataFrame, column: str, value: object, said: str
+) -> None:
+    values = runs[column].astype(object)
+    values.iloc[2] = value
+    with pytest.raises(DataError, match=f"row 3, column {column}: .*{said}"):
+        checked_runs(runs.assign(**{column: values}))
+
+
+@pytest.mark.parametrize("column", REQUIRED)
+def test_a_missing_column_is_named(runs: pd.DataFrame, column: str) -> None:
+    with pytest.raises(DataError, match=f"no column {column}; a table of runs has"):
+        checked_runs(runs.drop(columns=column))
+
+
+def test_no_rows_is_an_error_that_says_what_to_do(runs: pd.DataFrame) -> None:
+    with pytest.raises(DataError, match=r"it has no rows; run the experiment first"):
+        checked_runs(runs.iloc[:0])
+
+
+def test_two_algorithms_under_one_label_are_refused(runs: pd.DataFrame) -> None:
+    with pytest.raises(DataError, match="'mcp100', label 'PRA', seed 0 occurs twice"):
+        checked_runs(pd.concat([runs, runs.iloc[:1]]))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"runs\.csv: no such file; `plab run"):
+        read_runs(tmp_path / "runs.csv")
+
+
+@given(content=st.binary(max_size=200))
+def test_any_bytes_are_a_table_or_a_data_error(
+    content: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("bytes") / "runs.csv"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"runs\.csv"):
+        read_runs(path)
+
+
+@given(cut=st.integers(min_value=0, max_value=400))
+def test_a_truncated_file_never_gains_or_alters_proofs(
+    cut: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    rows = [f"p{i},101,PRA,0,3,4,0.5,UPDATE_LIMIT,false" for i in range(5)]
+    head = "problem,dimension,label,seed,updates,queries,seconds,status,proved"
+    path = tmp_path_factory.mktemp("cut") / "runs.csv"
+    path.write_text("\n".join([head, *rows])[:cut])
+    try:
+        runs = read_runs(path)
+    except DataError:
+        return
+    assert not runs["proved"].any()
+    assert set(runs["status"]) == {"UPDATE_LIMIT"}

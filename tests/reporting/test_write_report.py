@@ -1,0 +1,124 @@
+"""Writing a report: all of it or none, the same bytes each time, nothing left beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.experiments import config
+from perceptron_lab.reporting import check_report, write_report
+from perceptron_lab.reporting.figures import FIGURES
+from perceptron_lab.reporting.latex import LATEX
+from perceptron_lab.reporting.tables import TABLES
+
+REPORT = {"tables": ["table_6_1"], "figures": ["table_6_1"]}
+
+
+@pytest.fixture
+def folder(runs: pd.DataFrame, tmp_path: Path) -> Path:
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_files_written_are_returned(folder: Path) -> None:
+    paths = write_report(folder, REPORT, "A title")
+    names = [f"table_6_1.{suffix}" for suffix in ("csv", "tex", "png", "pdf")]
+    assert paths == [folder / name for name in names]
+    assert set(contents(folder)) == {"runs.csv", *names}
+
+
+def test_the_csv_has_full_precision_and_spells_truth_as_the_runs_do(
+    runs: pd.DataFrame, tmp_path: Path
+) -> None:
+    runs["seconds"] = [0.1 + 0.2, 1 / 3, 1e-9, 12345.678901234567]
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    write_report(tmp_path, {"tables": ["table_6_1"]}, "t")
+    text = (tmp_path / "table_6_1.csv").read_text()
+    written = pd.read_csv(tmp_path / "table_6_1.csv", dtype=str)
+    assert written["PRA seconds"].map(float).tolist() == [0.1 + 0.2, 1e-9]
+    assert written["EA seconds"].map(float).tolist() == [1 / 3, 12345.678901234567]
+    assert [line.rsplit(",", 1)[1] for line in text.splitlines()] == ["proved", "true", "true"]
+
+
+def test_writing_twice_gives_the_same_bytes(folder: Path) -> None:
+    write_report(folder, REPORT, "A title")
+    first = contents(folder)
+    write_report(folder, REPORT, "A title")
+    assert contents(folder) == first
+
+
+@pytest.mark.parametrize("report", [{}, {"tables": [], "figures": []}])
+def test_an_empty_report_writes_nothing(folder: Path, report: Mapping[str, list[str]]) -> None:
+    assert write_report(folder, report, "t") == []
+    assert set(contents(folder)) == {"runs.csv"}
+
+
+def test_a_failed_report_leaves_the_earlier_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_report(folder, REPORT, "A title")
+    before = contents(folder)
+
+    def broken(runs: pd.DataFrame) -> None:
+        raise DataError("the figure cannot be drawn")
+
+    monkeypatch.setitem(FIGURES, "table_6_1", broken)
+    with pytest.raises(DataError, match="cannot be drawn"):
+        write_report(folder, REPORT, "Another title")
+    assert contents(folder) == before
+
+
+def test_a_failed_write_leaves_the_earlier_file_and_nothing_beside_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_report(folder, REPORT, "A title")
+    before = contents(folder)
+
+    def full(self: Path, content: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(content[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_report(folder, REPORT, "Another title")
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        ({"tables": ["table6_1"]}, r"unknown table 'table6_1' \(did you mean 'table_6_1'\?\)"),
+        ({"figures": ["fig"]}, "unknown figure 'fig'; known: table_6_1"),
+        ({"figure": ["table_6_1"]}, r"'figure' \(did you mean 'figures'\?\)"),
+    ],
+)
+def test_unknown_names_are_refused_before_anything_is_read(
+    tmp_path: Path, report: Mapping[str, list[str]], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        check_report(report)
+    with pytest.raises(ConfigError, match=said):
+        write_report(tmp_path, report, "t")
+
+
+def test_missing_runs_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"runs\.csv: no such file"):
+        write_report(tmp_path, REPORT, "t")
+
+
+def test_every_table_can_be_written_as_latex() -> None:
+    assert set(LATEX) == set(TABLES)
+
+
+def test_configurations_may_ask_for_exactly_what_can_be_made() -> None:
+    assert set(config.TABLES) == set(TABLES)
+    assert set(config.FIGURES) == set(FIGURES)

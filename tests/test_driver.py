@@ -1,0 +1,221 @@
+"""The loop: limits, goals, claims that prove and claims that do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab.algorithms.base import State
+from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.claims import FeasiblePoint, MarginAbove, MarginBelow
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.errors import ConfigError, InputError, NumericalError
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.oracles.semidefinite import PivotedCholesky
+from perceptron_lab.results import Bound, Status
+from tests.families import complete_pattern, infeasible, planted
+
+ROWS = planted(4, 20, 0.1, np.random.default_rng(0))[0]
+
+
+@dataclass
+class Scripted:
+    """An algorithm that makes one update, with a claim (or an error) of the script, per step."""
+
+    script: list = field(default_factory=list)
+    points: ClassVar[bool] = True
+
+    def start(self, system, rng):
+        return State(np.ones(system.dimension))
+
+    def step(self, system, state, most):
+        state.updates += 1
+        state.point = state.point + 1e-3
+        event = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(event, Exception):
+            raise event
+        return state, event
+
+    def bound(self, facts):
+        return Bound(None, "none", "scripted")
+
+
+def wrong(value=-1.0):
+    return FeasiblePoint(np.full(4, value))
+
+
+GOOD = FeasiblePoint(solve(ROWS, "perceptron").point)
+
+
+def test_a_false_claim_is_counted_and_the_run_goes_on_to_a_true_one():
+    result = solve(ROWS, Scripted([None, wrong(-1), wrong(-2), None, GOOD]))
+    assert result.status is Status.FEASIBLE
+    assert result.certificate["claims_rejected"] == 2
+    assert result.updates == 5
+    assert np.array_equal(result.point, GOOD.point)
+
+
+def test_a_false_claim_repeated_unchanged_ends_unverified():
+    result = solve(ROWS, Scripted([wrong()]), budget=Budget(updates=1000))
+    assert result.status is Status.UNVERIFIED
+    assert not result.proved
+    assert result.updates < 20
+    assert "repeats" in result.message
+
+
+def test_false_weights_are_not_believed():
+    weights = np.zeros(20)
+    weights[0] = 1.0
+    result = solve(ROWS, Scripted([MarginBelow(weights, 0.05)]), budget=Budget(updates=50))
+    assert result.status is Status.UNVERIFIED
+    assert result.margin_upper == pytest.approx(1.0)
+    negative = solve(ROWS, Scripted([MarginBelow(-weights, 0.05)]), budget=Budget(updates=50))
+    assert negative.status is Status.UNVERIFIED
+    assert negative.margin_upper is None
+
+
+def test_weights_that_prove_the_claimed_bound_do():
+    rows = infeasible(3, 10, np.random.default_rng(1))
+    weights = solve(rows, "ellipsoid").weights * np.linalg.norm(rows, axis=1)
+    result = solve(rows, Scripted([MarginBelow(weights, 1e-6)]))
+    assert result.status is Status.MARGIN_BOUNDED
+    assert result.margin_upper <= 1e-6
+
+
+def test_a_relaxed_point_is_proved_to_its_bound_and_no_further():
+    worst = (ROWS @ np.ones(4)).min() / 2.0
+    fair, bold = (MarginAbove(np.ones(4) / 2, bound) for bound in (worst - 1e-6, worst / 2))
+    assert worst < 0
+    assert solve(ROWS, Scripted([fair])).status is Status.MARGIN_BOUNDED
+    assert solve(ROWS, Scripted([bold]), budget=Budget(updates=50)).status is Status.UNVERIFIED
+
+
+def test_arithmetic_that_breaks_down_is_a_status_with_its_reason():
+    result = solve(ROWS, Scripted([None, NumericalError("Q has collapsed")]))
+    assert result.status is Status.NUMERICAL_ERROR
+    assert result.message == "Q has collapsed"
+    assert result.margin_lower is not None
+
+
+def test_a_point_that_is_feasible_when_the_budget_ends_is_said_to_be():
+    result = solve(ROWS, Scripted([None]), budget=Budget(updates=3), start=GOOD.point * 1e6)
+    assert result.status is Status.FEASIBLE
+    assert result.proved
+    assert "budget" in result.message
+
+
+def test_limits_are_named():
+    hard = planted(10, 50, 1e-7, np.random.default_rng(2))[0]
+    updates = solve(hard, "perceptron", budget=Budget(updates=37))
+    assert (updates.status, updates.updates) == (Status.UPDATE_LIMIT, 37)
+    assert "37" in updates.message
+    seconds = solve(hard, "perceptron", budget=Budget(seconds=0.02))
+    assert seconds.status is Status.TIME_LIMIT
+    assert seconds.seconds >= 0.02
+
+
+def test_goal_margin_upper_ends_with_a_proved_upper_bound():
+    rows = infeasible(3, 30, np.random.default_rng(3))
+    result = solve(rows, "perceptron", goal={"margin_upper": 0.01})
+    assert result.status is Status.MARGIN_BOUNDED
+    assert result.margin_upper <= 0.01
+
+
+def test_goal_margin_ratio_is_reached_or_the_feasible_point_kept():
+    easy = solve(np.array([[3.0, 4.0]]), "perceptron", goal={"margin_ratio": 0.99})
+    assert easy.status is Status.FEASIBLE
+    assert easy.margin_lower >= 0.99 * easy.margin_upper
+    kept = solve(ROWS, "perceptron", goal={"margin_ratio": 0.999})
+    assert kept.status is Status.FEASIBLE  # a perceptron has no cut left to go on with
+
+
+def test_goal_budget_runs_on_after_a_proof():
+    second = FeasiblePoint(GOOD.point * 2.0)
+    script = [GOOD, None, second, None]
+    result = solve(ROWS, Scripted(script), goal="budget", budget=Budget(updates=9))
+    assert result.status is Status.FEASIBLE
+    assert result.updates == 9
+
+
+@pytest.mark.parametrize("goal", ["win", {"margin": 1.0}, {}, {"margin_upper": 1, "x": 2}])
+def test_unknown_goals_are_refused(goal):
+    with pytest.raises(InputError, match="margin_upper"):
+        solve(ROWS, "perceptron", goal=goal)
+
+
+def test_bad_starts_and_names_are_refused():
+    for start in (np.ones(3), np.full(4, np.nan)):
+        with pytest.raises(InputError, match="4 finite numbers"):
+            solve(ROWS, "perceptron", start=start)
+    with pytest.raises(ConfigError, match="did you mean 'perceptron'"):
+        solve(ROWS, "perceptrn")
+    with pytest.raises(ConfigError, match="did you mean 'cyclic'"):
+        solve(ROWS, "perceptron", oracle="cyclik")
+    with pytest.raises(InputError, match="two oracles"):
+        solve(ROWS, "perceptron", oracle=["cyclic", "random"])
+
+
+def test_a_start_is_used():
+    assert solve(ROWS, "perceptron", start=GOOD.point).updates == 0
+
+
+def boundary_system(interior):
+    """x_0 > 0 and diag(x_1, x_2) + x_0 (0 1; 1 0) psd: thesis mode accepts x = (1, 0, 0)."""
+    entries = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]], dtype=float)
+    cone = Product([Orthant(1), complete_pattern(2)])
+    return ConicSystem(Matrix(sp.csr_array(entries)), cone, interior=interior)
+
+
+def test_what_thesis_mode_lets_pass_is_never_returned_unproved():
+    """After one update the point is (1, 0, 0), the matrix [[0, 1], [1, 0]]: zero diagonals."""
+    oracle = PivotedCholesky(mode="thesis")
+    result = solve(boundary_system(None), Perceptron(), oracle=oracle)
+    assert result.status is Status.FEASIBLE
+    assert result.certificate["claims_rejected"] >= 1
+    x = result.point
+    assert x[0] > 0
+    assert x[1] * x[2] > x[0] ** 2
+    strict = solve(boundary_system(None), Perceptron(), oracle=PivotedCholesky())
+    assert strict.certificate["claims_rejected"] == 0
+
+
+def test_a_boundary_answer_is_mended_by_the_interior_and_says_so():
+    """Rank one: x_1 = x_2 = 1 with off-diagonal x_0 = 1 is psd, singular, and one shift away."""
+    interior = np.array([0.0, 1.0, 1.0])
+    result = solve(boundary_system(interior), Scripted([FeasiblePoint(np.ones(3))]))
+    assert result.status is Status.FEASIBLE
+    assert "interior shift" in result.message
+    assert 0 < result.certificate["interior_shift"] < 1e-5
+    assert result.point == pytest.approx(np.ones(3), abs=1e-4)
+    assert not np.array_equal(result.point, np.ones(3))
+    without = solve(boundary_system(None), Scripted([FeasiblePoint(np.ones(3))]))
+    assert without.status is Status.UNVERIFIED
+
+
+def test_a_constraint_that_no_point_meets_proves_infeasibility():
+    """F(x) = diag(x_1, 0): the second diagonal entry is 0 for every x."""
+    entries = np.array([[1.0], [0.0], [0.0]])
+    system = ConicSystem(Matrix(sp.csr_array(entries)), complete_pattern(2))
+    for algorithm in ("perceptron", "ellipsoid", "space-dilation", "rescaled-perceptron"):
+        result = solve(system, algorithm, oracle="cholesky")
+        assert result.status is Status.INFEASIBLE
+        assert result.margin_upper == 0.0
+
+
+def test_overflow_is_a_numerical_error_not_an_answer():
+    rows = np.array([[1e149, 1e149], [1e149, -1e149]])
+    result = solve(rows, Perceptron(normalized=False), start=np.full(2, 1e200))
+    assert result.status is Status.NUMERICAL_ERROR
+
+
+def test_printed_summary_has_status_margin_and_cost():
+    text = str(solve(ROWS, "perceptron"))
+    assert text.startswith("FEASIBLE (proved)")
+    assert "margin in [" in text
+    assert "bound:" in text

@@ -1,0 +1,83 @@
+"""Table 6.1 of Kharechko2009 on the real files: the counts, and the proof of every answer.
+
+These numbers are facts about the algorithms and the files. On instances whose graph has isolated
+vertices, or exact zero pivots, the answer depends on rounding, in the thesis as here.
+"""
+
+from importlib import resources
+
+import pandas as pd
+import pytest
+
+from perceptron_lab import solve
+from perceptron_lab.algorithms.ellipsoid import Ellipsoid
+from perceptron_lab.algorithms.rescaled_perceptron import RescaledPerceptron
+from perceptron_lab.oracles.semidefinite import PivotedCholesky
+from perceptron_lab.results import Status
+
+THESIS = pd.read_csv(
+    resources.files("perceptron_lab.reporting") / "reference" / "table_6_1.csv"
+).set_index("problem")
+EXACT = [
+    "mcp100",
+    "mcp124-2",
+    "mcp124-3",
+    "mcp124-4",
+    "mcp250-3",
+    "mcp250-4",
+    "mcp500-3",
+    "mcp500-4",
+]
+CLOSE = ["mcp124-1", "mcp250-1", "mcp250-2", "mcp500-1", "mcp500-2", "maxG11"]
+ALGORITHMS = {"pra_updates": RescaledPerceptron(preset="thesis"), "ea_updates": Ellipsoid()}
+
+
+def run(folder, name, algorithm):
+    result = solve(folder / f"{name}.dat-s", algorithm, oracle=PivotedCholesky(mode="thesis"))
+    assert result.status is Status.FEASIBLE
+    assert result.proved
+    assert result.margin_lower > 0
+    return result
+
+
+@pytest.mark.parametrize("column", ALGORITHMS)
+@pytest.mark.parametrize("name", EXACT)
+def test_queries_equal_the_thesis(sdplib_folder, name, column):
+    result = run(sdplib_folder, name, ALGORITHMS[column])
+    assert result.queries == THESIS.loc[name, column]
+
+
+@pytest.mark.parametrize("column", ALGORITHMS)
+@pytest.mark.parametrize("name", CLOSE)
+def test_queries_are_close_where_rounding_decides(sdplib_folder, name, column):
+    result = run(sdplib_folder, name, ALGORITHMS[column])
+    assert result.queries == pytest.approx(THESIS.loc[name, column], rel=0.015)
+
+
+def test_every_oracle_proves_mcp100(sdplib_folder):
+    for oracle in (PivotedCholesky(), "cholesky", "eigenvector"):
+        for algorithm in ALGORITHMS.values():
+            result = solve(sdplib_folder / "mcp100.dat-s", algorithm, oracle=oracle)
+            assert result.status is Status.FEASIBLE
+
+
+def test_the_safe_coefficients_give_the_same_order_of_queries(sdplib_folder):
+    exact, safe = (
+        run(sdplib_folder, "mcp100", Ellipsoid(variant=variant)).queries
+        for variant in ("exact", "safe")
+    )
+    assert safe == pytest.approx(exact, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "name", ["control1", "theta1", "truss1", "truss4", "hinf1", "infd1", "qap5"]
+)
+def test_other_programs_are_feasible_on_the_side_of_x_or_undecided(sdplib_folder, name):
+    result = solve(sdplib_folder / f"{name}.dat-s", Ellipsoid())
+    assert result.status in (Status.FEASIBLE, Status.MARGIN_BOUNDED, Status.UPDATE_LIMIT)
+
+
+def test_infp1_has_no_feasible_x(sdplib_folder):
+    result = solve(sdplib_folder / "infp1.dat-s", Ellipsoid(margin=1e-6))
+    assert result.status is Status.MARGIN_BOUNDED
+    assert result.margin_upper <= 1e-6
