@@ -206,9 +206,10 @@ class ConicSystem:
         if self.caution and not slack:
             slack = -self.caution * float(np.abs(scores).max())
         atom = self.cone.separate(scores, slack)
+        seen = scores if atom is None else scores[atom.span]
+        if not np.isfinite(seen).all():
+            raise NumericalError("the scores of the point are not finite (overflow)")
         if atom is None:
-            if not np.isfinite(scores).all():
-                raise NumericalError("the scores of the point are not finite (overflow)")
             return None
         normal = self.operator.normal(atom)
         return Cut(normal, atom, math.sqrt(max(self.operator.inner(normal, normal), 0.0)))

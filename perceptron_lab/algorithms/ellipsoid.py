@@ -26,8 +26,9 @@ from perceptron_lab.system import ConicSystem, Cut
 
 @plain_dataclass(frozen=True)
 class Coefficients:
-    """One step of the method: x += step sqrt(s) d, Q -= shrink d d', s *= growth; P = s Q.
+    """One step with d = Qa / sqrt(a'Qa): x += step sqrt(s) d, Q -= shrink d d', s *= growth.
 
+    The ellipsoid is that of P = s Q.
     ``log_ratio`` is the logarithm of the ellipsoid's volume ratio per step.
     """
 
@@ -141,9 +142,9 @@ class Ellipsoid:
             if state.log_radius < stop:
                 return state, MarginBelow(minimum_norm_weights(system, state), self.margin)
             remember(state, cut)
-            direction, _length = state.metric.along(cut.normal / cut.norm)
-            state.point += constants.step * math.sqrt(state.scale) * direction
-            state.metric.shrink(direction, constants.shrink)
+            product, length = state.metric.along(cut.normal / cut.norm)
+            state.point += constants.step * math.sqrt(state.scale) / length * product
+            state.metric.shrink(product, constants.shrink / length**2)
             state.scale *= constants.growth
             state.log_radius += constants.log_ratio / system.dimension
             state.updates += 1

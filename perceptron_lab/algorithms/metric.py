@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy.linalg
+from scipy.linalg.blas import dsymv, dsyr
 
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
@@ -32,26 +32,25 @@ class Metric:
         self._lower = np.asfortranarray(np.eye(dimension))
 
     def along(self, normal: FloatArray) -> tuple[FloatArray, float]:
-        """Return Qa / sqrt(a'Qa) and sqrt(a'Qa) for a cut's normal a.
+        """Return Qa and sqrt(a'Qa) for a cut's normal a.
 
         Raises
         ------
         NumericalError
             If rounding has made a'Qa negative or not finite.
         """
-        product = scipy.linalg.blas.dsymv(1.0, self._lower, normal, lower=1)
+        product = dsymv(1.0, self._lower, normal, lower=1)
         square = float(normal @ product)
         if not 0.0 < square < math.inf:
             raise NumericalError(
                 f"a'Qa = {square:g} is not positive: Q is no longer positive definite in double "
                 "precision (the round-off safe coefficients last longer)"
             )
-        length = math.sqrt(square)
-        return product / length, length
+        return product, math.sqrt(square)
 
     def shrink(self, direction: FloatArray, amount: float) -> None:
-        """Apply Q <- Q - amount d d' for d = Qa / sqrt(a'Qa), in place; 0 < amount < 1."""
-        scipy.linalg.blas.dsyr(-amount, direction, lower=1, a=self._lower, overwrite_a=1)
+        """Apply Q <- Q - amount d d', in place; 0 <= amount < 1 / (d'Q^-1 d) keeps Q definite."""
+        dsyr(-amount, direction, lower=1, a=self._lower, overwrite_a=1)
 
     def matrix(self) -> FloatArray:
         """Return Q as a full symmetric array, shape ``(n, n)``."""

@@ -1,0 +1,144 @@
+"""The command ``plab``: its table of commands, and what its exit codes mean.
+
+0 done; 1 some cell failed; 2 bad command line, configuration or data; 3 a bug; 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from perceptron_lab import __version__
+from perceptron_lab.errors import PlabError, did_you_mean
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    # The libraries read them when they are loaded, which nothing above does.
+    os.environ.setdefault(_variable, "1")
+
+COMMANDS: Final = {
+    "run": ("perceptron_lab.cli.run:run", "Run experiments; write their tables and figures."),
+    "report": ("perceptron_lab.cli.report:report", "Rebuild tables and figures from results."),
+    "check": ("perceptron_lab.cli.check:check", "Check configurations without running them."),
+    "list": ("perceptron_lab.cli.listing:listing", "List what can be named in a configuration."),
+    "show": ("perceptron_lab.cli.show:show", "Explain one name, with its parameters."),
+    "data": ("perceptron_lab.cli.data:data", "Fetch and verify data files."),
+}
+"""Name -> ("module:attribute", summary), so that ``plab --help`` loads none of the modules."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command; None if there is no such command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; the error for an unknown one suggests the closest."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            mend = did_you_mean(args[0], COMMANDS)
+            ctx.fail(f"no command {args[0]!r}{mend}; commands: {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their summaries from the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command from the table."""
+        items = [
+            CompletionItem(name, help=summary)
+            for name, (_, summary) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="plab %(version)s")
+def plab() -> None:
+    """A laboratory for perceptron-type feasibility algorithms; every answer is proved.
+
+    `plab run quickstart` runs a first experiment; `plab list experiments` names the others.
+
+    Linear algebra uses one thread (OMP_NUM_THREADS and its like are set to 1 unless you set them);
+    `plab run --jobs N` runs N cells at a time.
+
+    Exit codes: 0 done, 1 some cell failed, 2 bad command line, configuration or data, 3 a bug,
+    130 interrupted.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments
+        The words after ``plab``; by default those of the process.
+    """
+    try:
+        status = plab.main(arguments, prog_name="plab", standalone_mode=False)
+    except click.Abort:
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except PlabError as error:
+        for line in str(error).splitlines():
+            click.echo(f"Error: {line}", err=True)
+        return 2
+    except Exception as error:
+        _report_bug(error)
+        return 3
+    return status if isinstance(status, int) else 0
+
+
+def _report_bug(error: Exception) -> None:
+    """Say that this is a bug, and where its traceback is."""
+    from perceptron_lab.experiments.environment import packages
+
+    described = [
+        f"plab {' '.join(sys.argv[1:])}",
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        f"{platform.python_implementation()} {platform.python_version()}, {platform.platform()}",
+        ", ".join(f"{name} {version}" for name, version in packages().items()),
+        "",
+        *traceback.format_exception(error),
+    ]
+    text = "\n".join(described)
+    click.echo(f"Error: a bug of plab: {type(error).__name__}: {error}", err=True)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="plab-", suffix=".log", delete=False
+        ) as file:
+            file.write(text)
+    except OSError:
+        click.echo(text, err=True)
+    else:
+        click.echo(f"Error: please report it with this log: {file.name}", err=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Tables on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WIDTH = 240
+"""Columns of a line that goes to a file or a pipe."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    header: str
+    cells: list[str]
+    justify: Literal["left", "right"]
+
+
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table of text, which may be wrapped."""
+    table = _empty(title)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    _console().print(table)
+
+
+def show_frame(title: str, frame: pd.DataFrame) -> None:
+    """Print a frame, numbers to the right; columns that hold nothing are left out.
+
+    What is wider than the terminal is printed in parts, each beginning with the first column.
+    """
+    import pandas as pd
+
+    console = _console()
+    columns = []
+    for name in frame.columns:
+        cells = [_text(value) for value in frame[name]]
+        numeric = pd.api.types.is_numeric_dtype(frame[name])
+        if any(cells):
+            columns.append(_Column(str(name), cells, "right" if numeric else "left"))
+    console.print(title)
+    for part in _parts(columns, console):
+        console.print(_table(part))
+
+
+def _parts(columns: Sequence[_Column], console: Console) -> list[list[_Column]]:
+    """Divide the columns so that each part fits the console, as far as two columns do."""
+    parts = [list(columns[:2])]
+    for column in columns[2:]:
+        table = _table([*parts[-1], column])
+        if Measurement.get(console, console.options, table).maximum < console.width:
+            parts[-1].append(column)
+        else:
+            parts.append([columns[0], column])
+    return parts
+
+
+def _table(columns: Sequence[_Column]) -> Table:
+    table = _empty("")
+    for column in columns:
+        # One word of a header per line, so that the numbers decide how wide a column is.
+        header = "\n".join(column.header.split())
+        table.add_column(header, justify=column.justify, no_wrap=True)
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def _empty(title: str) -> Table:
+    return Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+
+
+def _console() -> Console:
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    return console
+
+
+def _text(value: Any) -> str:
+    import pandas as pd
+
+    if pd.isna(value):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,25 @@
+"""Experiments: problems x algorithms x seeds from a YAML file, one row per cell."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perceptron_lab.experiments.config import ExperimentConfig
+    from perceptron_lab.experiments.runner import Results, run
+
+_NAMES = {
+    "ExperimentConfig": "perceptron_lab.experiments.config",
+    "Results": "perceptron_lab.experiments.runner",
+    "run": "perceptron_lab.experiments.runner",
+}
+
+__all__ = ["ExperimentConfig", "Results", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    # The command line completes names of configurations without loading what runs them.
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_NAMES[name]), name)

@@ -1,0 +1,190 @@
+"""The records of an experiment: what a configuration may say, key by key."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+
+from perceptron_lab.errors import did_you_mean
+from perceptron_lab.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper
+
+TABLES: Final = ("table_6_1",)
+"""The tables that a report may ask for."""
+FIGURES: Final = ("table_6_1",)
+"""The figures that a report may ask for."""
+
+_GOAL_WORDS = ("decide", "budget")
+_GOAL_RECORDS: dict[str, Any] = {"margin_upper": MarginUpper, "margin_ratio": MarginRatio}
+_GOALS = "decide, budget, {margin_upper: more than 0} or {margin_ratio: between 0 and 1}"
+
+
+def _goal(value: Any) -> Any:
+    if isinstance(value, MarginUpper | MarginRatio):
+        return value
+    if isinstance(value, dict) and len(value) == 1 and set(value) <= set(_GOAL_RECORDS):
+        record = _GOAL_RECORDS[next(iter(value))]
+        return TypeAdapter(record).validate_json(json.dumps(value))
+    if value in _GOAL_WORDS:
+        return value
+    mend = did_you_mean(value, _GOAL_WORDS) if isinstance(value, str) else ""
+    raise ValueError(f"allowed: {_GOALS}{mend}")
+
+
+def _one_of(known: tuple[str, ...]) -> Callable[[str], str]:
+    def check(name: str) -> str:
+        if name not in known:
+            raise ValueError(f"allowed: {', '.join(known)}{did_you_mean(name, known)}")
+        return name
+
+    return check
+
+
+def _matching(pattern: str, words: str) -> Callable[[str], str]:
+    form = re.compile(pattern)
+
+    def check(text: str) -> str:
+        if not form.fullmatch(text):
+            raise ValueError(f"allowed: {words}, beginning with a letter or digit, 1 to 64 in all")
+        return text
+
+    return check
+
+
+def _without_repeats(seeds: list[int]) -> list[int]:
+    repeated = [seed for index, seed in enumerate(seeds) if seed in seeds[:index]]
+    if repeated:
+        raise ValueError(f"the seed {repeated[0]} is listed twice; allowed: different seeds")
+    return seeds
+
+
+FileName = Annotated[
+    str,
+    AfterValidator(
+        _matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "letters, digits, dots, hyphens, underscores")
+    ),
+]
+"""It becomes the name of a folder: neither ``..`` nor hidden."""
+Label = Annotated[
+    str,
+    AfterValidator(
+        _matching(
+            r"[A-Za-z0-9][A-Za-z0-9._ -]{0,63}",
+            "letters, digits, dots, hyphens, underscores, spaces",
+        )
+    ),
+]
+"""As :data:`FileName`, with spaces allowed inside."""
+Grid = dict[str, Annotated[list[Any], Field(min_length=1)]]
+"""Parameter -> its values; the sweep is the product."""
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class ProblemEntry(BaseModel):
+    """A dataset, and by further keys its parameters.
+
+    Parameters
+    ----------
+    dataset
+        A registered name.
+    grid
+        Parameters to sweep over.
+    """
+
+    model_config = STRICT | ConfigDict(extra="allow", frozen=True)
+
+    dataset: str
+    grid: Grid = {}
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The dataset's parameters, as given."""
+        return dict(self.model_extra or {})
+
+
+class AlgorithmEntry(BaseModel):
+    """An algorithm with its parameters and its oracle.
+
+    Parameters
+    ----------
+    name
+        A registered name.
+    label
+        What rows and tables call it; by default the name.
+    parameters
+        Its parameters; those left out have their defaults.
+    oracle
+        How the cones are separated: a name; ``{name: ..., parameter: ...}``; or a list of those,
+        one per kind of cone. By default as ``solve`` chooses.
+    grid
+        Parameters (and ``oracle``) to sweep over.
+    """
+
+    model_config = STRICT | ConfigDict(frozen=True)
+
+    name: str
+    label: Label | None = None
+    parameters: dict[str, Any] = {}
+    oracle: Any = None
+    grid: Grid = {}
+
+
+class Report(BaseModel):
+    """What to make of the rows.
+
+    Parameters
+    ----------
+    tables, figures
+        Names among :data:`TABLES` and :data:`FIGURES`.
+    """
+
+    model_config = STRICT | ConfigDict(frozen=True)
+
+    tables: list[Annotated[str, AfterValidator(_one_of(TABLES))]] = []
+    figures: list[Annotated[str, AfterValidator(_one_of(FIGURES))]] = []
+
+
+class ExperimentConfig(BaseModel):
+    """An experiment: problems x algorithms x seeds.
+
+    Parameters
+    ----------
+    experiment
+        Its name, and that of its folder of results.
+    title
+        One line for readers.
+    problems, algorithms
+        At least one of each.
+    goal
+        When a run ends: ``decide``, ``budget``, a ``MarginUpper`` or a ``MarginRatio``.
+    budget
+        The limits of one run.
+    seeds
+        Each problem and algorithm is run once per seed.
+    report
+        Tables and figures to be written at the end.
+    """
+
+    model_config = STRICT | ConfigDict(frozen=True)
+
+    experiment: FileName
+    title: str = ""
+    problems: Annotated[list[ProblemEntry], Field(min_length=1)]
+    algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]
+    goal: Annotated[Goal, BeforeValidator(_goal)] = "decide"
+    budget: Budget = Budget()
+    seeds: Annotated[list[Seed], Field(min_length=1), AfterValidator(_without_repeats)] = [0]
+    report: Report = Report()
+
+
+KNOWN_KEYS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
+    (): tuple(ExperimentConfig.model_fields),
+    ("problems",): tuple(ProblemEntry.model_fields),
+    ("algorithms",): tuple(AlgorithmEntry.model_fields),
+    ("budget",): tuple(Budget.__dataclass_fields__),
+    ("report",): tuple(Report.model_fields),
+}
+"""The keys of each mapping, by its crumbs without the indices of lists."""

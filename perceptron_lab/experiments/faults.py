@@ -1,0 +1,95 @@
+"""What is wrong with a configuration: all of it at once, each fault with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from perceptron_lab.errors import ConfigError
+
+Crumbs = tuple[str | int, ...]
+"""The way to a value: keys of mappings and indices of lists, as in ``problems.0.instances.1``."""
+
+_MOST_SHOWN = 20
+_LONGEST_TEXT = 60
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong.
+
+    Parameters
+    ----------
+    crumbs
+        The way to the value at fault; empty for the whole file.
+    message
+        What was received, and what is allowed.
+    at_key
+        Whether the key itself is at fault, and not its value.
+    """
+
+    crumbs: Crumbs
+    message: str
+    at_key: bool = False
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where a value stands: ``-s`` overrides come after the lines of the file."""
+
+    line: int
+    column: int
+    text: str
+
+
+def dotted(crumbs: Crumbs) -> str:
+    """Return the crumbs as users write them: ``problems.0.instances``."""
+    return ".".join(map(str, crumbs))
+
+
+def received(value: Any) -> str:
+    """Say what a value is, in the words of YAML and short enough for one line."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f"the text {shortened(value)!r}"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list" if value else "an empty list"
+    return shortened(str(value))
+
+
+def shortened(text: str) -> str:
+    """Return the text, cut where it is too long for a message."""
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "..."
+
+
+def refuse(faults: Iterable[Fault], place: Callable[[Fault], Place]) -> None:
+    """Raise one error that lists every fault, in the order of their places.
+
+    Parameters
+    ----------
+    faults
+        The faults; repeated ones are listed once. With none of them nothing happens.
+    place
+        Where a fault stands.
+
+    Raises
+    ------
+    ConfigError
+        If there is a fault; one line each, ``place: crumbs: message``.
+    """
+    placed = sorted({(place(fault), fault.message, dotted(fault.crumbs)) for fault in faults})
+    if not placed:
+        return
+    lines = [
+        ": ".join(part for part in (where.text, crumbs, message) if part)
+        for where, message, crumbs in placed[:_MOST_SHOWN]
+    ]
+    if len(placed) > _MOST_SHOWN:
+        lines.append(f"... and {len(placed) - _MOST_SHOWN} more")
+    raise ConfigError("\n".join(lines))

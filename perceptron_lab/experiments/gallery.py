@@ -1,0 +1,42 @@
+"""The configurations that are shipped with the package, by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from perceptron_lab.errors import ConfigError, did_you_mean
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def gallery() -> dict[str, Path]:
+    """Return name -> file: those of the clone, or those in the installed package."""
+    folders = (_PACKAGE.parent / "configs", _PACKAGE / "configs")
+    folder = next((folder for folder in folders if folder.is_dir()), None)
+    return {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def find_config(name: str | Path) -> Path:
+    """Return the file that a user means: a path, or the name of a shipped configuration.
+
+    Raises
+    ------
+    ConfigError
+        If there is neither.
+    """
+    path = Path(name)
+    if path.exists():
+        return path
+    shipped = gallery()
+    if str(name) in shipped:
+        return _displayed(shipped[str(name)])
+    raise ConfigError(
+        f"{name}: no such file, and no shipped configuration{did_you_mean(str(name), shipped)}; "
+        f"shipped: {', '.join(shipped)}"
+    )
+
+
+def _displayed(path: Path) -> Path:
+    """Return the path relative to the current folder, where it lies below it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -1,0 +1,143 @@
+"""The cells of an experiment: every instance, seed and algorithm variant, in that order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from perceptron_lab.errors import DataError, PlabError
+from perceptron_lab.experiments.config import ExperimentConfig
+from perceptron_lab.experiments.loader import instances_of, variants_of
+from perceptron_lab.experiments.variants import AlgorithmVariant, Instance
+from perceptron_lab.goals import Budget, Goal
+
+if TYPE_CHECKING:
+    from perceptron_lab.datasets.problem import Problem
+
+_GOAL: TypeAdapter[Goal] = TypeAdapter(Goal)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: an algorithm variant on an instance with a seed.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    variant
+        The algorithm.
+    goal, budget
+        When the run ends.
+    seed
+        The only source of randomness.
+    """
+
+    instance: Instance
+    variant: AlgorithmVariant
+    goal: Goal
+    budget: Budget
+    seed: int
+
+    @property
+    def problem_key(self) -> str:
+        """The same for cells that share a problem."""
+        return canonical(self.instance.identity | {"title": self.instance.title, "seed": self.seed})
+
+    @property
+    def algorithm_seed(self) -> int:
+        """A seed of the algorithm's own, the same whatever the goal, budget and order of cells."""
+        content = self.instance.identity | self.variant.identity | {"seed": self.seed}
+        return int(digest(content), 16)
+
+    def identify(self, sha256: str) -> str:
+        """Return the cell's name: 16 hexadecimal digits of all that determines its course.
+
+        The budget is no part of it.
+
+        Parameters
+        ----------
+        sha256
+            Of the problem's data.
+        """
+        goal = _GOAL.dump_python(self.goal, mode="json")
+        content = self.instance.identity | self.variant.identity
+        return digest(content | {"sha256": sha256, "goal": goal, "seed": self.seed})
+
+    def load(self, base: Path) -> Problem:
+        """Load the problem; the same instance and seed give the same, whatever the algorithm.
+
+        Parameters
+        ----------
+        base
+            The folder that relative paths start from.
+
+        Raises
+        ------
+        PlabError
+            If the data cannot be had, or are not what they should be.
+        """
+        name, record = self.instance.name, self.instance.dataset.record
+        problem: Problem = record.load(name, seed=self.seed, base=base)
+        return problem
+
+
+def plan(config: ExperimentConfig) -> list[Cell]:
+    """Return the cells of a checked configuration; nothing is loaded.
+
+    Raises
+    ------
+    ConfigError
+        If an entry is wrong.
+    """
+    variants = variants_of(config)
+    return [
+        Cell(instance, variant, config.goal, config.budget, seed)
+        for instance in instances_of(config)
+        for seed in config.seeds
+        for variant in variants
+    ]
+
+
+def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Problem]:
+    """Load the problems of all cells, each once; seeds that give equal data share one.
+
+    Returns
+    -------
+    dict
+        :attr:`Cell.problem_key` -> problem.
+
+    Raises
+    ------
+    DataError
+        If a problem cannot be loaded. It ends with the first, since the next ones would mostly
+        wait for the same network.
+    """
+    problems: dict[str, Problem] = {}
+    equal: dict[str, Problem] = {}
+    for cell in cells:
+        if cell.problem_key in problems:
+            continue
+        try:
+            problem = cell.load(base)
+        except PlabError as error:
+            raise DataError(f"problem {cell.instance.title}: {error}") from error
+        content = canonical(cell.instance.identity | {"sha256": problem.sha256})
+        problems[cell.problem_key] = equal.setdefault(content, problem)
+    return problems
+
+
+def canonical(content: dict[str, Any]) -> str:
+    """Return JSON in which equal contents are equal texts."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def digest(content: dict[str, Any]) -> str:
+    """Return the first 16 hexadecimal digits of the sha256 of a content's canonical JSON."""
+    return hashlib.sha256(canonical(content).encode()).hexdigest()[:16]

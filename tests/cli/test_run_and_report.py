@@ -1,0 +1,249 @@
+"""``plab run``, ``plab report`` and ``plab check``, from the command line to the files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab import registry
+from perceptron_lab.algorithms.base import State
+from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.cli.main import main
+from perceptron_lab.experiments.gallery import gallery
+from perceptron_lab.goals import STRICT
+from perceptron_lab.system import ConicSystem
+
+CONFIG = """\
+experiment: small
+title: A small experiment
+problems:
+  - dataset: maxcut
+    instances: [random-8-12, torus-3x4]
+algorithms:
+  - {name: ellipsoid, label: EA}
+  - {name: perceptron, label: P}
+report: {tables: [table_6_1], figures: [table_6_1]}
+"""
+
+
+@dataclass(frozen=True, config=STRICT)
+class Failing(Perceptron):
+    """A perceptron that ends on systems of more than nine unknowns."""
+
+    how: Literal["error", "interrupt"] = "error"
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
+        if system.dimension > 9:
+            raise KeyboardInterrupt if self.how == "interrupt" else RuntimeError("broken")
+        return super().start(system, rng)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(registry._TARGETS["algorithm"], "failing", Failing)
+    Path("small.yaml").write_text(CONFIG)
+
+
+@pytest.fixture
+def output(capsys: pytest.CaptureFixture[str]) -> Any:
+    return lambda: capsys.readouterr().out
+
+
+def rows(folder: str = "results/small") -> list[dict[str, str]]:
+    with Path(folder, "runs.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+WRITTEN = ["runs.csv", "environment.json", "table_6_1.csv", "table_6_1.tex"]
+FIGURES = ["table_6_1.png", "table_6_1.pdf"]
+
+
+def test_a_run_ends_with_a_table_and_the_paths(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "small.yaml"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.splitlines()[0].startswith("[1/4]  random-8-12  EA  FEASIBLE  ")
+    assert len(printed.err.splitlines()) == 4
+    lines = printed.out.splitlines()
+    assert lines[0] == "A small experiment"
+    assert any("random-8-12" in line and "yes" in line for line in lines)
+    assert lines[-6:] == [f"results/small/{name}" for name in WRITTEN + FIGURES]
+    assert all(Path(line).is_file() for line in lines[-6:])
+    assert [row["status"] for row in rows()] == ["FEASIBLE"] * 4
+
+
+def test_a_dry_run_prints_the_cells_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "small.yaml", "--dry-run", "-s", "seeds=[4, 5]"]) == 0
+    printed = capsys.readouterr()
+    assert "small: 8 cells" in printed.out
+    cells = [line.split() for line in printed.out.splitlines() if "random-8-12" in line]
+    assert [(cell[1], cell[-1]) for cell in cells] == [
+        ("EA", "4"),
+        ("P", "4"),
+        ("EA", "5"),
+        ("P", "5"),
+    ]
+    assert not Path("results").exists()
+    assert not printed.err
+
+
+def test_quiet_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "small.yaml", "-q"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert len(rows()) == 4
+
+
+def test_verbose_adds_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "small.yaml", "-v"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    messages = sorted(row["message"] for row in rows())
+    assert sorted(line.rpartition("s  ")[2] for line in lines) == messages
+
+
+def test_a_failed_cell_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "small.yaml", "-q", "-s", "algorithms.1.name=failing"]) == 1
+    assert capsys.readouterr().err.startswith("failed: torus-3x4  P  ERROR: RuntimeError: broken")
+    assert [row["status"] for row in rows()] == ["FEASIBLE"] * 3 + ["ERROR"]
+
+
+def test_a_limit_is_no_failure() -> None:
+    assert main(["run", "small.yaml", "-q", "-s", "budget.updates=2"]) == 0
+    assert {row["status"] for row in rows()} == {"UPDATE_LIMIT"}
+
+
+def test_an_interrupt_says_what_is_saved(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = "{name: failing, label: P, parameters: {how: interrupt}}"
+    assert main(["run", "small.yaml", "-s", f"algorithms.1={entry}"]) == 130
+    saved = "interrupted; the 3 finished cells are in results/small/runs.csv"
+    assert saved in capsys.readouterr().err
+    assert len(rows()) == 3
+
+
+def test_jobs_give_the_same_rows() -> None:
+    assert main(["run", "small.yaml", "-q", "--output", "one"]) == 0
+    assert main(["run", "small.yaml", "-q", "--output", "two", "--jobs", "2"]) == 0
+    clocks = ("seconds", "total_seconds")
+    one, two = (
+        [{k: v for k, v in row.items() if k not in clocks} for row in rows(f"{folder}/small")]
+        for folder in ("one", "two")
+    )
+    assert one == two
+
+
+def test_configurations_of_one_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other.yaml").write_text(CONFIG)
+    assert main(["run", "small.yaml", "other.yaml"]) == 2
+    assert "small.yaml and other.yaml are both called 'small'" in capsys.readouterr().err
+    assert not Path("results").exists()
+
+
+def test_every_configuration_is_checked_before_the_first_runs() -> None:
+    Path("other.yaml").write_text(CONFIG.replace("small", "other").replace("label", "lable"))
+    assert main(["run", "small.yaml", "other.yaml"]) == 2
+    assert not Path("results").exists()
+
+
+def test_several_configurations_run_one_after_the_other() -> None:
+    Path("other.yaml").write_text(CONFIG.replace("experiment: small", "experiment: other"))
+    assert main(["run", "small.yaml", "other.yaml", "-q"]) == 0
+    assert len(rows()) == len(rows("results/other")) == 4
+
+
+@pytest.mark.parametrize("targets", [[], ["results/small"], ["small.yaml"]])
+def test_a_report_is_rebuilt_from_the_store(targets: list[str], output: Any) -> None:
+    assert main(["run", "small.yaml", "-q"]) == 0
+    made = {name: Path("results/small", name).read_bytes() for name in WRITTEN[2:]}
+    for name in [*WRITTEN[2:], *FIGURES]:
+        Path("results/small", name).unlink()
+    assert main(["report", *targets]) == 0
+    lines = output().splitlines()
+    assert lines[0] == "A small experiment"
+    assert lines[-4:] == [f"results/small/{name}" for name in WRITTEN[2:] + FIGURES]
+    assert {name: Path("results/small", name).read_bytes() for name in made} == made
+
+
+def test_a_report_of_nothing(output: Any) -> None:
+    assert main(["report"]) == 2
+    assert main(["run", "small.yaml", "-q", "-s", "report={}"]) == 0
+    assert main(["report"]) == 0
+    assert output() == "results/small: the configuration asks for no tables or figures\n"
+
+
+def test_check_accepts_and_counts(output: Any) -> None:
+    assert main(["check", "small.yaml", "quickstart"]) == 0
+    assert output() == "small.yaml: ok, 4 cells\nquickstart: ok, 6 cells\n"
+    assert main(["check", "small.yaml", "-q", "-s", "seeds=[1, 2]"]) == 0
+    assert output() == ""
+
+
+def test_check_lists_the_faults_of_every_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("one.yaml").write_text(CONFIG.replace("label", "lable"))
+    Path("two.yaml").write_text(CONFIG.replace("title", "tilte"))
+    assert main(["check", "one.yaml", "small.yaml", "two.yaml"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "small.yaml: ok, 4 cells\n"
+    assert [line.split(":")[1].strip() for line in printed.err.splitlines()] == [
+        "one.yaml",
+        "one.yaml",
+        "two.yaml",
+    ]
+
+
+@pytest.mark.parametrize("name", gallery())
+def test_every_shipped_configuration_passes_the_check_offline(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAB_OFFLINE", "1")
+    monkeypatch.delenv("PLAB_DATA_MIRROR", raising=False)
+    assert main(["check", name]) == 0
+
+
+def test_the_quickstart_runs_and_every_cell_is_proved() -> None:
+    assert main(["run", "quickstart", "-q"]) == 0
+    assert [row["proved"] for row in rows("results/quickstart")] == ["true"] * 6
+
+
+def test_list_names_everything(output: Any) -> None:
+    assert main(["list", "algorithms"]) == 0
+    text = output()
+    assert all(name in text for name in registry.names("algorithm"))
+    for kind in ("algorithms", "oracles", "datasets", "experiments"):
+        assert main(["list", kind, "--json"]) == 0
+        items = json.loads(output())
+        assert all(item["name"] and item["summary"] for item in items)
+
+
+def test_show_explains_parameters(output: Any) -> None:
+    assert main(["show", "rescaled-perceptron"]) == 0
+    text = output()
+    assert "algorithm rescaled-perceptron" in text
+    assert "Parameters\n----------" in text
+    preset = next(line for line in text.splitlines() if line.strip().startswith("preset  "))
+    assert "dunagan-vempala | thesis | practical" in preset
+    assert "number > 0 or nothing" in text
+
+
+@pytest.mark.parametrize("kind", ["algorithm", "oracle", "dataset"])
+def test_everything_registered_can_be_shown(kind: str, output: Any) -> None:
+    for name in registry.names(kind):
+        assert main(["show", name]) == 0
+        assert f"{kind} {name}\n" in output()
+
+
+def test_show_prints_a_configuration_as_it_is(output: Any) -> None:
+    assert main(["show", "quickstart"]) == 0
+    assert output() == gallery()["quickstart"].read_text()
+
+
+def test_show_prints_every_meaning_of_a_name(output: Any) -> None:
+    assert main(["show", "maxcut"]) == 0
+    text = output()
+    assert "dataset maxcut" in text
+    assert "(needed)" in text
+    assert "experiment: maxcut" in text

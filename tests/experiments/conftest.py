@@ -1,0 +1,33 @@
+"""Toys in the registry, and configurations made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import toys
+
+from perceptron_lab import registry
+from perceptron_lab.experiments.config import ExperimentConfig
+from perceptron_lab.experiments.loader import checked
+from perceptron_lab.experiments.yaml_source import Source
+
+Configure = Callable[..., ExperimentConfig]
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._TARGETS["dataset"], "toy", toys.Toy)
+    monkeypatch.setitem(registry._TARGETS["algorithm"], "faulty", toys.Faulty)
+
+
+@pytest.fixture
+def configure() -> Configure:
+    """Return a function that makes the toy configuration with some keys replaced."""
+
+    def make(**changes: Any) -> ExperimentConfig:
+        return checked(Source("", deepcopy(toys.CONFIG) | changes))
+
+    return make

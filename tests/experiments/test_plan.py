@@ -1,0 +1,95 @@
+"""Cells: their order, and what their names depend on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Configure
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.plan import Cell, load_problems, plan
+
+
+def first(configure: Configure, **changes: Any) -> Cell:
+    return plan(configure(**changes))[0]
+
+
+def test_cells_are_instances_by_seeds_by_algorithms(configure: Configure) -> None:
+    cells = plan(configure(seeds=[3, 1]))
+    assert [(c.instance.title, c.seed, c.variant.label) for c in cells] == [
+        (name, seed, label)
+        for name in ("eye-2", "eye-3")
+        for seed in (3, 1)
+        for label in ("perceptron", "faulty")
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"budget": {"updates": 7, "seconds": 1}},
+        {"title": "another"},
+        {"experiment": "another"},
+        {"algorithms": [{"name": "perceptron", "label": "another"}]},
+        {"algorithms": [{"name": "perceptron", "parameters": {"normalized": True}}]},
+        {"problems": [{"dataset": "toy", "instances": ["eye-2", "eye-4"]}]},
+        {"problems": [{"dataset": "toy", "instances": ["eye-2"], "scale": 1}]},
+    ],
+)
+def test_a_name_does_not_depend_on(configure: Configure, changes: dict[str, Any]) -> None:
+    assert first(configure).identify("a" * 64) == first(configure, **changes).identify("a" * 64)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seeds": [1]},
+        {"goal": "budget"},
+        {"goal": {"margin_upper": 0.1}},
+        {"algorithms": [{"name": "faulty", "parameters": {"how": "not"}}]},
+        {"algorithms": [{"name": "perceptron", "parameters": {"normalized": False}}]},
+        {"algorithms": [{"name": "perceptron", "oracle": "cyclic"}]},
+        {"problems": [{"dataset": "toy", "instances": ["eye-4"]}]},
+        {"problems": [{"dataset": "toy", "instances": ["eye-2"], "scale": 2}]},
+    ],
+)
+def test_a_name_depends_on(configure: Configure, changes: dict[str, Any]) -> None:
+    assert first(configure).identify("a" * 64) != first(configure, **changes).identify("a" * 64)
+
+
+def test_a_name_depends_on_the_data_and_looks_like_a_name(configure: Configure) -> None:
+    cell = first(configure)
+    name = cell.identify("a" * 64)
+    assert name != cell.identify("b" * 64)
+    assert len(name) == 16
+    assert set(name) <= set("0123456789abcdef")
+
+
+def test_the_seed_of_an_algorithm_is_its_own(configure: Configure) -> None:
+    seeds = {cell.algorithm_seed for cell in plan(configure(seeds=[0, 1]))}
+    assert len(seeds) == 8
+    assert first(configure).algorithm_seed == first(configure, goal="budget").algorithm_seed
+
+
+def test_algorithms_of_one_seed_get_the_same_instance(configure: Configure) -> None:
+    cells = plan(configure(problems=[{"dataset": "toy", "instances": ["random-9"]}], seeds=[0, 1]))
+    problems = load_problems(cells, Path())
+    sums = [problems[cell.problem_key].sha256 for cell in cells]
+    assert sums[0] == sums[1]
+    assert sums[2] == sums[3]
+    assert sums[0] != sums[2]
+
+
+def test_seeds_that_give_equal_data_share_one_problem(configure: Configure) -> None:
+    cells = plan(configure(seeds=[0, 1, 2]))
+    problems = load_problems(cells, Path())
+    assert len(problems) == 6
+    assert len({id(problem) for problem in problems.values()}) == 2
+
+
+def test_a_problem_that_cannot_be_loaded_is_named(configure: Configure) -> None:
+    cells = plan(configure(problems=[{"dataset": "toy", "instances": ["eye-2", "absent"]}]))
+    with pytest.raises(DataError, match="problem absent: absent: no such file; make it"):
+        load_problems(cells, Path())
