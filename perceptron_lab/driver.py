@@ -1,4 +1,4 @@
-"""The only loop: clock, budget, goal, trace, and the proof of every claim."""
+"""The only loop: clock, budget, goal and trace; a judge proves every claim."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy.typing as npt
 from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import Algorithm, State
-from perceptron_lab.certificates.feasibility import PointProof
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
+from perceptron_lab.claims import Claim
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper
+from perceptron_lab.judge import PROVED, Judge
 from perceptron_lab.problems import as_system
-from perceptron_lab.results import FloatArray, Result, Status, Trace
+from perceptron_lab.results import Result, Status, Trace
 from perceptron_lab.system import ConicSystem
 
 
@@ -70,15 +70,16 @@ def solve(
     """
     began = time.perf_counter()
     streams = np.random.SeedSequence(seed).spawn(2)
-    system = as_system(problem).started(_oracles(oracle), np.random.default_rng(streams[0]))
+    given = as_system(problem)
+    system = given.started(_oracles(oracle, given), np.random.default_rng(streams[0]))
     record = registry.load("algorithm", algorithm)() if isinstance(algorithm, str) else algorithm
-    run = _Run(system, record, _goal(goal), budget or Budget())
+    run = _Run(Judge(system), record, _goal(goal), budget or Budget())
     with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
         run.begin(np.random.default_rng(streams[1]), start)
         return run.result(run.status(), facts, began)
 
 
-def _oracles(oracle: Any) -> dict[str, Any]:
+def _oracles(oracle: Any, system: ConicSystem) -> dict[str, Any]:
     """Return oracle records by the kind of cone that they separate."""
     if oracle is None:
         return {}
@@ -88,6 +89,11 @@ def _oracles(oracle: Any) -> dict[str, Any]:
     kinds = {record.kind: record for record in records}
     if len(kinds) < len(records):
         raise InputError("two oracles for one kind of cone; give at most one per kind")
+    for kind in kinds.keys() - system.cone.oracles.keys():
+        raise InputError(
+            f"an oracle for {kind} blocks, of which the system has none; give one for "
+            f"{' or '.join(system.cone.oracles)} blocks"
+        )
     return kinds
 
 
@@ -103,42 +109,29 @@ def _goal(goal: Goal | Mapping[str, float]) -> Goal:
     return goal
 
 
-SHIFTS = tuple(10.0**k for k in range(-15, -5))
-"""Interior shifts that may mend a boundary answer, relative to the point's length."""
-
-LARGEST_CAUTION = 1e-7
-"""A claim that is repeated unchanged up to this caution of the system ends a run."""
-
-
 @dataclass
 class _Run:
-    """One run; its methods decide when it ends and what may be called proved."""
+    """One run: it advances, records, and ends when the judge or a limit says so."""
 
-    system: ConicSystem
+    judge: Judge
     algorithm: Algorithm[Any]
     goal: Goal
     budget: Budget
     trace: Trace = field(default_factory=Trace)
     seconds: float = 0.0
     chunk: int = 1
-    claims_rejected: int = 0
-    last: Claim | None = None
-    answer: FloatArray | None = None
-    proof: PointProof | None = None
-    upper: float | None = None
-    message: str = ""
-    certificate: dict[str, Any] = field(default_factory=dict)
 
     def begin(self, rng: np.random.Generator, start: npt.ArrayLike | None) -> None:
         """Start the algorithm, at a given point if there is one, and record the first state."""
+        system = self.judge.system
         clock = time.perf_counter()
-        self.state: State = self.algorithm.start(self.system, rng)
+        self.state: State = self.algorithm.start(system, rng)
         self.seconds = time.perf_counter() - clock
         if start is not None:
             point = np.array(start, dtype=float)
-            if point.shape != (self.system.dimension,) or not np.isfinite(point).all():
+            if point.shape != (system.dimension,) or not np.isfinite(point).all():
                 raise InputError(
-                    f"start has shape {point.shape}; give {self.system.dimension} finite numbers"
+                    f"start has shape {point.shape}; give {system.dimension} finite numbers"
                 )
             self.state.point[:] = point
         self.record()
@@ -152,19 +145,24 @@ class _Run:
             try:
                 claim = self.advance()
             except NumericalError as error:
-                self.message = str(error)
+                self.judge.message = str(error)
                 return Status.NUMERICAL_ERROR
-            status = self.judge(claim) if claim is not None else self.reached()
+            status = None if claim is None else self.judge.settle(claim, self.state)
+            runs_on = (
+                status is Status.FEASIBLE and self.goal != "decide" and not self.judge.repeated
+            )
+            if status is None or runs_on:
+                status = self.reached()
             if status is not None:
                 return status
 
     def limit(self) -> Status | None:
         """Return which budget is spent, if one is."""
         if self.state.updates >= self.budget.updates:
-            self.message = f"the budget of {self.budget.updates} updates is spent"
+            self.judge.message = f"the budget of {self.budget.updates} updates is spent"
             return Status.UPDATE_LIMIT
         if self.seconds >= self.budget.seconds:
-            self.message = f"the budget of {self.budget.seconds:g} seconds is spent"
+            self.judge.message = f"the budget of {self.budget.seconds:g} seconds is spent"
             return Status.TIME_LIMIT
         return None
 
@@ -174,7 +172,7 @@ class _Run:
         due = 1 << state.updates.bit_length()
         most = min(self.chunk, due - state.updates, self.budget.updates - state.updates)
         clock = time.perf_counter()
-        self.state, claim = advance(self.algorithm, self.system, state, most)
+        self.state, claim = advance(self.algorithm, self.judge.system, state, most)
         elapsed = time.perf_counter() - clock
         self.seconds += elapsed
         if elapsed < 0.005:
@@ -187,155 +185,45 @@ class _Run:
 
     def record(self) -> None:
         """Append the state to the trace."""
-        counters, state, trace = self.system.counters, self.state, self.trace
+        system, state, trace = self.judge.system, self.state, self.trace
         trace.updates.append(state.updates)
         trace.iterations.append(state.iterations)
-        trace.queries.append(counters.queries)
-        trace.products.append(counters.products)
+        trace.queries.append(system.counters.queries)
+        trace.products.append(system.counters.products)
         trace.seconds.append(self.seconds)
         trace.phase.append(state.phase)
-        trace.margin.append(self.system.margin(state.point))
-
-    def judge(self, claim: Claim) -> Status | None:
-        """Prove a claim; return the status it leads to, or None if the run goes on."""
-        if self.last is not None and _same(claim, self.last):
-            if self.proof is not None and self.proof.feasible:
-                return Status.FEASIBLE
-            if self.system.caution >= LARGEST_CAUTION:
-                self.message = f"{self.message}; the algorithm repeats its claim"
-                return Status.UNVERIFIED
-        self.last = claim
-        if isinstance(claim, MarginBelow):
-            status = self.judge_weights(claim)
-        else:
-            status = self.judge_point(claim)
-        if status is None:
-            self.claims_rejected += 1
-            self.system = self.system.stricter()
-        elif self.goal != "decide" and status == Status.FEASIBLE:
-            return self.reached()
-        return status
-
-    def judge_point(self, claim: FeasiblePoint | MarginAbove) -> Status | None:
-        """Prove a claimed point, moved inside by a multiple of a known interior point if needed."""
-        self.answer, self.proof = claim.point, self.system.prove_point(claim.point)
-        if self.proof.feasible:
-            self.message = "the point is proved strictly feasible"
-            return Status.FEASIBLE
-        if isinstance(claim, MarginAbove):
-            if self.proof.margin_lower >= claim.bound - 1e-9 * abs(claim.bound):
-                self.message = f"relaxed answer: a margin of {claim.bound:g} or more is proved"
-                return Status.MARGIN_BOUNDED
-        elif self.mended(claim.point):
-            return Status.FEASIBLE
-        self.message = f"no proof of the claimed point (margin >= {self.proof.margin_lower:.3g})"
-        return None
-
-    def mended(self, point: FloatArray) -> bool:
-        """Try point + delta * interior for growing delta."""
-        interior = self.system.interior
-        if interior is None:
-            return False
-        unit = float(np.linalg.norm(point) / np.linalg.norm(interior))
-        for shift in SHIFTS:
-            moved = point + shift * unit * interior
-            proof = self.system.prove_point(moved)
-            if proof.feasible:
-                self.answer, self.proof = moved, proof
-                self.certificate["interior_shift"] = shift * unit
-                self.message = (
-                    "boundary answer, proved strictly feasible after an interior shift of "
-                    f"{shift * unit:.1e}"
-                )
-                return True
-        return False
-
-    def judge_weights(self, claim: MarginBelow) -> Status | None:
-        """Prove claimed weights."""
-        self.state.weights = claim.weights
-        self.upper = self.system.prove_weights(claim.weights)
-        if self.upper == 0.0:
-            self.message = "the weights prove that no point is strictly feasible"
-            return Status.INFEASIBLE
-        if self.upper is not None and self.upper <= claim.bound:
-            self.message = f"a margin of at most {self.upper:.3g} is proved"
-            return Status.MARGIN_BOUNDED
-        shown = "nothing" if self.upper is None else f"only a margin of at most {self.upper:.3g}"
-        self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"
-        return None
+        trace.margin.append(system.margin(state.point))
 
     def reached(self) -> Status | None:
         """Return the status of a goal on the bracket, once it is proved at a record."""
-        goal, weights = self.goal, self.state.weights
-        if isinstance(goal, str) or weights is None or self.trace.updates[-1] != self.state.updates:
+        if isinstance(self.goal, str) or self.trace.updates[-1] != self.state.updates:
             return None
-        self.upper = self.system.prove_weights(weights)
-        if self.upper is None:
-            return None
-        if isinstance(goal, MarginUpper):
-            done = self.upper <= goal.margin_upper
-        else:
-            self.proof = self.system.prove_point(self.state.point)
-            done = self.proof.margin_lower >= goal.margin_ratio * self.upper
-        if not done:
-            return None
-        self.message = f"the goal {goal} is proved"
-        feasible = self.proof is not None and self.proof.feasible
-        return Status.FEASIBLE if feasible else Status.MARGIN_BOUNDED
+        return self.judge.bracket(self.goal, self.state)
 
     def result(self, status: Status, facts: Facts | None, began: float) -> Result:
         """Prove the bracket of the last state and put everything together."""
-        state, counters = self.state, self.system.counters
+        state, judge, system = self.state, self.judge, self.judge.system
         if self.trace.updates[-1] != state.updates:
             self.record()
-        answered = self.proof is not None and self.proof.feasible and self.answer is not None
-        point = self.answer if answered and self.answer is not None else state.point
-        proof = (
-            self.proof if answered and self.proof is not None else self.system.prove_point(point)
-        )
-        if proof.feasible and status in _OPEN:
-            status, self.message = Status.FEASIBLE, f"{self.message}; the last point is feasible"
-        if self.upper is None and state.weights is not None:
-            self.upper = self.system.prove_weights(state.weights)
+        status, proof, point = judge.close(status, state)
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         known = facts.margin if facts is not None and facts.margin else lower
-        self.certificate |= {
-            "method": proof.method,
-            "exact_rows": proof.exact_rows,
-            "claims_rejected": self.claims_rejected,
-        }
+        positive = known if known is not None and known > 0 else None
         return Result(
             status=status,
-            proved=status in _PROVED,
-            point=np.array(point),
-            weights=None if state.weights is None else self.system.weights_to_origin(state.weights),
+            proved=status in PROVED,
+            point=point,
+            weights=None if state.weights is None else system.weights_to_origin(state.weights),
             margin_lower=lower,
-            margin_upper=self.upper,
+            margin_upper=judge.upper,
             updates=state.updates,
-            queries=counters.queries,
+            queries=system.counters.queries,
             iterations=state.iterations,
-            products=counters.products,
+            products=system.counters.products,
             seconds=self.seconds,
             total_seconds=time.perf_counter() - began,
             trace=self.trace,
-            certificate=self.certificate,
-            bound=self.algorithm.bound(
-                self.system.facts(known if known is not None and known > 0 else None)
-            ),
-            message=self.message,
+            certificate=judge.certificate,
+            bound=self.algorithm.bound(system.facts(positive)),
+            message=judge.message,
         )
-
-
-_PROVED = {Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED}
-_OPEN = {Status.UPDATE_LIMIT, Status.TIME_LIMIT, Status.NUMERICAL_ERROR, Status.UNVERIFIED}
-
-
-def _same(left: Claim, right: Claim) -> bool:
-    """Whether two claims are one, unchanged."""
-    if isinstance(left, MarginBelow) or isinstance(right, MarginBelow):
-        return (
-            isinstance(left, MarginBelow)
-            and isinstance(right, MarginBelow)
-            and np.array_equal(left.weights, right.weights)
-        )
-    return type(left) is type(right) and np.array_equal(left.point, right.point)

@@ -57,6 +57,14 @@ def load(kind: str, name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+def name_of(kind: str, record: object) -> str:
+    """Return the registered name of a record's class, or the class's own name."""
+    here = type(record)
+    path = f"{here.__module__}:{here.__qualname__}"
+    known = _TARGETS[kind].items()
+    return next((name for name, target in known if target in (here, path)), here.__name__)
+
+
 def register(kind: str, name: str, target: str | type) -> None:
     """Add a user's own algorithm, oracle or dataset under a new name.
 

@@ -159,6 +159,8 @@ def test_bad_starts_and_names_are_refused():
         solve(ROWS, "perceptron", oracle="cyclik")
     with pytest.raises(InputError, match="two oracles"):
         solve(ROWS, "perceptron", oracle=["cyclic", "random"])
+    with pytest.raises(InputError, match="semidefinite blocks, of which the system has none"):
+        solve(ROWS, "perceptron", oracle="eigenvector")
 
 
 def test_a_start_is_used():

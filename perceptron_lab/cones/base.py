@@ -40,14 +40,14 @@ class Cone(ABC):
         Number of eigenvalues.
     identity
         e in score coordinates, shape ``(size,)``.
-    accepts_boundary
-        Whether an oracle in use may accept scores on the boundary of K.
+    oracles
+        The oracle records in use, by the kind of cone that they separate.
     """
 
     size: int
     rank: int
     identity: FloatArray
-    accepts_boundary: bool = False
+    oracles: dict[str, Any]
 
     @abstractmethod
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,7 +23,11 @@ class Orthant(Cone):
     def __init__(self, size: int) -> None:
         self.size = self.rank = size
         self.identity = np.ones(size)
-        self._oracle = MostViolated().start(np.random.default_rng(0))
+        self._use(MostViolated(), np.random.default_rng(0))
+
+    def _use(self, record: Any, rng: np.random.Generator) -> None:
+        self.oracles = {"orthant": record}
+        self._oracle = record.start(rng)
 
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return the atom e_j of the constraint that the oracle picks."""
@@ -45,5 +49,5 @@ class Orthant(Cone):
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return an orthant of the same size with a fresh oracle."""
         other = type(self)(self.size)
-        other._oracle = oracles.get("orthant", MostViolated()).start(rng)
+        other._use(oracles.get("orthant", MostViolated()), rng)
         return other

@@ -27,7 +27,7 @@ class Product(Cone):
         self.spans = [slice(end - p.size, end) for p, end in zip(parts, ends, strict=True)]
         self.size, self.rank = ends[-1], sum(part.rank for part in parts)
         self.identity = np.concatenate([part.identity for part in parts])
-        self.accepts_boundary = any(part.accepts_boundary for part in parts)
+        self.oracles = {kind: oracle for p in parts for kind, oracle in p.oracles.items()}
         self._cuts = np.cumsum([part.rank for part in parts])[:-1]
 
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
@@ -62,4 +62,4 @@ class Product(Cone):
 
     def strict(self) -> Self:
         """Return the product of the parts with oracles that refuse the boundary."""
-        return type(self)([part.strict() for part in self.parts]) if self.accepts_boundary else self
+        return type(self)([part.strict() for part in self.parts])

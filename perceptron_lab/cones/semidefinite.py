@@ -33,11 +33,10 @@ class Semidefinite(Cone):
         self.multiplicity = 2.0 - self.identity
         self._use(PivotedCholesky())
 
-    def _use(self, oracle: Any) -> None:
-        self._record = oracle
-        self._oracle = oracle.start(self.rank)
+    def _use(self, record: Any) -> None:
+        self.oracles = {"semidefinite": record}
+        self._oracle = record.start(self.rank)
         self._buffer: FloatArray | None = None
-        self.accepts_boundary = oracle.accepts_boundary
 
     @property
     def complete(self) -> bool:
@@ -91,7 +90,7 @@ class Semidefinite(Cone):
 
     def strict(self) -> Self:
         """Return the same cone with an oracle that refuses singular matrices."""
-        if not self.accepts_boundary:
+        if not self.oracles["semidefinite"].accepts_boundary:
             return self
         other = type(self)(self.rank, self.rows, self.columns)
         other._use(PivotedCholesky(mode="strict"))

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.components import Component
 from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.environment import environment
 from perceptron_lab.experiments.execute import Outcome, execute
@@ -133,7 +135,7 @@ def row_of(cell: Cell, name: str, problem: Problem, outcome: Outcome, environmen
         "dimension": int(problem.system.operator.dimension),
         "algorithm": cell.variant.algorithm.name,
         "label": cell.variant.label,
-        "oracle": " + ".join(map(str, cell.variant.oracles)),
+        "oracle": " + ".join(map(str, cell.variant.oracles or _default_oracles(problem))),
         "parameters": json.dumps(cell.variant.algorithm.parameters),
         "seed": cell.seed,
         "status": outcome.status.value,
@@ -141,6 +143,11 @@ def row_of(cell: Cell, name: str, problem: Problem, outcome: Outcome, environmen
     measures = {f"measure.{key}": value for key, value in outcome.measures.items()}
     ending = {"message": outcome.message, "environment": environment_id}
     return settings | _figures(outcome.result) | ending | measures
+
+
+def _default_oracles(problem: Problem) -> list[Component]:
+    records = problem.system.cone.oracles.values()
+    return [Component("oracle", registry.name_of("oracle", record), record) for record in records]
 
 
 def _figures(result: Result | None) -> Row:

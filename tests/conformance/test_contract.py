@@ -196,6 +196,8 @@ def test_deterministic_algorithms_turn_with_the_space(algorithm, seed):
 @pytest.mark.parametrize("oracle", registry.names("oracle"))
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_oracle_serves_every_algorithm(algorithm, oracle):
-    for system in (rows_system(), maxcut_system()):
-        result = solve(system, algorithm, oracle=oracle, budget=BUDGET, seed=3)
+    rows = registry.load("oracle", oracle).kind == "orthant"
+    systems = [rows_system, maxcut_system] if rows else [maxcut_system]
+    for make in systems:
+        result = solve(make(), algorithm, oracle=oracle, budget=BUDGET, seed=3)
         assert result.status in SETTLED

@@ -1,0 +1,176 @@
+"""The judge of a run: it proves claims on the original data, and only then believes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import State
+from perceptron_lab.certificates.feasibility import PointProof
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
+from perceptron_lab.goals import MarginRatio, MarginUpper
+from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.system import ConicSystem
+
+SHIFTS = tuple(10.0**k for k in range(-15, -5))
+"""Interior shifts that may mend a boundary answer, relative to the point's length."""
+
+LARGEST_CAUTION = 1e-7
+"""A claim that is repeated unchanged up to this caution of the system ends a run."""
+
+PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED})
+"""The statuses that state a theorem about the data."""
+
+_LIMITS = frozenset({Status.UPDATE_LIMIT, Status.TIME_LIMIT})
+
+
+@dataclass
+class Judge:
+    """What is proved in a run so far, and the system as strict as its rejected claims made it.
+
+    Parameters
+    ----------
+    system
+        What the algorithm runs on; it becomes stricter with every rejected claim.
+    message
+        One sentence on the last verdict.
+    certificate
+        How the answer was proved.
+    upper
+        The proved upper bound of the margin, or None.
+    repeated
+        Whether the last claim was the one before, unchanged.
+    """
+
+    system: ConicSystem
+    message: str = ""
+    certificate: dict[str, Any] = field(default_factory=lambda: {"claims_rejected": 0})
+    upper: float | None = None
+    repeated: bool = False
+    _last: Claim | None = None
+    _best: tuple[PointProof, FloatArray] | None = None
+
+    def settle(self, claim: Claim, state: State) -> Status | None:
+        """Prove a claim; return the status it leads to, or None if the run goes on.
+
+        A rejected claim makes the system stricter. UNVERIFIED: the algorithm repeats it all the
+        same, up to the largest caution.
+        """
+        self.repeated = self._last is not None and same(claim, self._last)
+        if self.repeated and self._feasible:
+            return Status.FEASIBLE
+        if self.repeated and self.system.caution >= LARGEST_CAUTION:
+            self.message = f"{self.message}; the algorithm repeats its claim"
+            return Status.UNVERIFIED
+        self._last = claim
+        if isinstance(claim, MarginBelow):
+            status = self._weights(claim, state)
+        else:
+            status = self._point(claim)
+        if status is None:
+            self.certificate["claims_rejected"] += 1
+            self.system = self.system.stricter()
+        return status
+
+    @property
+    def _feasible(self) -> bool:
+        return self._best is not None and self._best[0].feasible
+
+    def _prove(self, point: FloatArray) -> PointProof:
+        """Prove a point, and keep it if it is the best so far."""
+        proof = self.system.prove_point(point)
+        if self._best is None or _merit(proof) > _merit(self._best[0]):
+            self._best = proof, point.copy()
+        return proof
+
+    def _point(self, claim: FeasiblePoint | MarginAbove) -> Status | None:
+        proof = self._prove(claim.point)
+        if proof.feasible:
+            self.message = "the point is proved strictly feasible"
+            return Status.FEASIBLE
+        lower = proof.margin_lower
+        if isinstance(claim, MarginAbove):
+            if lower >= claim.bound - 1e-9 * abs(claim.bound):
+                self.message = f"relaxed answer: a margin of {claim.bound:g} or more is proved"
+                return Status.MARGIN_BOUNDED
+        elif self._mended(claim.point):
+            return Status.FEASIBLE
+        self.message = f"no proof of the claimed point (margin >= {lower:.3g})"
+        return None
+
+    def _mended(self, point: FloatArray) -> bool:
+        """Try point + delta * interior for growing delta, where an interior point is known."""
+        interior = self.system.interior
+        if interior is None:
+            return False
+        unit = float(np.linalg.norm(point) / np.linalg.norm(interior))
+        for shift in SHIFTS:
+            if self._prove(point + shift * unit * interior).feasible:
+                self.certificate["interior_shift"] = shift * unit
+                self.message = (
+                    "boundary answer, proved strictly feasible after an interior shift of "
+                    f"{shift * unit:.1e}"
+                )
+                return True
+        return False
+
+    def _weights(self, claim: MarginBelow, state: State) -> Status | None:
+        state.weights = claim.weights
+        self.upper = self.system.prove_weights(claim.weights)
+        if self.upper == 0.0:
+            self.message = "the weights prove that no point is strictly feasible"
+            return Status.INFEASIBLE
+        if self.upper is not None and self.upper <= claim.bound:
+            self.message = f"a margin of at most {self.upper:.3g} is proved"
+            return Status.MARGIN_BOUNDED
+        shown = "nothing" if self.upper is None else f"only a margin of at most {self.upper:.3g}"
+        self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"
+        return None
+
+    def bracket(self, goal: MarginUpper | MarginRatio, state: State) -> Status | None:
+        """Return the status of a goal on the bracket of the margin, if it is proved."""
+        if state.weights is None:
+            return None
+        self.upper = self.system.prove_weights(state.weights)
+        if self.upper is None:
+            return None
+        if isinstance(goal, MarginUpper):
+            done = self.upper <= goal.margin_upper
+        else:
+            done = self._prove(state.point).margin_lower >= goal.margin_ratio * self.upper
+        if not done:
+            return None
+        self.message = f"the goal {goal} is proved"
+        return Status.FEASIBLE if self._feasible else Status.MARGIN_BOUNDED
+
+    def close(self, status: Status, state: State) -> tuple[Status, PointProof, FloatArray]:
+        """Prove the bracket that the run ends with; return its status, best proof and point."""
+        if not self._feasible:
+            self._prove(state.point)
+        assert self._best is not None
+        proof, point = self._best
+        if proof.feasible and status not in PROVED:
+            self.message = f"{self.message}; {'the last' if status in _LIMITS else 'a'} point is "
+            self.message += "proved strictly feasible"
+            status = Status.FEASIBLE
+        if self.upper is None and state.weights is not None:
+            self.upper = self.system.prove_weights(state.weights)
+        self.certificate |= {"method": proof.method, "exact_rows": proof.exact_rows}
+        return status, proof, point
+
+
+def _merit(proof: PointProof) -> tuple[bool, float]:
+    return proof.feasible, proof.margin_lower
+
+
+def same(left: Claim, right: Claim) -> bool:
+    """Return whether two claims are one, unchanged."""
+    if isinstance(left, MarginBelow) or isinstance(right, MarginBelow):
+        return (
+            isinstance(left, MarginBelow)
+            and isinstance(right, MarginBelow)
+            and np.array_equal(left.weights, right.weights)
+        )
+    return type(left) is type(right) and np.array_equal(left.point, right.point)
