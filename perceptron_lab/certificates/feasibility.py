@@ -10,10 +10,14 @@ import scipy.sparse as sp
 
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import (
+    UNDERFLOW,
+    UNIT_ROUNDOFF,
     exact_dot,
     float_below,
+    in_range,
     norm_above,
     norm_below,
+    normalised,
     product_with_radius,
 )
 from perceptron_lab.cones.base import Cone
@@ -66,11 +70,12 @@ def prove_point(
     """
     if operator.scale is not None:
         raise ValueError("proofs are on the original data: the operator must have no scale")
-    if not np.isfinite(point).all() or not point.any():
+    ray = normalised(point)
+    if ray is None:
         return PointProof(False, -math.inf, 0, "the point is zero or not finite")
     parts = zip(cone.parts, cone.spans, strict=True) if isinstance(cone, Product) else None
     blocks = list(parts) if parts is not None else [(cone, slice(0, cone.size))]
-    proofs = [_prove_block(operator.data[at], part, point, unit_rows) for part, at in blocks]
+    proofs = [_prove_block(operator.data[at], part, ray, unit_rows) for part, at in blocks]
     return PointProof(
         all(proof.feasible for proof in proofs),
         min(proof.margin_lower for proof in proofs),
@@ -102,7 +107,7 @@ def _prove_rows(data: FloatArray | sp.csr_array, point: FloatArray, unit_rows: b
             if exact <= 0:
                 feasible = False
                 break
-    margin = _over_norms(lower, data, point, unit_rows)
+    margin = _over_norms(lower, data, point, unit_rows) if np.isfinite(lower).all() else -math.inf
     return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
 
 
@@ -113,14 +118,19 @@ def _row(data: FloatArray | sp.csr_array, row: int) -> FloatArray:
 def _over_norms(
     lower: FloatArray, data: FloatArray | sp.csr_array, point: FloatArray, unit_rows: bool
 ) -> float:
-    """Return a lower bound of min_i lower_i / (norm(a_i) norm(y)), each quotient rounded down."""
+    """Return a lower bound of min_i lower_i / (norm(a_i) norm(y)); -inf for norms beyond range."""
     quotient = lower / np.where(lower > 0, norm_above(point), norm_below(point))
     if unit_rows:
         norms = Matrix(data).row_norms()
-        slack = 4.0 * (data.shape[1] + 4) * 2.0**-53
+        if not in_range(norms):
+            return -math.inf
+        slack = 4.0 * (data.shape[1] + 4) * UNIT_ROUNDOFF
         quotient = quotient / np.where(lower > 0, norms * (1 + slack), norms * (1 - slack))
     least = float(quotient.min())
-    return math.nextafter(least - abs(least) * 2.0**-50, -math.inf) if least else least
+    if least == 0.0 <= float(lower.min()):
+        return 0.0
+    rounded = least - abs(least) * 2.0**-50 - UNDERFLOW
+    return max(rounded, 0.0) if least > 0 else rounded
 
 
 def _prove_matrix(
@@ -130,7 +140,7 @@ def _prove_matrix(
     # norm of the matrix of entry errors <= its largest row sum
     spread = np.bincount(cone.rows, radius, cone.rank)
     spread += np.bincount(cone.columns, np.where(cone.identity > 0, 0.0, radius), cone.rank)
-    error = float(spread.max()) * (1.0 + 2.0 * (cone.rank + 2) * 2.0**-53)
+    error = float(spread.max()) * (1.0 + 2.0 * (cone.rank + 2) * UNIT_ROUNDOFF)
     lowest = math.nextafter(lowest_eigenvalue_bound(cone.matrix(scores)) - error, -math.inf)
     length = norm_above(point) if lowest > 0 else norm_below(point)
     margin = math.nextafter(lowest / length, -math.inf)

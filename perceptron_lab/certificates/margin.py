@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.sparse as sp
 
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import (
+    UNDERFLOW,
     below,
+    in_range,
     norm_above,
+    normalised,
     product_with_radius,
 )
 from perceptron_lab.cones.base import Cone
@@ -38,26 +42,30 @@ def prove_weights(
     unit_rows
         Whether the margin is that of the rows divided by their norms.
     """
-    if weights.shape != (cone.size,) or not np.isfinite(weights).all():
-        return None
-    inside = _moved_inside(cone, weights)
-    if inside is None or not inside.any():
+    if operator.scale is not None:
+        raise ValueError("proofs are on the original data: the operator must have no scale")
+    ray = normalised(weights) if weights.shape == (cone.size,) else None
+    inside = None if ray is None else _moved_inside(cone, ray)
+    if inside is None:
         return None
     support = np.flatnonzero(inside)
     rows = operator.data[support]
-    combined, radius = product_with_radius(
-        rows.T.tocsr() if not isinstance(rows, np.ndarray) else rows.T, inside[support]
-    )
+    adjoint = rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T)
+    combined, radius = product_with_radius(adjoint, inside[support])
     total = _mass(operator, cone, inside, unit_rows)
-    if total <= 0.0:
-        return None
     length = norm_above(combined) + norm_above(radius)
-    return 0.0 if length == 0.0 else math.nextafter(length / total * (1 + 2.0**-50), math.inf)
+    if not (total > UNDERFLOW and math.isfinite(length)):
+        return None
+    if length == 0.0:
+        return 0.0
+    return math.nextafter(length / total * (1 + 2.0**-50) + UNDERFLOW, math.inf)
 
 
 def _mass(operator: Matrix, cone: Cone, weights: FloatArray, unit_rows: bool) -> float:
-    """Return a lower bound of <e, w>, or of sum_i w_i norm(a_i) for unit rows."""
+    """Return a lower bound of <e, w>, or of sum_i w_i norm(a_i) for unit rows; 0 beyond range."""
     terms = operator.row_norms() if unit_rows else cone.identity
+    if unit_rows and not in_range(terms):
+        return 0.0
     return below(float(terms @ weights), 2 * (cone.size + operator.dimension))
 
 

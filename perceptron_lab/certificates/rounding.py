@@ -13,6 +13,7 @@ order of summation, with or without fused multiply-add (plus n eta / 2 for under
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +23,8 @@ from perceptron_lab.results import FloatArray
 
 UNIT_ROUNDOFF = 2.0**-53
 SMALLEST = 2.0**-1074
+UNDERFLOW = 1e-300
+"""More than underflow can take off a quotient of numbers that are ``in_range``."""
 
 
 def gamma(terms: int) -> float:
@@ -57,6 +60,26 @@ def norm_below(vector: FloatArray) -> float:
         return 0.0
     scaled = flat / largest
     return below(largest * below(math.sqrt(float(scaled @ scaled)), 2 * len(flat)), 2)
+
+
+def normalised(vector: FloatArray) -> FloatArray | None:
+    """Return vector * 2^k with its largest magnitude in [1/2, 1); None for zero and non-finite.
+
+    Rays, margins and signs are the same for both, but squares and products stay clear of overflow
+    and underflow. Where the scaling would not be exact (entries that span nearly all of the double
+    range) the vector itself is returned.
+    """
+    largest = float(np.abs(vector).max(initial=0.0))
+    if largest == 0.0 or not np.isfinite(vector).all():
+        return None
+    exponent = math.frexp(largest)[1]
+    moved = np.ldexp(vector, -exponent)
+    return moved if np.array_equal(np.ldexp(moved, exponent), vector) else vector
+
+
+def in_range(norms: FloatArray) -> bool:
+    """Return whether norms computed from squares are free of overflow and underflow."""
+    return bool(((norms > 1e-150) & (norms < 1e150)).all())
 
 
 def product_with_radius(
@@ -97,6 +120,9 @@ def _integer(value: float) -> tuple[int, int]:
 
 
 def float_below(value: Fraction) -> float:
-    """Return a double that is at most ``value``."""
-    nearest = float(value)
+    """Return the largest double that is at most ``value`` (-inf below all of them)."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return sys.float_info.max if value > 0 else -math.inf
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)

@@ -17,6 +17,7 @@ from perceptron_lab.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
     INSPECT_ZEROS,
+    rounding_tolerance,
     separating_direction,
 )
 from perceptron_lab.goals import STRICT
@@ -100,6 +101,10 @@ class Cholesky:
 
 class _Lapack(Examiner):
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
+        if closed:
+            # LAPACK stops at a pivot 0: room for what rounding alone may take off a pivot
+            diagonal = np.einsum("ii->i", matrix)
+            diagonal += rounding_tolerance(len(matrix)) * max(diagonal.max(), 1e-280)
         # The transpose of a symmetric C-ordered matrix is itself in Fortran order: no copy.
         factor, failed = scipy.linalg.lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
         if failed <= 0:

@@ -1,0 +1,147 @@
+"""softmin and project are the minimisers that they are said to be, on every cone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.spectral import barycentre, lowest, project, softmin
+from perceptron_lab.results import FloatArray
+from tests.cones.sample_cones import (
+    WHOLE,
+    arrow,
+    complete,
+    multiplicity,
+    random_weights,
+    weight_eigenvalues,
+)
+
+PROPERTY = settings(deadline=None, max_examples=80, derandomize=True)
+every_cone = pytest.mark.parametrize("cone", WHOLE.values(), ids=WHOLE)
+drawn = st.tuples(st.sampled_from(list(WHOLE.values())), st.integers(0, 10**6))
+
+
+def smoothed(cone: Cone, weights: FloatArray, scores: FloatArray, smoothing: float) -> float:
+    """<w, z> + mu sum_i w_i ln w_i over the eigenvalues w_i."""
+    values = np.maximum(weight_eigenvalues(cone, weights), 1e-300)
+    return float(weights @ scores + smoothing * (values * np.log(values)).sum())
+
+
+def assert_in_base(cone: Cone, weights: FloatArray) -> None:
+    assert weights.shape == (cone.size,)
+    assert weights @ cone.identity == pytest.approx(1.0, abs=1e-12)
+    assert weight_eigenvalues(cone, weights).min() >= -1e-14
+
+
+@PROPERTY
+@given(drawn, st.sampled_from([0.01, 0.3, 2.0]))
+def test_softmin_minimises_the_smoothed_value(case: tuple[Cone, int], smoothing: float) -> None:
+    cone, seed = case
+    rng = np.random.default_rng(seed)
+    scores = rng.standard_normal(cone.size)
+    best = softmin(cone, scores, smoothing)
+    assert_in_base(cone, best)
+    value = smoothed(cone, best, scores, smoothing)
+    closed_form = -smoothing * scipy.special.logsumexp(-cone.eigenvalues(scores) / smoothing)
+    assert value == pytest.approx(closed_form, abs=1e-10)
+    for share in (1e-4, 0.03, 1.0):
+        moved = (1 - share) * best + share * random_weights(cone, rng)
+        assert smoothed(cone, moved, scores, smoothing) >= value - 1e-12
+
+
+def test_softmin_agrees_with_a_general_minimiser() -> None:
+    scores, smoothing = np.array([0.3, -0.2, 0.5, 0.0]), 0.7
+    found = scipy.optimize.minimize(
+        lambda w: w @ scores + smoothing * (w * np.log(np.maximum(w, 1e-300))).sum(),
+        np.full(4, 0.25),
+        bounds=[(1e-12, 1.0)] * 4,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0},
+        options={"ftol": 1e-14},
+    )
+    np.testing.assert_allclose(softmin(Orthant(4), scores, smoothing), found.x, atol=1e-6)
+
+
+@every_cone
+def test_softmin_runs_from_the_deepest_atoms_to_the_barycentre(cone: Cone) -> None:
+    scores = np.random.default_rng(3).standard_normal(cone.size)
+    sharp = softmin(cone, scores, 1e-9)
+    assert sharp @ scores == pytest.approx(lowest(cone, scores), abs=1e-9)
+    np.testing.assert_allclose(softmin(cone, scores, 1e9), barycentre(cone), atol=1e-8)
+
+
+@every_cone
+@pytest.mark.parametrize(("size", "smoothing"), [(1e300, 1.0), (1.0, 1e-308), (1e300, 1e-10)])
+def test_softmin_of_huge_scores_does_not_overflow(
+    cone: Cone, size: float, smoothing: float
+) -> None:
+    scores = size * np.linspace(-1.0, 1.0, cone.size)
+    weights = softmin(cone, scores, smoothing)
+    assert_in_base(cone, weights)
+    assert weights @ (scores / size) == pytest.approx(lowest(cone, scores / size), abs=1e-9)
+
+
+@PROPERTY
+@given(drawn, st.sampled_from([0.1, 1.0, 10.0]))
+def test_project_satisfies_the_variational_inequality(
+    case: tuple[Cone, int], size: float
+) -> None:
+    """<p - z, u - p> >= 0 for all u in Delta(K), in the trace inner product."""
+    cone, seed = case
+    rng = np.random.default_rng(seed)
+    scores = size * rng.standard_normal(cone.size)
+    nearest = project(cone, scores)
+    assert_in_base(cone, nearest)
+    gradient = nearest / multiplicity(cone) - scores
+    for _ in range(8):
+        assert gradient @ (random_weights(cone, rng) - nearest) >= -1e-10
+    values, frame = cone.spectrum(scores)
+    deepest = cone.assemble((np.arange(cone.rank) == values.argmax()).astype(float), frame)
+    assert gradient @ (deepest - nearest) >= -1e-10
+
+
+@PROPERTY
+@given(drawn)
+def test_project_leaves_the_base_where_it_is(case: tuple[Cone, int]) -> None:
+    cone, seed = case
+    weights = random_weights(cone, np.random.default_rng(seed))
+    np.testing.assert_allclose(project(cone, weights / multiplicity(cone)), weights, atol=1e-12)
+
+
+@every_cone
+@pytest.mark.parametrize("shift", [1.0, -3.0, 2.0**20, -(2.0**40), 2.0**50, 1e17, 1e300])
+def test_a_multiple_of_e_changes_neither_function(cone: Cone, shift: float) -> None:
+    """Diagonal scores: eighths, so that those up to 2^50 are shifted without rounding."""
+    values = np.random.default_rng(1).integers(-8, 8, cone.size) / 8
+    plain = values * cone.identity
+    shifted = plain + shift * cone.identity
+    kept = shifted - shift * cone.identity
+    for function in (project, lambda k, z: softmin(k, z, 0.5)):
+        assert_in_base(cone, function(cone, shifted))
+        np.testing.assert_allclose(function(cone, shifted), function(cone, kept), atol=1e-9)
+
+
+def test_known_projections() -> None:
+    np.testing.assert_allclose(project(Orthant(3), np.array([0.5, 0.4, -3.0])), [0.55, 0.45, 0.0])
+    np.testing.assert_allclose(project(Orthant(1), np.array([-7.0])), [1.0])
+    np.testing.assert_allclose(project(complete(2), np.array([0.0, 5.0, 0.0])), [0.5, 1.0, 0.5])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_pattern_gets_the_entries_of_the_whole_matrix(seed: int) -> None:
+    pattern, whole = arrow(5), complete(5)
+    scores = np.random.default_rng(seed).standard_normal(pattern.size)
+    filled = pattern.matrix(scores)[np.triu_indices(5)]
+    keep = [
+        int(np.flatnonzero((whole.rows == row) & (whole.columns == column))[0])
+        for row, column in zip(pattern.rows, pattern.columns, strict=True)
+    ]
+    assert lowest(pattern, scores) == pytest.approx(lowest(whole, filled), abs=1e-14)
+    for function in (project, lambda k, z: softmin(k, z, 0.5)):
+        np.testing.assert_allclose(
+            function(pattern, scores), function(whole, filled)[keep], atol=1e-12
+        )

@@ -1,0 +1,175 @@
+"""Rescaled data against the explicit map H: the same numbers, however they are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perceptron_lab.cones.base import Atom
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.rescaled import Rescaled, RescaledMap, RescaledRows
+from perceptron_lab.results import FloatArray
+
+PROPERTY = settings(deadline=None, max_examples=60, derandomize=True)
+
+stretches = st.lists(
+    st.tuples(st.integers(0, 1000), st.sampled_from([1.0, 0.3, 4.0, -0.5, 0.0])), max_size=12
+)
+
+
+def unit(seed: int, dimension: int) -> FloatArray:
+    direction = np.random.default_rng(seed).standard_normal(dimension)
+    return np.asarray(direction / np.linalg.norm(direction))
+
+
+def unit_rows(seed: int, count: int, dimension: int) -> tuple[FloatArray, Matrix, Matrix]:
+    """Unit rows, and operators that hold them dense and sparse, scaled from other lengths."""
+    rng = np.random.default_rng(seed)
+    raw = rng.standard_normal((count, dimension)) * 10.0 ** rng.uniform(-3, 3, (count, 1))
+    norms = np.linalg.norm(raw, axis=1)
+    scaled = Matrix(raw, 1.0 / norms), Matrix(sp.csr_array(raw), 1.0 / norms)
+    return raw / norms[:, None], *scaled
+
+
+def stretched(
+    operator: Rescaled, steps: list[tuple[int, float]]
+) -> FloatArray:
+    """Apply the steps and return the explicit product of the I + factor x x'."""
+    explicit = np.eye(operator.dimension)
+    for seed, factor in steps:
+        direction = unit(seed, operator.dimension)
+        operator.stretch(direction, factor)
+        explicit = explicit + factor * np.outer(direction, direction @ explicit)
+    return explicit
+
+
+def assert_acts_like(operator: Rescaled, rows: FloatArray, seed: int) -> None:
+    """Everything an algorithm asks of the operator, against explicit rows."""
+    rng = np.random.default_rng(seed)
+    point, weights = rng.standard_normal(rows.shape[1]), rng.standard_normal(len(rows))
+    scale = max(1.0, float(np.abs(rows).max()))
+    np.testing.assert_allclose(operator.scores(point), rows @ point, atol=1e-10 * scale)
+    np.testing.assert_allclose(operator.combine(weights), weights @ rows, atol=1e-10 * scale)
+    for i in range(len(rows)):
+        atom = Atom(slice(i, i + 1), np.ones(1))
+        np.testing.assert_allclose(operator.normal(atom), rows[i], atol=1e-10 * scale)
+        np.testing.assert_allclose(operator.image(atom), rows @ rows[i], atol=1e-9 * scale**2)
+
+
+@PROPERTY
+@given(stretches, st.integers(0, 1000), st.integers(2, 6))
+def test_rescaled_rows_are_the_normalised_images_of_the_rows(
+    steps: list[tuple[int, float]], seed: int, dimension: int
+) -> None:
+    rows, dense, sparse = unit_rows(seed, 7, dimension)
+    for base in (dense, sparse):
+        operator = RescaledRows(base)
+        images = rows @ stretched(operator, steps).T
+        assert_acts_like(operator, images / np.linalg.norm(images, axis=1, keepdims=True), seed)
+
+
+@PROPERTY
+@given(stretches, st.integers(0, 1000))
+def test_a_rescaled_map_is_the_explicit_product(
+    steps: list[tuple[int, float]], seed: int
+) -> None:
+    data = np.random.default_rng(seed).standard_normal((6, 4))
+    for base in (Matrix(data), Matrix(sp.csr_array(data))):
+        operator = RescaledMap(base)
+        explicit = stretched(operator, steps)
+        assert_acts_like(operator, data @ explicit.T, seed)
+        np.testing.assert_allclose(operator.map, explicit, atol=1e-10 * abs(explicit).max())
+
+
+@PROPERTY
+@given(stretches, st.integers(0, 1000))
+def test_points_and_weights_are_mapped_back(steps: list[tuple[int, float]], seed: int) -> None:
+    """Scores of a point have the signs of its base point's; combinations agree behind H."""
+    rng = np.random.default_rng(seed)
+    rows, dense, sparse = unit_rows(seed, 7, 4)
+    point, weights = rng.standard_normal(4), rng.uniform(0, 1, 7)
+    for operator in (RescaledRows(dense), RescaledRows(sparse), RescaledMap(sparse)):
+        explicit = stretched(operator, steps)
+        back = operator.to_base(point)
+        np.testing.assert_allclose(back, explicit.T @ point, atol=1e-9 * abs(explicit).max())
+        lengths = np.linalg.norm(rows @ explicit.T, axis=1)
+        if isinstance(operator, RescaledMap):
+            lengths = np.ones(7)
+        np.testing.assert_allclose(
+            operator.scores(point) * lengths, rows @ back, atol=1e-9 * abs(explicit).max()
+        )
+        base_weights = operator.weights_to_base(weights)
+        np.testing.assert_allclose(base_weights, weights / lengths, rtol=1e-9)
+        np.testing.assert_allclose(
+            operator.combine(weights), explicit @ (base_weights @ rows), atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("kind", [RescaledRows, RescaledMap])
+def test_without_a_stretch_nothing_changes(kind: type[Rescaled]) -> None:
+    rows, dense, sparse = unit_rows(3, 5, 3)
+    point, weights = np.array([1.0, -2.0, 0.5]), np.arange(5.0)
+    for base in (dense, sparse):
+        operator = kind(base)
+        assert (operator.size, operator.dimension) == (5, 3)
+        assert_acts_like(operator, rows, 0)
+        np.testing.assert_array_equal(operator.to_base(point), point)
+        np.testing.assert_array_equal(operator.weights_to_base(weights), weights)
+        operator.stretch(unit(0, 3), 0.0)
+        assert_acts_like(operator, rows, 0)
+
+
+@pytest.mark.parametrize("kind", [RescaledRows, RescaledMap])
+def test_the_base_and_the_direction_stay_as_they_are(kind: type[Rescaled]) -> None:
+    _, dense, sparse = unit_rows(4, 5, 3)
+    direction = unit(1, 3)
+    for base in (dense, sparse):
+        data, scale, given_direction = base.data.copy(), base.scale, direction.copy()
+        assert scale is not None
+        kept = scale.copy()
+        operator = kind(base)
+        for _ in range(3):
+            operator.stretch(direction, 1.0)
+        assert abs(base.data - data).max() == 0.0
+        np.testing.assert_array_equal(scale, kept)
+        np.testing.assert_array_equal(direction, given_direction)
+
+
+def test_dense_and_sparse_rows_stay_together_over_hundreds_of_stretches() -> None:
+    """Norms grow like 2^t where rows lie along x: they are kept clear of overflow."""
+    rows, dense, sparse = unit_rows(5, 8, 4)
+    left, right = RescaledRows(dense), RescaledRows(sparse)
+    for t in range(1200):
+        direction = unit(t % 3, 4)
+        left.stretch(direction, 1.0)
+        right.stretch(direction, 1.0)
+    point, weights = unit(77, 4), np.ones(8)
+    np.testing.assert_allclose(np.linalg.norm([left.normal(a) for a in atoms(8)], axis=1), 1.0)
+    for operator in (left, right):
+        assert np.isfinite(operator.map).all()
+        assert np.isfinite(operator.scores(point)).all()
+        back = operator.to_base(point)
+        assert back.any()
+        signs = np.sign(operator.scores(point))
+        np.testing.assert_array_equal(signs, np.sign(rows @ back))
+        lengths = weights / operator.weights_to_base(weights)
+        assert np.isfinite(lengths).all()
+        assert (lengths > 0).all()
+
+
+def atoms(count: int) -> list[Atom]:
+    return [Atom(slice(i, i + 1), np.ones(1)) for i in range(count)]
+
+
+def test_hundreds_of_contractions_keep_the_rows_alive() -> None:
+    """Factors between -1 and 0 shrink every norm; only their ratios matter."""
+    rows, dense, sparse = unit_rows(6, 5, 3)
+    for base in (dense, sparse):
+        operator = RescaledRows(base)
+        for t in range(1500):
+            operator.stretch(unit(t % 5, 3), -0.5)
+        norms = np.linalg.norm([operator.normal(a) for a in atoms(len(rows))], axis=1)
+        np.testing.assert_allclose(norms, 1.0, rtol=1e-6)
