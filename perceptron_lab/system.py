@@ -109,13 +109,7 @@ class ConicSystem:
         data = _checked_rows(rows)
         origin = cls(Matrix(data), Orthant(data.shape[0]), unit_rows=True)
         norms = Matrix(data).row_norms()
-        extreme = np.flatnonzero(~((norms > 1e-150) & (norms < 1e150)))
-        if len(extreme):
-            problem = "is zero" if norms[extreme[0]] == 0 else "has a norm outside 1e-150 .. 1e150"
-            raise InputError(
-                f"row {extreme[0]} {problem} ({len(extreme)} such rows); a zero row can never be "
-                "strictly positive: remove such rows, or rescale them"
-            )
+        _refuse_extreme_rows(data, norms)
         return cls(Matrix(data, 1.0 / norms), Orthant(data.shape[0]), origin, unit_rows=True)
 
     @classmethod
@@ -134,17 +128,11 @@ class ConicSystem:
         Raises
         ------
         InputError
-            As :meth:`from_rows`, and if there are not exactly two classes.
+            As :meth:`from_rows`, and if the labels are not one per example, of exactly two classes.
         """
-        labels = np.asarray(labels).ravel()
-        classes = np.unique(labels)
-        count = examples.shape[0] if hasattr(examples, "shape") else len(examples)
-        if len(labels) != count:
-            raise InputError(f"{count} examples, but {len(labels)} labels; one label per example")
-        if len(classes) != 2:
-            raise InputError(f"labels take {len(classes)} values {classes[:5]}; give two classes")
-        signs = np.where(labels == classes[1], 1.0, -1.0)
         data: Any = _checked_rows(examples)
+        count = data.shape[0]
+        signs = _signs(labels, count)
         if affine and isinstance(data, sp.csr_array):
             data = sp.csr_array(sp.hstack([data, sp.csr_array(np.ones((count, 1)))]))
         elif affine:
@@ -257,21 +245,55 @@ class ConicSystem:
 
 def _checked_rows(rows: Any) -> FloatArray | sp.csr_array:
     """Return rows as a float64 array in C order, or a float64 CSR array."""
-    data: Any
-    if sp.issparse(rows):
-        data = sp.csr_array(cast("Any", rows), dtype=float)
-        values = data.data
-    else:
-        try:
-            data = np.ascontiguousarray(rows, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"rows must be a matrix of real numbers: {error}") from None
-        values = data
+    try:
+        data: Any = rows if sp.issparse(rows) else np.asarray(rows)
+    except ValueError as error:
+        raise InputError(f"rows must be a matrix of real numbers: {error}") from None
+    if data.dtype.kind not in "buif":
+        raise InputError(f"rows of type {data.dtype}; give a matrix of real numbers")
     if data.ndim != 2 or 0 in data.shape:
         raise InputError(
             f"rows have shape {data.shape}; give a non-empty matrix, one row per constraint"
         )
-    if not np.isfinite(values).all():
+    if sp.issparse(rows):
+        data = sp.csr_array(cast("Any", rows), dtype=float)
+    else:
+        data = np.ascontiguousarray(data, dtype=float)
+    if not np.isfinite(data.data if sp.issparse(rows) else data).all():
         raise InputError("rows hold NaN or infinity; remove or replace these entries")
     checked: FloatArray | sp.csr_array = data
     return checked
+
+
+def _refuse_extreme_rows(data: FloatArray | sp.csr_array, norms: FloatArray) -> None:
+    extreme = np.flatnonzero(~((norms > 1e-150) & (norms < 1e150)))
+    if not len(extreme):
+        return
+    first: Any = data[extreme[:1]]
+    if abs(first).max() > 0:
+        raise InputError(
+            f"row {extreme[0]} has a norm outside 1e-150 .. 1e150 ({len(extreme)} such rows); "
+            "rescale them"
+        )
+    raise InputError(
+        f"row {extreme[0]} is zero ({len(extreme)} such rows); a zero row can never be strictly "
+        "positive: remove it"
+    )
+
+
+def _signs(labels: Any, count: int) -> FloatArray:
+    """Return +1 for the larger of two labels, -1 for the other, shape ``(count,)``."""
+    given = np.asarray(labels)
+    if given.shape == (count, 1):
+        given = given[:, 0]
+    if given.shape != (count,):
+        raise InputError(
+            f"{count} examples, but {given.size} labels of shape {given.shape}; give one each"
+        )
+    missing = [label for label in given.tolist() if label is None or label != label]
+    if missing:
+        raise InputError(f"{len(missing)} labels are missing (None or NaN); give every one")
+    classes = np.unique(given)
+    if len(classes) != 2:
+        raise InputError(f"labels take {len(classes)} values {classes[:5]}; give two classes")
+    return np.where(given == classes[1], 1.0, -1.0)

@@ -81,9 +81,13 @@ def log_volume_radius(dimension: int, margin: float) -> float:
 
 @plain_dataclass(kw_only=True)
 class EllipsoidState(State):
-    """The centre, the metric Q, the scale s of P = s Q, and the cuts used lately."""
+    """The centre, the metric Q, the scale s of P = s Q, volume radii, and the cuts used lately.
+
+    ``log_radius`` is that of the ellipsoid, ``smallest_log_radius`` where the method gives up.
+    """
 
     metric: Metric
+    smallest_log_radius: float
     scale: float = 1.0
     log_radius: float = 0.0
     cuts: OrderedDict[tuple[int, int], tuple[Atom, FloatArray]] = field(default_factory=OrderedDict)
@@ -125,21 +129,26 @@ class Ellipsoid:
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> EllipsoidState:
         """Return the unit ball."""
-        return EllipsoidState(point=np.zeros(system.dimension), metric=Metric(system.dimension))
+        unit_margin = system.facts(self.margin).unit_margin
+        assert unit_margin is not None
+        return EllipsoidState(
+            point=np.zeros(system.dimension),
+            metric=Metric(system.dimension),
+            smallest_log_radius=log_volume_radius(system.dimension, min(unit_margin, 1.0)),
+        )
 
     def step(
         self, system: ConicSystem, state: EllipsoidState, most: int
     ) -> tuple[EllipsoidState, Claim | None]:
         """Make up to ``most`` updates; claim the centre, or weights if the volume is too small."""
         constants = coefficients(system.dimension, self.variant)
-        stop = self._smallest_log_radius(system)
         for _ in range(most):
             cut = system.cut(state.point)
             if cut is None:
                 return state, FeasiblePoint(state.point.copy())
             if cut.norm == 0.0:
                 return state, no_point_exists(system, cut)
-            if state.log_radius < stop:
+            if state.log_radius < state.smallest_log_radius:
                 return state, MarginBelow(minimum_norm_weights(system, state), self.margin)
             remember(state, cut)
             product, length = state.metric.along(cut.normal / cut.norm)
@@ -150,13 +159,8 @@ class Ellipsoid:
             state.updates += 1
         return state, None
 
-    def _smallest_log_radius(self, system: ConicSystem) -> float:
-        unit_margin = system.facts(self.margin).unit_margin
-        assert unit_margin is not None
-        return log_volume_radius(system.dimension, unit_margin)
-
     def bound(self, facts: Facts) -> Bound:
-        """Return ln(1/r_0) / (-ln(volume ratio) / n), which is at most 2 n^2 ln(1/r_0)."""
+        """Return 2 n^2 ln(1/r_0), or 5 n^2 ln(1/r_0) for the safe coefficients."""
         theorem = "Theorem 2.9 of Kharechko2009, with r_0 for rho"
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
             return Bound(None, theorem, "no positive margin is known")

@@ -44,6 +44,7 @@ class RescaledState(State):
     """The state of the phase under way, and the map H once there is one.
 
     ``inner`` and its point belong to the rescaled data; ``point`` is the same point mapped back.
+    ``weights`` stay those of the first phase: later ones do not make norm(A w) small.
     """
 
     rng: np.random.Generator
@@ -160,7 +161,6 @@ class RescaledPerceptron:
         state.operator = state.operator or rescaled(system)
         state.operator.stretch(claim.point, self.nu)
         state.rescalings += 1
-        state.weights = None  # they belong to data of other norms
         self._enter(state, Perceptron().start(view, state.rng), "perceptron")
         return state, None
 

@@ -119,13 +119,14 @@ def _over_norms(
     lower: FloatArray, data: FloatArray | sp.csr_array, point: FloatArray, unit_rows: bool
 ) -> float:
     """Return a lower bound of min_i lower_i / (norm(a_i) norm(y)); -inf for norms beyond range."""
-    quotient = lower / np.where(lower > 0, norm_above(point), norm_below(point))
+    lengths: FloatArray | float = np.where(lower > 0, norm_above(point), norm_below(point))
     if unit_rows:
         norms = Matrix(data).row_norms()
         if not in_range(norms):
             return -math.inf
         slack = 4.0 * (data.shape[1] + 4) * UNIT_ROUNDOFF
-        quotient = quotient / np.where(lower > 0, norms * (1 + slack), norms * (1 - slack))
+        lengths = lengths * norms * np.where(lower > 0, 1.0 + slack, 1.0 - slack)
+    quotient = lower / lengths
     least = float(quotient.min())
     if least == 0.0 <= float(lower.min()):
         return 0.0

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.base import Atom, Cone, Oracles
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.results import FloatArray, IntArray
 
@@ -53,7 +54,15 @@ class Semidefinite(Cone):
         return dense
 
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
-        """Return vv' for the direction v that the oracle finds in Z + slack I."""
+        """Return vv' for the direction v that the oracle finds in Z + slack I.
+
+        Raises
+        ------
+        NumericalError
+            If the scores are not finite: LAPACK is undefined there.
+        """
+        if not np.isfinite(scores).all():
+            raise NumericalError("the scores of a matrix block are not finite (overflow)")
         if self._buffer is None:
             self._buffer = np.zeros((self.rank, self.rank))
         matrix = self.matrix(scores, self._buffer)
@@ -62,6 +71,7 @@ class Semidefinite(Cone):
         direction = self._oracle.find(matrix, slack > 0)
         if direction is None:
             return None
+        direction = direction / np.abs(direction).max()  # its square may overflow
         return Atom(slice(0, self.size), self.outer(direction / np.linalg.norm(direction)))
 
     def outer(self, direction: FloatArray) -> FloatArray:

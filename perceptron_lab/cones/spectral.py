@@ -32,7 +32,8 @@ def softmin(cone: Cone, scores: FloatArray, smoothing: float) -> FloatArray:
         mu > 0.
     """
     values, frame = cone.spectrum(scores)
-    powers = np.exp(-(values - values.min()) / smoothing)
+    with np.errstate(over="ignore"):  # exp(-inf) = 0 is right
+        powers = np.exp(-(values - values.min()) / smoothing)
     return cone.assemble(powers / powers.sum(), frame)
 
 
@@ -42,6 +43,7 @@ def project(cone: Cone, scores: FloatArray) -> FloatArray:
     Its eigenvalues are max(s_i - t, 0), with the common shift t that makes them sum to 1.
     """
     values, frame = cone.spectrum(scores)
+    values = values - values.max()  # the shift takes it up; large common parts would drown the 1
     descending = np.sort(values)[::-1]
     shifts = (np.cumsum(descending) - 1.0) / np.arange(1, len(values) + 1)
     shift = shifts[np.flatnonzero(descending > shifts)[-1]]

@@ -34,13 +34,9 @@ class Rescaled(Operator):
         """Return H'point, the point of the base system that ``point`` stands for."""
         return np.asarray(self.map.T @ point)
 
-    def weights_to_base(self, weights: FloatArray) -> FloatArray:
-        """Return the multiples of the base's cuts that ``weights`` stand for."""
-        return weights
-
     @abstractmethod
     def stretch(self, direction: FloatArray, factor: float) -> None:
-        """Apply H <- (I + factor x x') H for the unit vector x = ``direction``; factor > -1."""
+        """Apply H <- (I + factor x x') H for the unit vector x = ``direction``, factor >= 0."""
 
     def _stretch_map(self, direction: FloatArray, factor: float) -> None:
         self.map += np.outer(factor * direction, direction @ self.map)
@@ -106,10 +102,6 @@ class RescaledRows(Rescaled):
             return np.asarray(values @ self._rows[span])
         return np.asarray(self.map @ self.base.normal(Atom(span, values / self._norms[span])))
 
-    def weights_to_base(self, weights: FloatArray) -> FloatArray:
-        """Return weights / norm(H a): row i of this operator is H a_i / norm(H a_i)."""
-        return np.asarray(weights / self._norms)
-
     def stretch(self, direction: FloatArray, factor: float) -> None:
         """Stretch the map and the rows, and normalise the rows by one rank-one formula."""
         along = self.scores(direction)
@@ -119,6 +111,7 @@ class RescaledRows(Rescaled):
             self._rows /= growth[:, None]
         self._stretch_map(direction, factor)
         self._norms *= growth
-        if self._norms.max() > 1e100:  # only ratios matter for unit rows: keep clear of overflow
-            self.map /= self._norms.max()
-            self._norms /= self._norms.max()
+        largest = self._norms.max()
+        if largest > 1e100:  # only ratios matter for unit rows: keep clear of overflow
+            self.map /= largest
+            self._norms /= largest

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,12 +69,44 @@ def test_the_bound_holds_on_adversarial_matrices_and_says_something() -> None:
 
 @PROPERTY
 @given(st.integers(1, 6), st.integers(0, 10**6), st.floats(-2, 2), st.floats(-3, 1))
-def test_every_shift_gives_a_true_bound(
-    order: int, seed: int, lowest: float, shift: float
-) -> None:
+def test_every_shift_gives_a_true_bound(order: int, seed: int, lowest: float, shift: float) -> None:
     matrix = with_lowest_eigenvalue(order, lowest, np.random.default_rng(seed))
     for tried in (shift, lowest, np.nextafter(lowest, -np.inf), lowest - 1e-15):
         assert bounds_from_below(shifted_bound(matrix, float(tried)), matrix)
+
+
+@pytest.mark.parametrize("order", [1, 3, 8])
+@pytest.mark.parametrize("error", [0.0, 1e-16, 1e-8, 1e-2, 10.0])
+def test_the_factorisation_is_not_trusted(
+    monkeypatch: pytest.MonkeyPatch, order: int, error: float
+) -> None:
+    """Whatever the library returns as a factor, the bound is true."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        matrix = with_lowest_eigenvalue(order, float(rng.uniform(-1e-3, 1e-3)), rng)
+        shift = float(np.linalg.eigvalsh(matrix)[0]) - 1e-9
+        factor = np.linalg.cholesky(matrix - shift * np.eye(order))
+        wrong = factor + error * rng.standard_normal((order, order))
+        monkeypatch.setattr(scipy.linalg, "cholesky", lambda *_, wrong=wrong, **__: wrong)
+        for tried in (shift, 0.0, 0.5, 100.0):
+            assert bounds_from_below(shifted_bound(matrix, tried), matrix)
+
+
+@pytest.mark.parametrize("exponent", [0, -300, -537])
+def test_the_rounding_of_the_product_itself_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, exponent: int
+) -> None:
+    """A = fl(LL') for a singular L leaves no residual, but rounding makes A indefinite."""
+    indefinite = 0
+    for seed in range(200):
+        factor = np.tril(np.random.default_rng(seed).standard_normal((8, 8)))
+        factor[:, 4:] = 0.0
+        factor *= 2.0**exponent
+        matrix = factor @ factor.T
+        monkeypatch.setattr(scipy.linalg, "cholesky", lambda *_, factor=factor, **__: factor)
+        assert bounds_from_below(shifted_bound(matrix, 0.0), matrix)
+        indefinite += kind(exact(matrix)) is Kind.INDEFINITE
+    assert indefinite > 100
 
 
 @pytest.mark.parametrize("exponent", [-1074, -1070, -1050, -1022, -1000, -700, -540, 500, 1015])

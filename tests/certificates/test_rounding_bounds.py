@@ -30,7 +30,9 @@ from tests.certificates.exact_margins import ETA, dot, rational
 PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
 LARGEST = float(np.finfo(float).max)
 
-extreme = st.sampled_from([0.0, -0.0, ETA, -ETA, 3 * ETA, 2.0**-1022, 1e-160, 1e-310, 1e150, -1e150])
+extreme = st.sampled_from(
+    [0.0, -0.0, ETA, -ETA, 3 * ETA, 2.0**-1022, 1e-160, 1e-310, 1e150, -1e150]
+)
 moderate = st.floats(-1e150, 1e150, allow_nan=False) | st.integers(-3, 3).map(float) | extreme
 sizes = st.floats(0, 1e300, allow_nan=False) | st.sampled_from([0.0, ETA, 5 * ETA, 1e-300])
 
@@ -155,7 +157,9 @@ def test_exact_dot_spans_the_whole_range_of_doubles() -> None:
 
 
 @PROPERTY
-@given(st.fractions(-(10**30), 10**30) | st.floats(-1e300, 1e300).map(Fraction), st.integers(-900, 0))
+@given(
+    st.fractions(-(10**30), 10**30) | st.floats(-1e300, 1e300).map(Fraction), st.integers(-900, 0)
+)
 def test_float_below_is_the_largest_double_below(value: Fraction, exponent: int) -> None:
     value *= Fraction(2) ** exponent
     lower = float_below(value)

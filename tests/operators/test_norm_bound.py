@@ -57,7 +57,9 @@ def programs(draw: st.DrawFn) -> SdpaData:
         block = int(rng.integers(len(blocks)))
         row, column = rng.integers(abs(blocks[block]), size=2)
         column = row if blocks[block] < 0 else column
-        indices.append([int(rng.integers(variables + 1)), block, min(row, column), max(row, column)])
+        indices.append(
+            [int(rng.integers(variables + 1)), block, min(row, column), max(row, column)]
+        )
     unique = np.unique(np.array(indices), axis=0)
     values = rng.standard_normal(len(unique)) * 10.0 ** rng.integers(-3, 4)
     return SdpaData.from_entries(np.ones(variables), blocks, unique, values)

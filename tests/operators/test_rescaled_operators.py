@@ -34,9 +34,7 @@ def unit_rows(seed: int, count: int, dimension: int) -> tuple[FloatArray, Matrix
     return raw / norms[:, None], *scaled
 
 
-def stretched(
-    operator: Rescaled, steps: list[tuple[int, float]]
-) -> FloatArray:
+def stretched(operator: Rescaled, steps: list[tuple[int, float]]) -> FloatArray:
     """Apply the steps and return the explicit product of the I + factor x x'."""
     explicit = np.eye(operator.dimension)
     for seed, factor in steps:
@@ -49,7 +47,7 @@ def stretched(
 def assert_acts_like(operator: Rescaled, rows: FloatArray, seed: int) -> None:
     """Everything an algorithm asks of the operator, against explicit rows."""
     rng = np.random.default_rng(seed)
-    point, weights = rng.standard_normal(rows.shape[1]), rng.standard_normal(len(rows))
+    point, weights = rng.standard_normal((rows.shape[1],)), rng.standard_normal(len(rows))
     scale = max(1.0, float(np.abs(rows).max()))
     np.testing.assert_allclose(operator.scores(point), rows @ point, atol=1e-10 * scale)
     np.testing.assert_allclose(operator.combine(weights), weights @ rows, atol=1e-10 * scale)
@@ -73,9 +71,7 @@ def test_rescaled_rows_are_the_normalised_images_of_the_rows(
 
 @PROPERTY
 @given(stretches, st.integers(0, 1000))
-def test_a_rescaled_map_is_the_explicit_product(
-    steps: list[tuple[int, float]], seed: int
-) -> None:
+def test_a_rescaled_map_is_the_explicit_product(steps: list[tuple[int, float]], seed: int) -> None:
     data = np.random.default_rng(seed).standard_normal((6, 4))
     for base in (Matrix(data), Matrix(sp.csr_array(data))):
         operator = RescaledMap(base)
@@ -86,38 +82,30 @@ def test_a_rescaled_map_is_the_explicit_product(
 
 @PROPERTY
 @given(stretches, st.integers(0, 1000))
-def test_points_and_weights_are_mapped_back(steps: list[tuple[int, float]], seed: int) -> None:
-    """Scores of a point have the signs of its base point's; combinations agree behind H."""
-    rng = np.random.default_rng(seed)
+def test_points_are_mapped_back(steps: list[tuple[int, float]], seed: int) -> None:
+    """Scores of a point are those of its base point, over the lengths of the rescaled rows."""
     rows, dense, sparse = unit_rows(seed, 7, 4)
-    point, weights = rng.standard_normal(4), rng.uniform(0, 1, 7)
+    point = np.random.default_rng(seed).standard_normal(4)
     for operator in (RescaledRows(dense), RescaledRows(sparse), RescaledMap(sparse)):
         explicit = stretched(operator, steps)
+        size = float(np.abs(explicit).max())
         back = operator.to_base(point)
-        np.testing.assert_allclose(back, explicit.T @ point, atol=1e-9 * abs(explicit).max())
+        np.testing.assert_allclose(back, explicit.T @ point, atol=1e-9 * size)
         lengths = np.linalg.norm(rows @ explicit.T, axis=1)
         if isinstance(operator, RescaledMap):
             lengths = np.ones(7)
-        np.testing.assert_allclose(
-            operator.scores(point) * lengths, rows @ back, atol=1e-9 * abs(explicit).max()
-        )
-        base_weights = operator.weights_to_base(weights)
-        np.testing.assert_allclose(base_weights, weights / lengths, rtol=1e-9)
-        np.testing.assert_allclose(
-            operator.combine(weights), explicit @ (base_weights @ rows), atol=1e-9
-        )
+        np.testing.assert_allclose(operator.scores(point) * lengths, rows @ back, atol=1e-9 * size)
 
 
 @pytest.mark.parametrize("kind", [RescaledRows, RescaledMap])
 def test_without_a_stretch_nothing_changes(kind: type[Rescaled]) -> None:
     rows, dense, sparse = unit_rows(3, 5, 3)
-    point, weights = np.array([1.0, -2.0, 0.5]), np.arange(5.0)
+    point = np.array([1.0, -2.0, 0.5])
     for base in (dense, sparse):
         operator = kind(base)
         assert (operator.size, operator.dimension) == (5, 3)
         assert_acts_like(operator, rows, 0)
         np.testing.assert_array_equal(operator.to_base(point), point)
-        np.testing.assert_array_equal(operator.weights_to_base(weights), weights)
         operator.stretch(unit(0, 3), 0.0)
         assert_acts_like(operator, rows, 0)
 
@@ -133,43 +121,28 @@ def test_the_base_and_the_direction_stay_as_they_are(kind: type[Rescaled]) -> No
         operator = kind(base)
         for _ in range(3):
             operator.stretch(direction, 1.0)
-        assert abs(base.data - data).max() == 0.0
+        assert (sp.csr_array(base.data) - sp.csr_array(data)).count_nonzero() == 0
         np.testing.assert_array_equal(scale, kept)
         np.testing.assert_array_equal(direction, given_direction)
 
 
-def test_dense_and_sparse_rows_stay_together_over_hundreds_of_stretches() -> None:
+def test_thousands_of_stretches_do_not_overflow() -> None:
     """Norms grow like 2^t where rows lie along x: they are kept clear of overflow."""
     rows, dense, sparse = unit_rows(5, 8, 4)
     left, right = RescaledRows(dense), RescaledRows(sparse)
-    for t in range(1200):
+    for t in range(4000):
         direction = unit(t % 3, 4)
         left.stretch(direction, 1.0)
         right.stretch(direction, 1.0)
-    point, weights = unit(77, 4), np.ones(8)
-    np.testing.assert_allclose(np.linalg.norm([left.normal(a) for a in atoms(8)], axis=1), 1.0)
+    point = unit(77, 4)
     for operator in (left, right):
         assert np.isfinite(operator.map).all()
-        assert np.isfinite(operator.scores(point)).all()
         back = operator.to_base(point)
         assert back.any()
-        signs = np.sign(operator.scores(point))
-        np.testing.assert_array_equal(signs, np.sign(rows @ back))
-        lengths = weights / operator.weights_to_base(weights)
-        assert np.isfinite(lengths).all()
-        assert (lengths > 0).all()
+        normals = np.array([operator.normal(atom) for atom in atoms(8)])
+        np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1.0, rtol=1e-6)
+        np.testing.assert_array_equal(np.sign(operator.scores(point)), np.sign(rows @ back))
 
 
 def atoms(count: int) -> list[Atom]:
     return [Atom(slice(i, i + 1), np.ones(1)) for i in range(count)]
-
-
-def test_hundreds_of_contractions_keep_the_rows_alive() -> None:
-    """Factors between -1 and 0 shrink every norm; only their ratios matter."""
-    rows, dense, sparse = unit_rows(6, 5, 3)
-    for base in (dense, sparse):
-        operator = RescaledRows(base)
-        for t in range(1500):
-            operator.stretch(unit(t % 5, 3), -0.5)
-        norms = np.linalg.norm([operator.normal(a) for a in atoms(len(rows))], axis=1)
-        np.testing.assert_allclose(norms, 1.0, rtol=1e-6)

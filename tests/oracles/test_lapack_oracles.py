@@ -47,6 +47,19 @@ def test_cholesky_never_answers_wrongly() -> None:
     assert answers[False, Kind.INDEFINITE] > 500
 
 
+def test_cholesky_on_the_closed_cone_is_right_up_to_the_largest_diagonal_entry() -> None:
+    """LAPACK does not pivot: there the allowance is relative to the largest diagonal entry."""
+    for matrix in all_matrices(COUNT):
+        rational = exact(matrix)
+        largest = max(exact([[1e-280, *matrix.diagonal()]])[0])
+        allowance = 4 * len(matrix) * EPSILON * largest
+        direction = direction_of(Cholesky(), matrix, closed=True)
+        if direction is None:
+            assert kind(plus_identity(rational, allowance)) is not Kind.INDEFINITE, matrix
+        else:
+            assert form(plus_identity(rational, -allowance), direction) <= 0, matrix
+
+
 @pytest.mark.parametrize("closed", [False, True])
 def test_the_eigenvector_oracle_never_answers_wrongly(closed: bool) -> None:
     answers: Counter[tuple[bool, Kind]] = Counter()
@@ -129,7 +142,7 @@ def test_one_negative_eigenvalue_among_many_is_found_wherever_it_hides(record: A
         direction = direction_of(record, spread)
         assert direction is not None
         assert direction @ spread @ direction < 0
-        beside = permuted(scipy.linalg.block_diag(np.diag(values[1:]), [[-1e-6]]), rng)
+        beside = permuted(scipy.linalg.block_diag(np.diag(values[1:]), np.array([[-1e-6]])), rng)
         direction = direction_of(record, beside)
         assert direction is not None
         assert direction @ beside @ direction < 0

@@ -1,0 +1,234 @@
+"""Anything a user may pass as a problem becomes a conic system, or is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from perceptron_lab.cones.product import Product
+from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.problems import as_system
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+ROWS = np.array([[3.0, 4.0], [0.0, 2.0], [-5.0, 12.0]])
+EXAMPLES = np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]])
+PROGRAM = """2
+2
+2 -1
+1.0 1.0
+0 1 1 1 1.0
+1 1 1 1 2.0
+1 1 2 2 1.0
+2 1 1 2 1.0
+2 2 1 1 3.0
+"""
+
+
+@pytest.fixture(name="program")
+def _program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.dat-s"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_a_system_is_itself() -> None:
+    system = ConicSystem.from_rows(np.eye(2))
+    assert as_system(system) is system
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.ndarray.tolist])
+def test_rows(form: Any) -> None:
+    system = as_system(form(2 * np.eye(3)))
+    np.testing.assert_array_equal(system.scores(np.arange(3.0)), [0.0, 1.0, 2.0])
+    assert system.unit_rows
+
+
+def test_examples_and_labels() -> None:
+    system = as_system((np.array([[3.0], [-3.0]]), np.array([1, 0])))
+    expected = np.array([[3.0, 1.0], [3.0, -1.0]]) / np.sqrt(10.0)
+    np.testing.assert_allclose(system.scores(np.array([1.0, 0.0])), expected[:, 0])
+    np.testing.assert_allclose(system.scores(np.array([0.0, 1.0])), expected[:, 1])
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_the_path_of_a_program(program: Path, kind: type[str] | type[Path]) -> None:
+    """F(x) = x_1 diag(2, 1) + x_2 [[0, 1], [1, 0]] - x_0 diag(1, 0), then 3 x_2, all after x_0."""
+    system = as_system(kind(program))
+    assert isinstance(system.cone, Product)
+    assert system.dimension == 3
+    scores = system.scores(np.array([1.0, 2.0, 0.5]))
+    assert scores.tolist() == [1.0, 3.0, 0.5, 2.0, 1.5]
+    assert system.prove_point(np.array([1.0, 2.0, 0.5])).feasible
+    assert not system.prove_point(np.array([-1.0, 2.0, 0.5])).feasible
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"nothing\.dat-s"):
+        as_system(tmp_path / "nothing.dat-s")
+
+
+def test_a_file_that_is_no_program(tmp_path: Path) -> None:
+    path = tmp_path / "prose.dat-s"
+    path.write_text("once upon a time\n")
+    with pytest.raises(DataError, match=r"prose\.dat-s"):
+        as_system(str(path))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_tuple_is_examples_and_labels_and_nothing_else(count: int) -> None:
+    with pytest.raises(InputError, match=rf"tuple of length {count}; give \(X, y\)"):
+        as_system((np.eye(2),) * count)
+
+
+@pytest.mark.parametrize("problem", [None, 3, {"rows": 1}, object(), [], [[np.nan]], [[0.0]]])
+def test_anything_else_is_refused(problem: Any) -> None:
+    with pytest.raises(InputError, match="row"):
+        as_system(problem)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], r"shape \(0,\).*one row per constraint"),
+        (np.zeros((0, 3)), r"shape \(0, 3\)"),
+        (np.zeros((3, 0)), r"shape \(3, 0\)"),
+        (sp.csr_array((0, 3)), r"shape \(0, 3\)"),
+        ([1.0, 2.0], r"shape \(2,\)"),
+        (7.0, "shape"),
+        (None, "rows"),
+        (np.ones((2, 2, 2)), r"shape \(2, 2, 2\)"),
+        (sp.coo_array(np.ones(3)), r"shape \(3,\)"),
+        ([[1.0, 2.0], [3.0]], "matrix of real numbers"),
+        ([["a", "b"]], "matrix of real numbers"),
+        ([["1", "2"]], "real numbers"),
+        ([[1 + 2j, 1.0]], "real numbers"),
+        (np.array([[1 + 2j, 1.0]]), "real numbers"),
+        (sp.csr_array(np.array([[1 + 2j, 1.0]])), "real numbers"),
+        ([[object()]], "matrix of real numbers"),
+        ({"a": 1}, "matrix of real numbers"),
+        ([[1.0, np.nan]], "NaN or infinity"),
+        ([[1.0, np.inf]], "NaN or infinity"),
+        (sp.csr_array(np.array([[1.0, -np.inf]])), "NaN or infinity"),
+        ([[1.0, 0.0], [0.0, 0.0], [0.0, -0.0]], r"row 1 is zero \(2 such rows\)"),
+        (sp.csr_array(np.diag([1.0, 0.0])), r"row 1 is zero"),
+        ([[1.0, 0.0], [1e151, 0.0]], "row 1 has a norm outside 1e-150"),
+        ([[1.0, 0.0], [1e-151, 0.0]], "row 1 has a norm outside 1e-150"),
+        ([[1e200, 1.0]], "row 0 has a norm outside 1e-150"),
+        ([[1e-200, 0.0]], "row 0 has a norm outside 1e-150"),
+        (sp.csr_array(np.array([[1e200, 1.0]])), "row 0 has a norm outside 1e-150"),
+        (sp.csr_array(np.array([[1e-200, 1e-210]])), "row 0 has a norm outside 1e-150"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_rows_that_make_no_system_are_refused(rows: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ConicSystem.from_rows(rows)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([1, 1, 1], "labels take 1 values.*two classes"),
+        ([1, 2, 3], "labels take 3 values"),
+        ([1, -1], "3 examples, but 2 labels"),
+        ([], "3 examples, but 0 labels"),
+        ([1.0, np.nan, 1.0], "label"),
+        ([np.nan, np.nan, 1.0], "label"),
+        ([1, None, 1], "label"),
+    ],
+)
+def test_labels_that_are_not_two_classes_are_refused(labels: list[Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ConicSystem.from_labelled(EXAMPLES, labels)
+
+
+def test_a_table_of_labels_is_refused() -> None:
+    with pytest.raises(InputError, match="label"):
+        ConicSystem.from_labelled(np.eye(4), [[1, 2], [1, 2]])
+
+
+@pytest.mark.parametrize(
+    "examples", [[[np.nan, 1.0], [1.0, 1.0]], [["a"], ["b"]], [1.0, 2.0], np.array(3.0), 3, None]
+)
+def test_examples_that_are_not_a_finite_matrix_are_refused(examples: Any) -> None:
+    with pytest.raises(InputError):
+        ConicSystem.from_labelled(examples, [1, 2])
+
+
+def test_a_zero_example_is_fine_with_the_constant_feature_only() -> None:
+    examples = np.array([[0.0, 0.0], [1.0, 1.0]])
+    assert ConicSystem.from_labelled(examples, [1, 2]).dimension == 3
+    with pytest.raises(InputError, match="row 0 is zero"):
+        ConicSystem.from_labelled(examples, [1, 2], affine=False)
+
+
+def strided() -> FloatArray:
+    wide = np.zeros((3, 4))
+    wide[:, ::2] = ROWS
+    return np.asarray(wide[:, ::2])
+
+
+def read_only() -> FloatArray:
+    rows = ROWS.copy()
+    rows.setflags(write=False)
+    return rows
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS.tolist(),
+        ROWS.astype(int),
+        ROWS.astype(np.float32),
+        np.asfortranarray(ROWS),
+        strided(),
+        read_only(),
+        pd.DataFrame(ROWS),
+        sp.csr_array(ROWS),
+        sp.csc_matrix(ROWS),
+        sp.coo_array(ROWS.astype(int)),
+    ],
+    ids=lambda rows: type(rows).__name__,
+)
+def test_rows_of_any_form_make_the_same_system(rows: Any) -> None:
+    system = ConicSystem.from_rows(rows)
+    unit = ROWS / np.array([[5.0], [2.0], [13.0]])
+    point = np.array([0.3, 1.1])
+    np.testing.assert_allclose(system.scores(point), unit @ point, rtol=1e-15)
+    np.testing.assert_allclose(system.combine(np.ones(3)), unit.sum(axis=0), rtol=1e-15)
+    cut = system.cut(np.array([0.0, -1.0]))
+    assert cut is not None
+    np.testing.assert_allclose(cut.normal, unit[1])
+    assert cut.atom.span == slice(1, 2)
+    assert cut.norm == pytest.approx(1.0, abs=1e-15)
+    assert system.dimension == 2
+    assert system.unit_rows
+    assert system.prove_point(np.array([1.0, 1.0])).feasible
+
+
+def test_repeated_sparse_entries_add_up_everywhere() -> None:
+    repeated = (np.array([4.0, -1.0, 4.0]), np.array([0, 0, 1]), np.array([0, 3]))
+    system = ConicSystem.from_rows(sp.csr_array(repeated, shape=(1, 2)))
+    np.testing.assert_allclose(system.scores(np.array([1.0, 0.0])), [0.6])
+    proof = system.prove_point(np.array([3.0, 4.0]))
+    assert proof.margin_lower == pytest.approx(1.0, abs=1e-12)
+    assert proof.margin_lower <= 1.0
+
+
+@pytest.mark.parametrize("labels", [[1, -1, 1], [1, 0, 1], ["yes", "no", "yes"], [[2], [1], [2]]])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.ndarray.tolist])
+def test_the_larger_label_is_the_positive_class(form: Any, labels: Any) -> None:
+    signs = np.array([1.0, -1.0, 1.0])
+    affine = ConicSystem.from_labelled(form(EXAMPLES), labels)
+    lifted = np.column_stack([EXAMPLES, np.ones(3)]) * signs[:, None]
+    linear = ConicSystem.from_labelled(form(EXAMPLES), labels, affine=False)
+    for system, rows in ((affine, lifted), (linear, EXAMPLES * signs[:, None])):
+        point = np.arange(1.0, rows.shape[1] + 1)
+        expected = rows @ point / np.linalg.norm(rows, axis=1)
+        np.testing.assert_allclose(system.scores(point), expected, rtol=1e-14)

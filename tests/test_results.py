@@ -1,0 +1,143 @@
+"""Results print as a short summary and survive a round trip through a file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perceptron_lab.results import Bound, Result, Status, Trace
+
+RESULT = Result(
+    status=Status.FEASIBLE,
+    proved=True,
+    point=np.array([0.1, -2.5e-310, 1e300]),
+    weights=np.array([0.25, 0.0, 0.75, 1 / 3]),
+    margin_lower=0.1 + 0.2,
+    margin_upper=0.5,
+    updates=7,
+    queries=8,
+    iterations=0,
+    products=8.5,
+    seconds=0.125,
+    total_seconds=0.25,
+    trace=Trace([0, 1], [0, 0], [0, 1], [0.0, 1.0], [0.0, 0.1], ["", "ü 2"], [-math.inf, 0.3]),
+    certificate={"method": "rows by dot-product bounds", "exact_rows": 3, "claims_rejected": 0},
+    bound=Bound(100.0, "Theorem 2.7 (Novikoff) of Kharechko2009"),
+    message="the point is proved strictly feasible",
+)
+
+
+def round_trip(result: Result, path: Path) -> Result:
+    result.save(path)
+    return Result.load(path)
+
+
+def assert_equal(left: Result, right: Result) -> None:
+    for name in (field.name for field in fields(Result)):
+        ours, theirs = getattr(left, name), getattr(right, name)
+        if isinstance(ours, np.ndarray):
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(ours, theirs)
+        else:
+            assert ours == theirs, name
+            assert type(ours) is type(theirs), name
+
+
+def test_a_result_survives_a_round_trip(tmp_path: Path) -> None:
+    assert_equal(round_trip(RESULT, tmp_path / "result.npz"), RESULT)
+
+
+@pytest.mark.parametrize("name", ["result", "result.result", "größe.npz"])
+def test_the_file_has_exactly_the_name_given(tmp_path: Path, name: str) -> None:
+    assert_equal(round_trip(RESULT, tmp_path / name), RESULT)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert_equal(Result.load(str(tmp_path / name)), RESULT)
+
+
+def test_what_is_missing_stays_missing(tmp_path: Path) -> None:
+    bare = replace(
+        RESULT,
+        status=Status.UPDATE_LIMIT,
+        proved=False,
+        weights=None,
+        margin_lower=None,
+        margin_upper=None,
+        trace=Trace(),
+        certificate={},
+        bound=Bound(None, "Theorem 4.4", "no positive margin is known"),
+        message="",
+    )
+    assert_equal(round_trip(bare, tmp_path / "bare.npz"), bare)
+
+
+def test_infinities_survive(tmp_path: Path) -> None:
+    infinite = replace(RESULT, margin_lower=-math.inf, margin_upper=math.inf, seconds=math.inf)
+    assert_equal(round_trip(infinite, tmp_path / "infinite.npz"), infinite)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_survives(tmp_path: Path, status: Status) -> None:
+    loaded = round_trip(replace(RESULT, status=status), tmp_path / "status.npz")
+    assert loaded.status is status
+
+
+def test_a_file_is_overwritten(tmp_path: Path) -> None:
+    round_trip(RESULT, tmp_path / "result.npz")
+    other = replace(RESULT, weights=None, message="another")
+    assert_equal(round_trip(other, tmp_path / "result.npz"), other)
+
+
+def test_the_file_holds_no_pickle(tmp_path: Path) -> None:
+    RESULT.save(tmp_path / "result.npz")
+    with np.load(tmp_path / "result.npz", allow_pickle=False) as arrays:
+        assert set(arrays) == {"point", "weights", "json"}
+        assert all(array.dtype != object for array in arrays.values())
+
+
+def test_the_summary() -> None:
+    assert str(RESULT).splitlines() == [
+        "FEASIBLE (proved): the point is proved strictly feasible",
+        "  margin in [0.3, 0.5]",
+        "  7 updates, 8 queries, 0 iterations, 8.5 products, 0.125 s",
+        "  bound: 100 updates (Theorem 2.7 (Novikoff) of Kharechko2009)",
+    ]
+
+
+def test_the_summary_of_a_run_that_proved_nothing() -> None:
+    nothing = replace(
+        RESULT,
+        status=Status.TIME_LIMIT,
+        proved=False,
+        margin_lower=None,
+        margin_upper=None,
+        bound=Bound(None, "Theorem 4.4", "no positive margin is known"),
+        message="the budget of 1 seconds is spent",
+    )
+    lines = str(nothing).splitlines()
+    assert lines[:2] == [
+        "TIME_LIMIT: the budget of 1 seconds is spent",
+        "  margin in [?, ?]",
+    ]
+    assert len(lines) == 3
+
+
+def test_which_statuses_are_failures() -> None:
+    failures = {status.value for status in Status if status.failed}
+    assert failures == {
+        "NUMERICAL_ERROR",
+        "UNVERIFIED",
+        "CRASHED",
+        "KILLED",
+        "OUT_OF_MEMORY",
+        "ERROR",
+    }
+
+
+def test_the_length_of_a_trace_is_its_number_of_records() -> None:
+    assert len(RESULT.trace) == 2
+    assert len(Trace()) == 0
+    assert Trace().updates is not Trace().updates
