@@ -177,7 +177,7 @@ def test_caution_asks_for_more_than_rounding_error_and_grows_tenfold() -> None:
     assert cautious.caution == 1e-15
     assert cautious.cut(close) is not None
     assert cautious.cut(2 * close + [0.0, 1e-15]) is None
-    assert cautious.stricter().caution == pytest.approx(1e-14)
+    assert cautious.stricter().caution == pytest.approx(1e-14, rel=1e-12, abs=0.0)
     assert cautious.cut(close, 1e-9) is None
     assert system.cut(close) is None
 

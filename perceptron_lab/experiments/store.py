@@ -1,7 +1,8 @@
 """The folder of an experiment's results: ``results/<experiment>/``.
 
 ``runs.csv`` is rewritten whole and at once after every cell, so that a reader, or a machine that
-stops, never sees half of it. Results of an earlier run stay until the first new row is there.
+stops, never sees half of it. The rows of an earlier run stay until the first new row is there, and
+as ``runs.previous.csv`` after that.
 """
 
 from __future__ import annotations
@@ -124,6 +125,9 @@ class Store:
         _replace(self.folder / "runs.csv", rendered(self.rows))
 
     def _write_once(self) -> None:
+        earlier = self.folder / "runs.csv"
+        if earlier.exists():
+            os.replace(earlier, self.folder / "runs.previous.csv")
         _replace(self.folder / "environment.json", _json(dict(self._environment)))
         _replace(self.folder / "config.json", _json(self._config.model_dump(mode="json")))
 

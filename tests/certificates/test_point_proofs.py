@@ -82,7 +82,7 @@ def test_the_margin_is_sharp() -> None:
             margin = float((scores / size).min()) / float(np.linalg.norm(point))
             proof = prove_rows(rows, point, unit_rows=unit_rows)
             assert margin_is_at_least(rows, point, proof.margin_lower, unit_rows=unit_rows)
-            assert proof.margin_lower == pytest.approx(margin, rel=1e-11)
+            assert proof.margin_lower == pytest.approx(margin, rel=1e-11, abs=0.0)
 
 
 def test_rows_whose_computed_sign_is_wrong_are_resolved_by_integers() -> None:
@@ -176,3 +176,19 @@ def test_a_cone_of_no_known_kind_is_refused() -> None:
     unknown = cast(Cone, SimpleNamespace(size=1))
     with pytest.raises(TypeError, match="no proof is known for the cone SimpleNamespace"):
         prove_point(Matrix(np.eye(1)), unknown, np.ones(1))
+
+
+@pytest.mark.parametrize("long", [1e-200, 1.0, 1e100, 1.7e308])
+def test_points_whose_entries_span_the_whole_range(long: float) -> None:
+    """Such points cannot be scaled without rounding; lengths of theirs may overflow."""
+    rows = np.array([[-1e-5, 10.0], [1e-5, 10.0], [10.0, -3.0], [0.0, 1.0]])
+    for short in (ETA, -3 * ETA):
+        point = np.array([long, short])
+        for some in ([0], [1], [1, 2], [2, 3], [3]):
+            for unit_rows in (False, True):
+                with np.errstate(over="ignore", invalid="ignore"):
+                    proof = prove_rows(rows[some], point, unit_rows=unit_rows)
+                assert not proof.feasible or is_feasible(rows[some], point)
+                assert margin_is_at_least(
+                    rows[some], point, proof.margin_lower, unit_rows=unit_rows
+                )

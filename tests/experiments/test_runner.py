@@ -187,8 +187,10 @@ def test_a_run_that_fails_leaves_earlier_results(configure: Configure, tmp_path:
 
 def test_a_new_run_replaces_earlier_rows(configure: Configure, tmp_path: Path) -> None:
     run(configure(), output=tmp_path)
+    before = (tmp_path / "toy" / "runs.csv").read_bytes()
     run(configure(algorithms=[{"name": "perceptron"}]), output=tmp_path)
     assert len(rows_on_disk(tmp_path / "toy")) == 2
+    assert (tmp_path / "toy" / "runs.previous.csv").read_bytes() == before
 
 
 def test_results_need_a_folder_that_can_be_written_to(configure: Configure, tmp_path: Path) -> None:
