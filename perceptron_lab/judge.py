@@ -88,7 +88,8 @@ class Judge:
     def _point(self, claim: FeasiblePoint | MarginAbove) -> Status | None:
         proof = self._prove(claim.point)
         if proof.feasible:
-            self.message = "the point is proved strictly feasible"
+            exact = f" ({proof.exact_rows} rows in exact arithmetic)" if proof.exact_rows else ""
+            self.message = f"the point is proved strictly feasible{exact}"
             return Status.FEASIBLE
         lower = proof.margin_lower
         if isinstance(claim, MarginAbove):

@@ -18,6 +18,7 @@ from perceptron_lab.algorithms.base import State, no_point_exists
 from perceptron_lab.algorithms.metric import Metric
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.base import Atom
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
@@ -90,6 +91,7 @@ class EllipsoidState(State):
     smallest_log_radius: float
     scale: float = 1.0
     log_radius: float = 0.0
+    collapsed: bool = False
     cuts: OrderedDict[tuple[int, int], tuple[Atom, FloatArray]] = field(default_factory=OrderedDict)
 
 
@@ -108,7 +110,8 @@ class Ellipsoid:
 
     When the volume radius of the ellipsoid falls below r_0(margin), the method stops: the margin
     must be smaller. It then claims weights, the minimum-norm point of the hull of the cuts used;
-    they, not the volume, are what can be proved afterwards.
+    they, not the volume, are what can be proved afterwards. It does so too when the ellipsoid has
+    become flat in double precision, before it gives up.
 
     Parameters
     ----------
@@ -151,7 +154,13 @@ class Ellipsoid:
             if state.log_radius < state.smallest_log_radius:
                 return state, MarginBelow(minimum_norm_weights(system, state), self.margin)
             remember(state, cut)
-            product, length = state.metric.along(cut.normal / cut.norm)
+            try:
+                product, length = state.metric.along(cut.normal / cut.norm)
+            except NumericalError:
+                if state.collapsed:
+                    raise
+                state.collapsed = True  # flat in doubles: the cuts so far may prove as much
+                return state, MarginBelow(minimum_norm_weights(system, state), self.margin)
             state.point += constants.step * math.sqrt(state.scale) / length * product
             state.metric.shrink(product, constants.shrink / length**2)
             state.scale *= constants.growth

@@ -105,6 +105,18 @@ def test_infeasible_rows_end_with_proved_weights(seed, variant):
     assert np.linalg.norm(combined) <= result.margin_upper
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_flat_cones_end_with_proved_weights(seed):
+    """a'y >= 0 and -a'y >= 0: closed solutions exist, strict ones do not; the ellipsoid flattens."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-3, 4, (6, 4)).astype(float)
+    rows[:, 0] += 10.0
+    rows = np.vstack([rows, -rows[0]])
+    result = solve(rows, Ellipsoid())
+    assert result.status is Status.MARGIN_BOUNDED
+    assert result.margin_upper <= 1e-9
+
+
 def test_a_margin_below_the_assumed_one_is_bounded_not_decided():
     rows, _ = planted(4, 20, 1e-3, np.random.default_rng(1))
     result = solve(rows, Ellipsoid(margin=0.5))
