@@ -236,8 +236,6 @@ def _mirror(state: RescaledState) -> None:
     """Show the inner state's point, mapped back, and the updates of all phases so far."""
     state.updates = state.done + state.inner.updates
     state.point = _to_base(state, state.inner.point)
-    if state.operator is None:
-        state.weights = state.inner.weights
 
 
 def _to_base(state: RescaledState, point: FloatArray) -> FloatArray:

@@ -155,7 +155,7 @@ def test_rescaling_solves_what_the_perceptron_cannot(margin):
     budget = Budget(updates=250_000, seconds=100.0)
     rescaled = solve(rows, RescaledPerceptron(), budget=budget)
     assert rescaled.status is Status.FEASIBLE
-    assert 0 < rescaled.margin_lower <= margin
+    assert 0 < rescaled.margin_lower <= margin <= rescaled.margin_upper
     plain = solve(rows, "perceptron", budget=budget)
     assert plain.status is Status.UPDATE_LIMIT
     assert plain.margin_lower < 0 < margin <= plain.margin_upper
