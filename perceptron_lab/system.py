@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.certificates.feasibility import PointProof, prove_point
 from perceptron_lab.certificates.margin import prove_weights
+from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.cones.base import Atom, Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.spectral import lowest
@@ -203,9 +204,15 @@ class ConicSystem:
         return Cut(normal, atom, math.sqrt(max(self.operator.inner(normal, normal), 0.0)))
 
     def margin(self, point: FloatArray) -> float:
-        """Return the computed (not proved) margin of a point; -inf at 0. Counts nothing."""
-        length = math.sqrt(max(self.operator.inner(point, point), 0.0))
-        return lowest(self.cone, self.operator.scores(point)) / length if length else -math.inf
+        """Return the computed (not proved) margin of a point; -inf if it is 0 or not finite.
+
+        Counts nothing.
+        """
+        ray = normalised(point)
+        if ray is None:
+            return -math.inf
+        length = math.sqrt(self.operator.inner(ray, ray))
+        return lowest(self.cone, self.operator.scores(ray)) / length
 
     def weights_to_origin(self, weights: FloatArray) -> FloatArray:
         """Return what weights of this view are on the original data: w_i / norm(a_i) for rows."""

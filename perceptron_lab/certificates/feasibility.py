@@ -126,6 +126,8 @@ def _over_norms(
             return -math.inf
         slack = 4.0 * (data.shape[1] + 4) * UNIT_ROUNDOFF
         lengths = lengths * norms * np.where(lower > 0, 1.0 + slack, 1.0 - slack)
+    if not np.isfinite(lengths).all():
+        return -math.inf
     quotient = lower / lengths
     least = float(quotient.min())
     if least == 0.0 <= float(lower.min()):

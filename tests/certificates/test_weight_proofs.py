@@ -141,7 +141,7 @@ def test_what_is_not_a_non_zero_element_of_the_dual_cone_proves_nothing(
 
 def test_weights_so_large_that_sums_overflow_never_prove_nan() -> None:
     rows = np.array([[1.0, 1.0], [1.0, -1.0]])
-    for weights in ([1.7e308, 1.7e308], [1e308, 1e308], [1.7e308, 1.0]):
+    for weights in ([1.7e308, 1.7e308], [1e308, 1e308], [1.7e308, 1.0], [1.7e308, ETA]):
         for unit_rows in (False, True):
             with np.errstate(over="ignore", invalid="ignore"):
                 upper = prove_rows(rows * 1e10, np.array(weights), unit_rows=unit_rows)
