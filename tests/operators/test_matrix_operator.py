@@ -52,7 +52,9 @@ def test_scores_and_combine_are_adjoint_and_those_of_the_explicit_matrix(
         np.testing.assert_allclose(scores, whole @ point, atol=1e-11)
         np.testing.assert_allclose(combined, weights @ whole, atol=1e-11)
         assert combined @ point == pytest.approx(weights @ scores, abs=1e-9)
-        np.testing.assert_allclose(operator.row_norms(), np.linalg.norm(whole, axis=1), rtol=1e-13)
+        np.testing.assert_allclose(
+            operator.row_norms(), np.linalg.norm(whole, axis=1), rtol=1e-13, atol=1e-150
+        )
 
 
 @PROPERTY

@@ -107,7 +107,7 @@ def test_infeasible_rows_end_with_proved_weights(seed, variant):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_flat_cones_end_with_proved_weights(seed):
-    """a'y >= 0 and -a'y >= 0: closed solutions exist, strict ones do not; the ellipsoid flattens."""
+    """Both a'y >= 0 and -a'y >= 0: only the closed cone has solutions, and it is flat."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(-3, 4, (6, 4)).astype(float)
     rows[:, 0] += 10.0
