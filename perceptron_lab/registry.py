@@ -84,6 +84,8 @@ def register(kind: str, name: str, target: str | type) -> None:
     """
     if kind not in _TARGETS:
         raise ConfigError(f"unknown kind {kind!r}; known: {', '.join(_TARGETS)}")
+    if isinstance(target, str) and ":" not in target:
+        raise ConfigError(f"target {target!r}; give the class, or 'module:Class'")
     if name in _TARGETS[kind]:
         raise ConfigError(f"the {kind} {name!r} is registered already; choose another name")
     _TARGETS[kind][name] = target

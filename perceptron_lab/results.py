@@ -7,9 +7,12 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
+
+from perceptron_lab.errors import DataError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -176,12 +179,23 @@ class Result:
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
-        """Read a result written by :meth:`save`."""
-        with np.load(path, allow_pickle=False) as arrays:
-            record = json.loads(str(arrays["json"]))
-            point = arrays["point"]
-            weights = arrays.get("weights")
-        record["status"] = Status(record["status"])
-        record["bound"] = Bound(**record["bound"])
-        record["trace"] = Trace(**record["trace"])
-        return cls(point=point, weights=weights, **record)
+        """Read a result written by :meth:`save`.
+
+        Raises
+        ------
+        DataError
+            If there is no such file, or it is not a whole result.
+        """
+        try:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                record = json.loads(str(arrays["json"]))
+                point = arrays["point"]
+                weights = arrays.get("weights")
+            record["status"] = Status(record["status"])
+            record["bound"] = Bound(**record["bound"])
+            record["trace"] = Trace(**record["trace"])
+            return cls(point=point, weights=weights, **record)
+        except (OSError, EOFError, BadZipFile, KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                f"{path}: not a result that can be read ({error}); Result.save writes them"
+            ) from None

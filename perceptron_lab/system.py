@@ -256,6 +256,8 @@ def _checked_rows(rows: Any) -> FloatArray | sp.csr_array:
         data: Any = rows if sp.issparse(rows) else np.asarray(rows)
     except ValueError as error:
         raise InputError(f"rows must be a matrix of real numbers: {error}") from None
+    if np.ma.is_masked(rows):
+        raise InputError("rows are a masked array with missing entries; fill or remove them")
     if data.dtype.kind not in "buif":
         raise InputError(f"rows of type {data.dtype}; give a matrix of real numbers")
     if data.ndim != 2 or 0 in data.shape:
@@ -266,8 +268,15 @@ def _checked_rows(rows: Any) -> FloatArray | sp.csr_array:
         data = sp.csr_array(cast("Any", rows), dtype=float)
     else:
         data = np.ascontiguousarray(data, dtype=float)
-    if not np.isfinite(data.data if sp.issparse(rows) else data).all():
-        raise InputError("rows hold NaN or infinity; remove or replace these entries")
+    finite = np.isfinite(data.data if sp.issparse(rows) else data)
+    if not finite.all():
+        entry = int(np.flatnonzero(~finite.ravel())[0])
+        row = np.searchsorted(data.indptr, entry, "right") - 1 if sp.issparse(rows) else None
+        where = entry // data.shape[1] if row is None else row
+        raise InputError(
+            f"row {where} holds NaN or infinity ({(~finite).sum()} such entries); remove or "
+            "replace them"
+        )
     checked: FloatArray | sp.csr_array = data
     return checked
 

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")  # as `plab` does; must precede the first import of numpy
+
 settings.register_profile("plab", deadline=None, max_examples=50)
 settings.load_profile("plab")
 

@@ -105,3 +105,8 @@ def test_a_target_is_not_imported_before_it_is_used() -> None:
     register("algorithm", "late", "perceptron_lab_of_someone_else:Late")
     assert "late" in registry.names("algorithm")
     assert "perceptron_lab_of_someone_else" not in sys.modules
+
+
+def test_a_target_without_a_class_is_refused() -> None:
+    with pytest.raises(ConfigError, match="module:Class"):
+        registry.register("algorithm", "mine", "nomodule")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from perceptron_lab.errors import DataError
 from perceptron_lab.results import Bound, Result, Status, Trace
 
 RESULT = Result(
@@ -141,3 +142,12 @@ def test_the_length_of_a_trace_is_its_number_of_records() -> None:
     assert len(RESULT.trace) == 2
     assert len(Trace()) == 0
     assert Trace().updates is not Trace().updates
+
+
+@pytest.mark.parametrize("content", [None, b"", b"prose", b"PK\x03\x04broken"])
+def test_a_file_that_is_no_result_is_a_data_error(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "result.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=r"result\.npz: not a result"):
+        Result.load(path)

@@ -19,7 +19,7 @@ from perceptron_lab.compiled.pivoted_cholesky import (
     separating_direction_reference,
 )
 from perceptron_lab.results import FloatArray
-from tests.oracles.exact import EPSILON, exact, form, plus_diagonal
+from tests.oracles.exact import EPSILON, Kind, exact, form, kind, plus_diagonal
 from tests.oracles.matrices import all_matrices, gaussian
 
 PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
@@ -86,8 +86,12 @@ def test_directions_of_integer_matrices_cut_and_the_input_stays(
 
 @PROPERTY
 @given(small_integers)
-def test_gram_matrices_of_integers_pass_as_semidefinite(factor: FloatArray) -> None:
-    assert compiled(factor.T @ factor, INSPECT_ZEROS) is None
+def test_gram_matrices_of_integers_are_cut_by_rounding_errors_at_most(factor: FloatArray) -> None:
+    matrix = factor.T @ factor
+    direction = compiled(matrix, INSPECT_ZEROS)
+    if direction is not None:
+        rational, allowance = exact(matrix), 2 * len(matrix) * EPSILON
+        assert form(plus_diagonal(rational, -allowance), direction) <= 0
 
 
 @PROPERTY
@@ -96,6 +100,8 @@ def test_the_verdict_does_not_depend_on_the_order_of_the_rows(
     dense: FloatArray, shuffle: list[int], zeros: int
 ) -> None:
     matrix = dense + dense.T
+    if kind(exact(matrix)) is Kind.SEMIDEFINITE:
+        return  # there rounding may decide
     order = [i for i in shuffle if i < len(matrix)]
     shuffled = np.ascontiguousarray(matrix[np.ix_(order, order)])
     assert (compiled(matrix, zeros) is None) == (compiled(shuffled, zeros) is None)
