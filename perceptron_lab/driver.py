@@ -42,7 +42,8 @@ def solve(
         Rows, ``(X, y)``, a :class:`ConicSystem` or the path of an SDPA file; see
         :func:`perceptron_lab.problems.as_system`.
     algorithm
-        A name of ``plab list algorithms``, or an algorithm's record with its parameters.
+        A name of ``plab list algorithms``, or an algorithm's record with its parameters (a class
+        stands for its defaults).
     oracle
         A name of ``plab list oracles``, a record, or a list of them (one per kind of cone); None
         takes each cone's default.
@@ -69,10 +70,13 @@ def solve(
         If the problem or a name makes no sense.
     """
     began = time.perf_counter()
+    if seed < 0:
+        raise InputError(f"seed {seed}; give 0 or more")
     streams = np.random.SeedSequence(seed).spawn(2)
     given = as_system(problem)
     system = given.started(_oracles(oracle, given), np.random.default_rng(streams[0]))
-    record = registry.load("algorithm", algorithm)() if isinstance(algorithm, str) else algorithm
+    named = registry.load("algorithm", algorithm) if isinstance(algorithm, str) else algorithm
+    record = named() if isinstance(named, type) else named
     run = _Run(Judge(system), record, _goal(goal), budget or Budget())
     with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
         run.begin(np.random.default_rng(streams[1]), start)
@@ -147,7 +151,7 @@ class _Run:
             except NumericalError as error:
                 self.judge.message = str(error)
                 return Status.NUMERICAL_ERROR
-            status = None if claim is None else self.judge.settle(claim, self.state)
+            status = None if claim is None else self.judge.settle(claim)
             runs_on = (
                 status is Status.FEASIBLE and self.goal != "decide" and not self.judge.repeated
             )
@@ -206,6 +210,7 @@ class _Run:
         if self.trace.updates[-1] != state.updates:
             self.record()
         status, proof, point = judge.close(status, state)
+        weights = state.weights if judge.weights is None else judge.weights
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         known = facts.margin if facts is not None and facts.margin else lower
         positive = known if known is not None and known > 0 else None
@@ -213,7 +218,7 @@ class _Run:
             status=status,
             proved=status in PROVED,
             point=point,
-            weights=None if state.weights is None else system.weights_to_origin(state.weights),
+            weights=None if weights is None else system.weights_to_origin(weights),
             margin_lower=lower,
             margin_upper=judge.upper,
             updates=state.updates,

@@ -38,8 +38,8 @@ class Judge:
         One sentence on the last verdict.
     certificate
         How the answer was proved.
-    upper
-        The proved upper bound of the margin, or None.
+    upper, weights
+        The least proved upper bound of the margin and the weights that prove it, or None.
     repeated
         Whether the last claim was the one before, unchanged.
     """
@@ -48,11 +48,12 @@ class Judge:
     message: str = ""
     certificate: dict[str, Any] = field(default_factory=lambda: {"claims_rejected": 0})
     upper: float | None = None
+    weights: FloatArray | None = None
     repeated: bool = False
     _last: Claim | None = None
     _best: tuple[PointProof, FloatArray] | None = None
 
-    def settle(self, claim: Claim, state: State) -> Status | None:
+    def settle(self, claim: Claim) -> Status | None:
         """Prove a claim; return the status it leads to, or None if the run goes on.
 
         A rejected claim makes the system stricter. UNVERIFIED: the algorithm repeats it all the
@@ -65,10 +66,11 @@ class Judge:
             self.message = f"{self.message}; the algorithm repeats its claim"
             return Status.UNVERIFIED
         self._last = claim
-        if isinstance(claim, MarginBelow):
-            status = self._weights(claim, state)
-        else:
-            status = self._point(claim)
+        status = (
+            self._settle_weights(claim)
+            if isinstance(claim, MarginBelow)
+            else self._settle_point(claim)
+        )
         if status is None:
             self.certificate["claims_rejected"] += 1
             self.system = self.system.stricter()
@@ -85,7 +87,7 @@ class Judge:
             self._best = proof, point.copy()
         return proof
 
-    def _point(self, claim: FeasiblePoint | MarginAbove) -> Status | None:
+    def _settle_point(self, claim: FeasiblePoint | MarginAbove) -> Status | None:
         proof = self._prove(claim.point)
         if proof.feasible:
             exact = f" ({proof.exact_rows} rows in exact arithmetic)" if proof.exact_rows else ""
@@ -117,30 +119,37 @@ class Judge:
                 return True
         return False
 
-    def _weights(self, claim: MarginBelow, state: State) -> Status | None:
-        state.weights = claim.weights
-        self.upper = self.system.prove_weights(claim.weights)
-        if self.upper == 0.0:
+    def _bound(self, weights: FloatArray) -> float | None:
+        """Prove an upper bound of the margin, and keep it if it is the least so far."""
+        upper = self.system.prove_weights(weights)
+        if upper is not None and (self.upper is None or upper < self.upper):
+            self.upper, self.weights = upper, weights.copy()
+        return upper
+
+    def _settle_weights(self, claim: MarginBelow) -> Status | None:
+        upper = self._bound(claim.weights)
+        if upper == 0.0:
             self.message = "the weights prove that no point is strictly feasible"
             return Status.INFEASIBLE
-        if self.upper is not None and self.upper <= claim.bound:
-            self.message = f"a margin of at most {self.upper:.3g} is proved"
+        if upper is not None and upper <= claim.bound:
+            self.message = f"a margin of at most {upper:.3g} is proved"
             return Status.MARGIN_BOUNDED
-        shown = "nothing" if self.upper is None else f"only a margin of at most {self.upper:.3g}"
+        shown = "nothing" if upper is None else f"only a margin of at most {upper:.3g}"
         self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"
         return None
 
     def bracket(self, goal: MarginUpper | MarginRatio, state: State) -> Status | None:
         """Return the status of a goal on the bracket of the margin, if it is proved."""
-        if state.weights is None:
-            return None
-        self.upper = self.system.prove_weights(state.weights)
+        if state.weights is not None:
+            self._bound(state.weights)
         if self.upper is None:
             return None
         if isinstance(goal, MarginUpper):
             done = self.upper <= goal.margin_upper
         else:
-            done = self._prove(state.point).margin_lower >= goal.margin_ratio * self.upper
+            self._prove(state.point)
+            assert self._best is not None
+            done = self._best[0].margin_lower >= goal.margin_ratio * self.upper
         if not done:
             return None
         self.message = f"the goal {goal} is proved"
@@ -156,8 +165,8 @@ class Judge:
             self.message = f"{self.message}; {'the last' if status in _LIMITS else 'a'} point is "
             self.message += "proved strictly feasible"
             status = Status.FEASIBLE
-        if self.upper is None and state.weights is not None:
-            self.upper = self.system.prove_weights(state.weights)
+        if state.weights is not None:
+            self._bound(state.weights)
         self.certificate |= {"method": proof.method, "exact_rows": proof.exact_rows}
         return status, proof, point
 

@@ -114,7 +114,8 @@ class Result:
     point
         The last (for FEASIBLE: the proved) point, shape ``(dimension,)``.
     weights
-        Flat weights in the base of the cone, shape ``(size,)``, or None.
+        Flat weights in the dual cone, shape ``(size,)``, or None: those that prove
+        ``margin_upper``, where there are any.
     margin_lower, margin_upper
         The proved bracket of the margin; None where nothing is proved.
     updates, queries, iterations, products

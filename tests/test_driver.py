@@ -163,6 +163,20 @@ def test_bad_starts_and_names_are_refused():
         solve(ROWS, "perceptron", oracle="eigenvector")
 
 
+def test_a_negative_seed_is_refused_and_a_class_stands_for_its_defaults():
+    with pytest.raises(InputError, match="seed -1"):
+        solve(ROWS, "perceptron", seed=-1)
+    assert solve(ROWS, Perceptron).updates == solve(ROWS, Perceptron()).updates
+
+
+def test_the_weights_of_a_result_prove_its_upper_bound():
+    rows = infeasible(3, 12, np.random.default_rng(4))
+    for algorithm in ("perceptron", "ellipsoid", "rescaled-perceptron"):
+        result = solve(rows, algorithm, budget=Budget(updates=5000))
+        mass = result.weights @ np.linalg.norm(rows, axis=1)
+        assert np.linalg.norm(result.weights @ rows) / mass <= result.margin_upper
+
+
 def test_a_start_is_used():
     assert solve(ROWS, "perceptron", start=GOOD.point).updates == 0
 
