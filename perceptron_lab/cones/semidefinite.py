@@ -45,10 +45,11 @@ class Semidefinite(Cone):
         return self.size == self.rank * (self.rank + 1) // 2
 
     def matrix(self, scores: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        """Return Z as a dense symmetric matrix, shape ``(n, n)``, C order; ``out`` is reused."""
+        """Return Z as a dense symmetric matrix, shape ``(n, n)``, C order.
+
+        ``out`` takes it, if given; its entries outside the pattern must be 0.
+        """
         dense = np.zeros((self.rank, self.rank)) if out is None else out
-        if out is not None and not self.complete:
-            dense.fill(0.0)
         dense[self.rows, self.columns] = scores
         dense[self.columns, self.rows] = scores
         return dense
@@ -65,6 +66,8 @@ class Semidefinite(Cone):
             raise NumericalError("the scores of a matrix block are not finite (overflow)")
         if self._buffer is None:
             self._buffer = np.zeros((self.rank, self.rank))
+        elif self._oracle.overwrites and not self.complete:
+            self._buffer.fill(0.0)
         matrix = self.matrix(scores, self._buffer)
         if slack:
             np.einsum("ii->i", matrix)[:] += slack

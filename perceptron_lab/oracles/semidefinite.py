@@ -25,7 +25,15 @@ from perceptron_lab.results import FloatArray
 
 
 class Examiner(ABC):
-    """A running oracle of the semidefinite cone."""
+    """A running oracle of the semidefinite cone.
+
+    Attributes
+    ----------
+    overwrites
+        Whether ``find`` leaves other numbers in its argument.
+    """
+
+    overwrites: bool = True
 
     @abstractmethod
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
@@ -72,6 +80,8 @@ class PivotedCholesky:
 
 
 class _Pivoted(Examiner):
+    overwrites = False
+
     def __init__(self, order: int, as_printed: bool) -> None:
         self.as_printed = as_printed
         self.factor = np.empty((order, order))
