@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from perceptron_lab.claims import Claim, MarginBelow
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.facts import Facts
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
@@ -58,6 +58,17 @@ class Algorithm(Protocol[S]):
     def bound(self, facts: Facts) -> Bound:
         """Return the guarantee on the number of updates for these facts."""
         ...
+
+
+def cut_or_claim(system: ConicSystem, point: FloatArray) -> Cut | Claim:
+    """Return a cut with a non-zero normal, or what there is to claim where there is none.
+
+    That is the point itself, if it passes the oracle, or that no point exists.
+    """
+    cut = system.cut(point)
+    if cut is None:
+        return FeasiblePoint(point.copy())
+    return no_point_exists(system, cut) if cut.norm == 0.0 else cut
 
 
 def no_point_exists(system: ConicSystem, cut: Cut) -> MarginBelow:

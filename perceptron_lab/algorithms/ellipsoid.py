@@ -14,9 +14,9 @@ import scipy.special
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, no_point_exists
+from perceptron_lab.algorithms.base import State, cut_or_claim
 from perceptron_lab.algorithms.metric import Metric
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.claims import Claim, MarginBelow
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
@@ -146,11 +146,9 @@ class Ellipsoid:
         """Make up to ``most`` updates; claim the centre, or weights if the volume is too small."""
         constants = coefficients(system.dimension, self.variant)
         for _ in range(most):
-            cut = system.cut(state.point)
-            if cut is None:
-                return state, FeasiblePoint(state.point.copy())
-            if cut.norm == 0.0:
-                return state, no_point_exists(system, cut)
+            cut = cut_or_claim(system, state.point)
+            if not isinstance(cut, Cut):
+                return state, cut
             if state.log_radius < state.smallest_log_radius:
                 return state, MarginBelow(minimum_norm_weights(system, state), self.margin)
             remember(state, cut)

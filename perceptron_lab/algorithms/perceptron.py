@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, no_point_exists
-from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.algorithms.base import State, cut_or_claim
+from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.system import ConicSystem, Cut
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -45,11 +45,9 @@ class Perceptron:
         assert state.weights is not None
         view = system if self.normalized else system.unnormalised()
         for _ in range(most):
-            cut = view.cut(state.point)
-            if cut is None:
-                return state, FeasiblePoint(state.point.copy())
-            if cut.norm == 0.0:
-                return state, no_point_exists(view, cut)
+            cut = cut_or_claim(view, state.point)
+            if not isinstance(cut, Cut):
+                return state, cut
             length = cut.norm if self.normalized else 1.0
             state.point += cut.normal / length
             # A raw row is norm(a) times the unit row to which weights of the system belong.

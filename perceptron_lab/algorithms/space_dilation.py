@@ -11,13 +11,13 @@ import scipy.linalg
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, no_point_exists
-from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.algorithms.base import State, cut_or_claim
+from perceptron_lab.claims import Claim
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.system import ConicSystem, Cut
 
 
 @plain_dataclass(kw_only=True)
@@ -82,11 +82,9 @@ class SpaceDilation:
     ) -> tuple[DilationState, Claim | None]:
         """Make up to ``most`` updates; claim x feasible when no cut is left."""
         for _ in range(most):
-            cut = system.cut(state.point)
-            if cut is None:
-                return state, FeasiblePoint(state.point.copy())
-            if cut.norm == 0.0:
-                return state, no_point_exists(system, cut)
+            cut = cut_or_claim(system, state.point)
+            if not isinstance(cut, Cut):
+                return state, cut
             dilated = state.inverse.T @ (cut.normal / cut.norm)
             length = math.sqrt(float(dilated @ dilated))
             if not 0.0 < length < math.inf:
