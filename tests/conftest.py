@@ -11,8 +11,9 @@ from hypothesis import settings
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # as `plab` does; must precede the first import of numpy
 
-settings.register_profile("plab", deadline=None, max_examples=50)
-settings.load_profile("plab")
+settings.register_profile("plab", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "plab"))
 
 
 @pytest.fixture(scope="session")
