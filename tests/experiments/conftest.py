@@ -7,12 +7,12 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-import toys
 
 from perceptron_lab import registry
 from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.loader import checked
 from perceptron_lab.experiments.yaml_source import Source
+from tests.experiments import toys
 
 Configure = Callable[..., ExperimentConfig]
 

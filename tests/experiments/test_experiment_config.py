@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Configure
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +23,7 @@ from perceptron_lab.experiments.loader import (
 )
 from perceptron_lab.experiments.yaml_source import parse
 from perceptron_lab.goals import Budget, MarginRatio, MarginUpper
+from tests.experiments.conftest import Configure
 
 TEXT = """\
 experiment: toy

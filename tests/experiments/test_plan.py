@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Configure
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.plan import Cell, load_problems, plan
+from tests.experiments.conftest import Configure
 
 
 def first(configure: Configure, **changes: Any) -> Cell:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Configure
 
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.experiments import Results, run, runner
@@ -18,6 +17,7 @@ from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.plan import load_problems
 from perceptron_lab.experiments.store import COLUMNS
 from perceptron_lab.results import Result
+from tests.experiments.conftest import Configure
 
 CLOCKS = ("seconds", "total_seconds")
 

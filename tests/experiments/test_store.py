@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Configure
 
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.experiments.store import COLUMNS, Store, parsed, read_config_of, rendered
+from tests.experiments.conftest import Configure
 
 
 def row(**changes: Any) -> dict[str, Any]:

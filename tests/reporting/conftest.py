@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from made_runs import MakeRuns, Row, make_row
+
+from tests.reporting.made_runs import MakeRuns, Row, make_row
 
 
 @pytest.fixture(name="make_runs")

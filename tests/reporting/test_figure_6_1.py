@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from made_runs import MakeRuns, make_row
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
@@ -13,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.figures import FIGURES, render, table_6_1
+from tests.reporting.made_runs import MakeRuns, make_row
 
 
 def lines(axes: Axes) -> dict[str, Line2D]:

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_runs import MakeRuns, make_row
 
 from perceptron_lab.reporting.latex import escape, table_6_1
+from tests.reporting.made_runs import MakeRuns, make_row
 
 NASTY = "50% & a_b #1 {x} $y$ ^~\\end{table}"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from made_runs import MakeRuns, make_row
 
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.reporting import table_frame
 from perceptron_lab.reporting.comparison import thesis_table
 from perceptron_lab.reporting.tables import TABLES
+from tests.reporting.made_runs import MakeRuns, make_row
 
 
 def table(runs: pd.DataFrame) -> pd.DataFrame:
