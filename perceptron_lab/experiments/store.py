@@ -114,22 +114,22 @@ class Store:
         result
             Its result, if it has one.
         """
-        if not self._rows:
-            self._write_once()
         if result is not None:
             path = self.folder / "cells" / f"{row['cell']}.npz"
             partial = path.with_suffix(".partial")
             result.save(partial)
             os.replace(partial, path)
+        if not self._rows:
+            self._write_once()
         self._rows[position] = row
-        _replace(self.folder / "runs.csv", rendered(self.rows))
+        replace_file(self.folder / "runs.csv", rendered(self.rows).encode())
 
     def _write_once(self) -> None:
         earlier = self.folder / "runs.csv"
         if earlier.exists():
-            os.replace(earlier, self.folder / "runs.previous.csv")
-        _replace(self.folder / "environment.json", _json(dict(self._environment)))
-        _replace(self.folder / "config.json", _json(self._config.model_dump(mode="json")))
+            replace_file(self.folder / "runs.previous.csv", earlier.read_bytes())
+        replace_file(self.folder / "environment.json", _json(dict(self._environment)))
+        replace_file(self.folder / "config.json", _json(self._config.model_dump(mode="json")))
 
 
 def rendered(rows: Iterable[Row]) -> str:
@@ -193,15 +193,18 @@ def _field(value: Any) -> Any:
     return "" if value is None else value
 
 
-def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, indent=2) + "\n"
+def _json(content: Mapping[str, Any]) -> bytes:
+    return (json.dumps(content, indent=2) + "\n").encode()
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, content: bytes) -> None:
     """Write a file so that it is either the old one or the new one, whatever happens."""
-    partial = path.with_name(f".{path.name}.partial")
-    with partial.open("wb") as file:
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

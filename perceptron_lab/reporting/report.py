@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.experiments.store import replace_file
 from perceptron_lab.reporting.figures import FIGURES, render
 from perceptron_lab.reporting.latex import LATEX
 from perceptron_lab.reporting.runs import read_runs
@@ -91,7 +91,7 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
         contents[folder / f"{name}.png"] = render(FIGURES[name], runs, title, "png")
         contents[folder / f"{name}.pdf"] = render(FIGURES[name], runs, title, "pdf")
     for path, content in contents.items():
-        _replace(path, content)
+        replace_file(path, content)
     return list(contents)
 
 
@@ -112,13 +112,3 @@ def _csv(table: pd.DataFrame) -> bytes:
         if pd.api.types.is_bool_dtype(table[name])
     }
     return table.assign(**spelt).to_csv(index=False, lineterminator="\n").encode()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write beside the file and rename, so that no reader ever sees half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.experiments.store import COLUMNS, Store, parsed, read_config_of, rendered
+from perceptron_lab.experiments.store import (
+    COLUMNS,
+    Store,
+    parsed,
+    read_config_of,
+    rendered,
+    replace_file,
+)
 from tests.experiments.conftest import Configure
 
 
@@ -83,3 +90,34 @@ def test_a_folder_without_results(
         (tmp_path / "config.json").write_text(content)
     with pytest.raises(error, match=message):
         read_config_of(tmp_path)
+
+
+def test_a_failing_write_leaves_the_earlier_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runs.csv"
+    replace_file(path, b"old")
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        replace_file(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["runs.csv"]
+
+
+def test_rows_of_an_earlier_run_stay_if_the_first_new_one_cannot_be_written(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Store(tmp_path, configure(), {"id": "e"}).add(0, row(), None)
+    before = (tmp_path / "runs.csv").read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        Store(tmp_path, configure(), {"id": "f"}).add(0, row(problem="q"), None)
+    assert (tmp_path / "runs.csv").read_bytes() == before

@@ -82,12 +82,10 @@ def test_a_failed_write_leaves_the_earlier_file_and_nothing_beside_it(
     write_report(folder, REPORT, "A title")
     before = contents(folder)
 
-    def full(self: Path, content: bytes) -> int:
-        with self.open("wb") as file:
-            file.write(content[:10])
+    def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
         write_report(folder, REPORT, "Another title")
     assert contents(folder) == before
