@@ -14,14 +14,18 @@ w in Delta(K)      ``weights``, flat, ``(size,)``      base {w in K*: <e, w> = 1
                                                        matrix weights doubled, so that a plain dot
                                                        is the trace
 A w                ``combine(weights)``                the adjoint
-extreme point      ``atom``: (span, values)            e_j; v v' with norm(v) = 1
+extreme point      ``atom``: (span, values)            e_j; v v' with norm(v) = 1; (u, 1) with
+                                                       norm(u) = 1
 a = A(atom)        ``cut.normal``                      a violated constraint, <normal, point> <= 0
-e                  ``identity``                        ones; I; their concatenation
+e                  ``identity``                        ones; I; (0, .., 0, 1); their concatenation
 rho                ``margin``                          rows: max over unit y of min_i a_i'y / |a_i|;
                                                        other cones: max over unit y of the lowest
                                                        eigenvalue of A*y, data as given
-n in ln n          ``rank``                            1 per row, n per matrix block of order n
+n in ln n          ``rank``                            1 per row, n per matrix block of order n,
+                                                       2 per second-order block
 =================  ==================================  =============================================
+
+With a kernel a point is a function; to a user it is the vector of its coefficients.
 
 Data are rows ``(m, dimension)``: row i is example or constraint i. An *update* changes the point
 once; a *query* is one call of the separation oracle; a *product* is one full application of

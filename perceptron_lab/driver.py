@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import Algorithm, State
+from perceptron_lab.algorithms.base import Algorithm, State, view_of
 from perceptron_lab.claims import Claim
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper
 from perceptron_lab.judge import PROVED, Judge
 from perceptron_lab.problems import as_system
-from perceptron_lab.results import Result, Status, Trace
+from perceptron_lab.results import Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.system import ConicSystem
+
+Observe = Callable[[FloatArray], dict[str, Any]]
+"""A function of a point, for the trace."""
 
 
 def solve(
@@ -33,6 +37,8 @@ def solve(
     seed: int = 0,
     start: npt.ArrayLike | None = None,
     facts: Facts | None = None,
+    record_at: Sequence[int] = (),
+    observe: Observe | None = None,
 ) -> Result:
     """Find y with A*y strictly inside K, or bound the margin; prove the answer on the data.
 
@@ -57,6 +63,11 @@ def solve(
         Where the point starts, shape ``(dimension,)``; None leaves it to the algorithm.
     facts
         What is known of the system, for the bound; None takes the system's own facts.
+    record_at
+        Further numbers of updates at which the trace has a record.
+    observe
+        What the trace records of a point on the data as given, shape ``(unknowns,)``, beside its
+        margin: numbers or arrays by name.
 
     Returns
     -------
@@ -73,20 +84,29 @@ def solve(
     if seed < 0:
         raise InputError(f"seed {seed}; give 0 or more")
     streams = np.random.SeedSequence(seed).spawn(2)
-    given = as_system(problem)
-    system = given.started(_oracles(oracle, given), np.random.default_rng(streams[0]))
     named = registry.load("algorithm", algorithm) if isinstance(algorithm, str) else algorithm
     record = named() if isinstance(named, type) else named
-    run = _Run(Judge(system), record, _goal(goal), budget or Budget())
+    given = view_of(record, as_system(problem))
+    oracles = _oracles(oracle, given, record)
+    system = given.started(oracles, np.random.default_rng(streams[0]))
+    ends = _goal(goal)
+    if isinstance(ends, MarginUpper):
+        system = replace(system, target=ends.margin_upper)
+    run = _Run(Judge(system), record, ends, budget or Budget(), tuple(record_at), observe)
     with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
         run.begin(np.random.default_rng(streams[1]), start)
         return run.result(run.status(), facts, began)
 
 
-def _oracles(oracle: Any, system: ConicSystem) -> dict[str, Any]:
+def _oracles(oracle: Any, system: ConicSystem, algorithm: Algorithm[Any]) -> dict[str, Any]:
     """Return oracle records by the kind of cone that they separate."""
     if oracle is None:
         return {}
+    if not getattr(algorithm, "uses_oracle", True):
+        raise InputError(
+            f"{registry.name_of('algorithm', algorithm)} looks at all constraints itself and asks "
+            "no oracle; leave the oracle out"
+        )
     several = isinstance(oracle, Iterable) and not isinstance(oracle, str)
     given = list(oracle) if several else [oracle]
     records = [registry.load("oracle", o)() if isinstance(o, str) else o for o in given]
@@ -96,7 +116,7 @@ def _oracles(oracle: Any, system: ConicSystem) -> dict[str, Any]:
     for kind in kinds.keys() - system.cone.oracles.keys():
         raise InputError(
             f"an oracle for {kind} blocks, of which the system has none; give one for "
-            f"{' or '.join(system.cone.oracles)} blocks"
+            f"{' or '.join(system.cone.oracles) or 'no'} blocks"
         )
     return kinds
 
@@ -121,6 +141,8 @@ class _Run:
     algorithm: Algorithm[Any]
     goal: Goal
     budget: Budget
+    record_at: tuple[int, ...] = ()
+    observe: Observe | None = None
     trace: Trace = field(default_factory=Trace)
     seconds: float = 0.0
     chunk: int = 1
@@ -132,13 +154,19 @@ class _Run:
         self.state: State = self.algorithm.start(system, rng)
         self.seconds = time.perf_counter() - clock
         if start is not None:
-            point = np.array(start, dtype=float)
-            if point.shape != (system.dimension,) or not np.isfinite(point).all():
-                raise InputError(
-                    f"start has shape {point.shape}; give {system.dimension} finite numbers"
-                )
-            self.state.point[:] = point
+            self.state.point[:] = self._checked_start(start)
         self.record()
+
+    def _checked_start(self, start: npt.ArrayLike) -> FloatArray:
+        operator, point = self.judge.system.operator, np.array(start, dtype=float)
+        if not getattr(self.algorithm, "takes_start", True):
+            name = registry.name_of("algorithm", self.algorithm)
+            raise InputError(f"{name} has a starting point of its own; leave start out")
+        if point.shape != (operator.unknowns,) or not np.isfinite(point).all():
+            raise InputError(
+                f"start has shape {point.shape}; give {operator.unknowns} finite numbers"
+            )
+        return operator.expand(point)
 
     def status(self) -> Status:
         """Advance until something is proved, given up or spent."""
@@ -152,9 +180,8 @@ class _Run:
                 self.judge.message = str(error)
                 return Status.NUMERICAL_ERROR
             status = None if claim is None else self.judge.settle(claim)
-            runs_on = (
-                status is Status.FEASIBLE and self.goal != "decide" and not self.judge.repeated
-            )
+            goes_on = self.goal == "budget" or isinstance(self.goal, MarginRatio)
+            runs_on = status is Status.FEASIBLE and goes_on and not self.judge.repeated
             if status is None or runs_on:
                 status = self.reached()
             if status is not None:
@@ -173,7 +200,8 @@ class _Run:
     def advance(self) -> Claim | None:
         """Advance to the next record at most, about 5 to 50 ms at a time."""
         state, phase = self.state, self.state.phase
-        due = 1 << state.updates.bit_length()
+        ahead = [at for at in self.record_at if at > state.updates]
+        due = min([1 << state.updates.bit_length(), *ahead])
         most = min(self.chunk, due - state.updates, self.budget.updates - state.updates)
         clock = time.perf_counter()
         self.state, claim = advance(self.algorithm, self.judge.system, state, most)
@@ -197,11 +225,17 @@ class _Run:
         trace.seconds.append(self.seconds)
         trace.phase.append(state.phase)
         trace.margin.append(system.margin(state.point))
+        trace.upper.append(math.nan if state.weights is None else system.upper(state.weights))
+        if self.observe is not None:
+            for name, value in self.observe(system.operator.compact(state.point)).items():
+                trace.measures.setdefault(name, []).append(value)
 
     def reached(self) -> Status | None:
-        """Return the status of a goal on the bracket, once it is proved at a record."""
-        if isinstance(self.goal, str) or self.trace.updates[-1] != self.state.updates:
+        """Return the status of a goal, once it is proved at a record."""
+        if self.trace.updates[-1] != self.state.updates or self.goal == "budget":
             return None
+        if self.goal == "decide":
+            return self.judge.infeasible(self.state)
         return self.judge.bracket(self.goal, self.state)
 
     def result(self, status: Status, facts: Facts | None, began: float) -> Result:
@@ -210,15 +244,18 @@ class _Run:
         if self.trace.updates[-1] != state.updates:
             self.record()
         status, proof, point = judge.close(status, state)
-        weights = state.weights if judge.weights is None else judge.weights
+        weights = judge.weights
+        if weights is None and state.weights is not None:
+            weights = system.weights_to_origin(state.weights)
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         known = facts.margin if facts is not None and facts.margin else lower
+        l1_margin = facts.l1_margin if facts is not None else None
         positive = known if known is not None and known > 0 else None
         return Result(
             status=status,
             proved=status in PROVED,
-            point=point,
-            weights=None if weights is None else system.weights_to_origin(weights),
+            point=system.operator.compact(point).copy(),
+            weights=weights,
             margin_lower=lower,
             margin_upper=judge.upper,
             updates=state.updates,
@@ -229,6 +266,14 @@ class _Run:
             total_seconds=time.perf_counter() - began,
             trace=self.trace,
             certificate=judge.certificate,
-            bound=self.algorithm.bound(system.facts(positive)),
+            bound=self.bound(replace(system.facts(positive), l1_margin=l1_margin)),
             message=judge.message,
         )
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return the guarantee for a feasible system, or for weights where no margin is known."""
+        certificate_bound = getattr(self.algorithm, "certificate_bound", None)
+        if facts.margin is not None or certificate_bound is None:
+            return self.algorithm.bound(facts)
+        epsilon = max(self.judge.system.target, getattr(self.algorithm, "epsilon", 0.0))
+        return cast("Bound", certificate_bound(facts, epsilon))

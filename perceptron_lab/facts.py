@@ -28,6 +28,12 @@ class Facts:
         An upper bound of norm(a) over the cuts as given.
     unit_rows
         Whether the cuts are unit rows, as the theorems on rescaling need.
+    spectral
+        An upper bound of norm(A)_2, from the trace norm of weights, of unit rows or the data as
+        given.
+    l1_margin
+        max over y with norm(y)_1 = 1 of min over cuts of a'y / norm(a)_inf (`RamdasPena2014`,
+        section 2.2), where known.
     """
 
     dimension: int
@@ -37,3 +43,10 @@ class Facts:
     raw_margin: float | None = None
     norm: float | None = None
     unit_rows: bool = False
+    spectral: float | None = None
+    l1_margin: float | None = None
+
+    @property
+    def atom_norm(self) -> float | None:
+        """An upper bound L of norm(A(atom)) for the cuts that ``margin`` refers to."""
+        return 1.0 if self.unit_rows else self.norm

@@ -39,7 +39,8 @@ class Judge:
     certificate
         How the answer was proved.
     upper, weights
-        The least proved upper bound of the margin and the weights that prove it, or None.
+        The least proved upper bound of the margin and the weights on the original data that prove
+        it, or None.
     repeated
         Whether the last claim was the one before, unchanged.
     """
@@ -50,6 +51,7 @@ class Judge:
     upper: float | None = None
     weights: FloatArray | None = None
     repeated: bool = False
+    _tried: tuple[float, float] = (0.0, np.inf)
     _last: Claim | None = None
     _best: tuple[PointProof, FloatArray] | None = None
 
@@ -66,6 +68,8 @@ class Judge:
             self.message = f"{self.message}; the algorithm repeats its claim"
             return Status.UNVERIFIED
         self._last = claim
+        if self._feasible and isinstance(claim, FeasiblePoint):
+            return Status.FEASIBLE  # proved once; the run goes on for another goal
         status = (
             self._settle_weights(claim)
             if isinstance(claim, MarginBelow)
@@ -123,13 +127,15 @@ class Judge:
         """Prove an upper bound of the margin, and keep it if it is the least so far."""
         upper = self.system.prove_weights(weights)
         if upper is not None and (self.upper is None or upper < self.upper):
-            self.upper, self.weights = upper, weights.copy()
+            self.upper, self.weights = upper, self.system.weights_to_origin(weights).copy()
         return upper
 
     def _settle_weights(self, claim: MarginBelow) -> Status | None:
         upper = self._bound(claim.weights)
         if upper == 0.0:
-            self.message = "the weights prove that no point is strictly feasible"
+            self.message = f"the weights prove it: {self._nothing(claim.weights)}"
+            return Status.INFEASIBLE
+        if self._infeasible(claim.weights):
             return Status.INFEASIBLE
         if upper is not None and upper <= claim.bound:
             self.message = f"a margin of at most {upper:.3g} is proved"
@@ -137,6 +143,40 @@ class Judge:
         shown = "nothing" if upper is None else f"only a margin of at most {upper:.3g}"
         self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"
         return None
+
+    def _infeasible(self, weights: FloatArray) -> bool:
+        """Try to prove that exact weights with A w = 0 exist near these."""
+        proof = self.system.prove_infeasible(weights)
+        if proof is None:
+            return False
+        self.upper, self.weights = 0.0, proof.weights
+        self.certificate["infeasibility_ratio"] = proof.ratio
+        self.message = (
+            f"exact weights with A w = 0 are proved to exist near these (q <= {proof.ratio:.2g}): "
+            f"{self._nothing(proof.weights)}"
+        )
+        return True
+
+    def _nothing(self, weights: FloatArray) -> str:
+        """Say what weights with A w = 0 prove."""
+        if not self.system.homogenised:
+            return "no point is strictly feasible"
+        return f"no x has F(x) positive {'semidefinite' if weights[0] > 0 else 'definite'}"
+
+    def infeasible(self, state: State) -> Status | None:
+        """Return INFEASIBLE if the weights of a state under way prove it.
+
+        It is tried when norm(A w) has fallen, and products as many as there are unknowns have been
+        spent since the last time: so many cost as much as trying.
+        """
+        products, (before, least) = self.system.counters.products, self._tried
+        if state.weights is None or products - before < self.system.operator.unknowns:
+            return None
+        upper = self._bound(state.weights)
+        if upper is None or upper > 0.9 * least:
+            return None
+        self._tried = products, upper
+        return Status.INFEASIBLE if self._infeasible(state.weights) else None
 
     def bracket(self, goal: MarginUpper | MarginRatio, state: State) -> Status | None:
         """Return the status of a goal on the bracket of the margin, if it is proved."""
@@ -157,7 +197,7 @@ class Judge:
 
     def close(self, status: Status, state: State) -> tuple[Status, PointProof, FloatArray]:
         """Prove the bracket that the run ends with; return its status, best proof and point."""
-        if not self._feasible:
+        if status is not Status.FEASIBLE or not self._feasible:
             self._prove(state.point)
         assert self._best is not None
         proof, point = self._best

@@ -14,6 +14,21 @@ _TARGETS: dict[str, dict[str, str | type]] = {
         "ellipsoid": "perceptron_lab.algorithms.ellipsoid:Ellipsoid",
         "relaxed-perceptron": "perceptron_lab.algorithms.relaxed_perceptron:RelaxedPerceptron",
         "rescaled-perceptron": "perceptron_lab.algorithms.rescaled_perceptron:RescaledPerceptron",
+        "normalized-perceptron": (
+            "perceptron_lab.algorithms.normalized_perceptron:NormalizedPerceptron"
+        ),
+        "winnow": "perceptron_lab.algorithms.winnow:Winnow",
+        "von-neumann": "perceptron_lab.algorithms.von_neumann:VonNeumann",
+        "smoothed-perceptron": "perceptron_lab.algorithms.smoothed_perceptron:SmoothedPerceptron",
+        "smoothed-von-neumann": "perceptron_lab.algorithms.smoothed_von_neumann:SmoothedVonNeumann",
+        "iterated-smoothed-von-neumann": (
+            "perceptron_lab.algorithms.smoothed_von_neumann:IteratedSmoothedVonNeumann"
+        ),
+        "mirror-prox": "perceptron_lab.algorithms.mirror_prox:MirrorProx",
+        "adaptive-mirror-prox": (
+            "perceptron_lab.algorithms.adaptive_mirror_prox:AdaptiveMirrorProx"
+        ),
+        "svc": "perceptron_lab.peers.svc:Svc",
     },
     "oracle": {
         "most-violated": "perceptron_lab.oracles.orthant:MostViolated",
@@ -28,6 +43,9 @@ _TARGETS: dict[str, dict[str, str | type]] = {
         "sdplib": "perceptron_lab.datasets.sdplib:Sdplib",
         "sdpa": "perceptron_lab.datasets.sdpa_files:SdpaFiles",
         "maxcut": "perceptron_lab.datasets.maxcut:Maxcut",
+        "margin-sets": "perceptron_lab.datasets.margin_sets:MarginSets",
+        "tabular": "perceptron_lab.datasets.tabular:Tabular",
+        "conic-sets": "perceptron_lab.datasets.conic_sets:ConicSets",
     },
 }
 

@@ -54,6 +54,9 @@ class Status(StrEnum):
         return self in _FAILED
 
 
+_MEASURE = "measure."
+"""What the names of measured arrays begin with in a file."""
+
 _FAILED = {
     Status.NUMERICAL_ERROR,
     Status.UNVERIFIED,
@@ -88,7 +91,9 @@ class Trace:
     """The course of a run at its first and last update, at powers of two and at new phases.
 
     Each attribute is a list with one entry per record. ``margin`` is the computed (not proved)
-    margin of the point: the lowest score, or eigenvalue of the scores, over norm(point).
+    margin of the point: the lowest score, or eigenvalue of the scores, over norm(point). ``upper``
+    is norm(A w) / <e, w> of the weights w, computed, or NaN without weights.
+    ``measures`` holds what the problem measures of the point: numbers or arrays, by name.
     """
 
     updates: list[int] = field(default_factory=list)
@@ -98,6 +103,8 @@ class Trace:
     seconds: list[float] = field(default_factory=list)
     phase: list[str] = field(default_factory=list)
     margin: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    measures: dict[str, list[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.updates)
@@ -171,8 +178,11 @@ class Result:
             for name in self.__dataclass_fields__
             if name not in ("point", "weights", "trace", "bound")
         }
-        record |= {"bound": asdict(self.bound), "trace": asdict(self.trace)}
+        trace = asdict(self.trace)
+        measures = trace.pop("measures")
+        record |= {"bound": asdict(self.bound), "trace": trace}
         arrays = {"point": self.point, "json": np.array(json.dumps(record))}
+        arrays |= {f"{_MEASURE}{name}": np.array(values) for name, values in measures.items()}
         if self.weights is not None:
             arrays["weights"] = self.weights
         with Path(path).open("wb") as file:
@@ -192,9 +202,11 @@ class Result:
                 record = json.loads(str(arrays["json"]))
                 point = arrays["point"]
                 weights = arrays.get("weights")
+                names = [name for name in arrays.files if name.startswith(_MEASURE)]
+                measures = {name.removeprefix(_MEASURE): list(arrays[name]) for name in names}
             record["status"] = Status(record["status"])
             record["bound"] = Bound(**record["bound"])
-            record["trace"] = Trace(**record["trace"])
+            record["trace"] = Trace(**record["trace"], measures=measures)
             return cls(point=point, weights=weights, **record)
         except (OSError, EOFError, BadZipFile, KeyError, TypeError, ValueError) as error:
             raise DataError(

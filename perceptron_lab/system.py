@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.certificates.feasibility import PointProof, prove_point
+from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
-from perceptron_lab.certificates.rounding import normalised
+from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF, normalised
 from perceptron_lab.cones.base import Atom, Cone
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.gram import Coordinates, Gram
+from perceptron_lab.operators.kernels import Kernel, symmetric
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.norms import norm_bound
+from perceptron_lab.operators.norms import known_bound, norm_bound
 from perceptron_lab.results import FloatArray
 
 
@@ -40,6 +46,24 @@ class Cut(NamedTuple):
     normal: FloatArray
     atom: Atom
     norm: float
+
+
+class Deepest(NamedTuple):
+    """The most violated (or least satisfied) constraint of a point.
+
+    Parameters
+    ----------
+    cut
+        The constraint.
+    score
+        <normal, point>, the lowest eigenvalue of the scores.
+    scores
+        A*point, shape ``(size,)``.
+    """
+
+    cut: Cut
+    score: float
+    scores: FloatArray
 
 
 @dataclass
@@ -66,15 +90,20 @@ class ConicSystem:
         be moved; or None.
     unit_rows
         Whether the margin is that of the rows divided by their norms.
+    homogenised
+        Whether coordinate 0 of the point is the homogenising variable x_0 of F(x) = sum x_i F_i -
+        F_0, and the first block says x_0 > 0.
     caution
         0, or what a point must clear at slack 0: <atom, A*y> > caution * max |scores| for every
         atom. Raised when a point inside to rounding error could not be proved to be inside.
+    target
+        0, or an upper bound of the margin whose proof would end the run.
     counters
         What algorithms have asked of the system.
 
     See Also
     --------
-    from_rows, from_labelled
+    from_rows, from_labelled, from_kernel, second_order
     """
 
     operator: Operator
@@ -82,7 +111,9 @@ class ConicSystem:
     origin: ConicSystem | None = None
     interior: FloatArray | None = None
     unit_rows: bool = False
+    homogenised: bool = False
     caution: float = 0.0
+    target: float = 0.0
     counters: Counters = field(default_factory=Counters)
 
     def __post_init__(self) -> None:
@@ -143,9 +174,71 @@ class ConicSystem:
         )
         return cls.from_rows(signed)
 
+    @classmethod
+    def from_kernel(
+        cls, kernel: Kernel | Literal["precomputed"], examples: Any, labels: Any
+    ) -> ConicSystem:
+        """Return the system s_i f(x_i) > 0 of two classes, f in the kernel's function space.
+
+        s_i = +1 for the larger label. The point is f = sum_j c_j s_j K(x_j, .); an answer's is the
+        vector of the coefficients c, shape ``(m,)``. The margin is that of the normalised features
+        phi(x) / sqrt(K(x, x)) (`RamdasPena2014`, (5)); there is no bias.
+
+        Parameters
+        ----------
+        kernel
+            A record of :mod:`perceptron_lab.operators.kernels`, or ``"precomputed"``.
+        examples
+            x_i as rows, shape ``(m, features)``; if precomputed, the matrix K(x_i, x_j) itself.
+        labels
+            Two different values, shape ``(m,)``.
+
+        Raises
+        ------
+        InputError
+            If the examples are not a finite matrix, the labels not of exactly two classes, or the
+            kernel matrix not symmetric positive semidefinite to rounding, with a positive diagonal.
+        """
+        data = _checked_rows(examples)
+        if not isinstance(data, np.ndarray):
+            data = data.toarray()
+        matrix = data if kernel == "precomputed" else symmetric(kernel, data)
+        _check_kernel(matrix)
+        signs = _signs(labels, len(matrix))
+        cone = Orthant(len(matrix))
+        origin = cls(Gram(matrix, signs), cone, unit_rows=True)
+        scale = 1.0 / np.sqrt(matrix.diagonal())
+        return cls(Gram(matrix, signs, scale), cone, origin, unit_rows=True)
+
+    @classmethod
+    def second_order(cls, matrix: Any, sizes: Sequence[int]) -> ConicSystem:
+        """Return the system norm(u_k) < t_k, (u_k, t_k) = M_k y, of second-order blocks.
+
+        Parameters
+        ----------
+        matrix
+            The blocks M_k below one another, each with its t in its last row, shape
+            ``(sum(sizes), dimension)``, dense or scipy.sparse.
+        sizes
+            The number of rows of each block; a block of one row is the inequality t > 0.
+
+        Raises
+        ------
+        InputError
+            If the matrix is not finite, or the sizes are not positive numbers with its rows as sum.
+        """
+        data = _checked_rows(matrix)
+        if not len(sizes) or min(sizes) < 1 or sum(sizes) != data.shape[0]:
+            raise InputError(
+                f"blocks of sizes {list(sizes)[:10]} for {data.shape[0]} rows; give positive "
+                "sizes that sum to the number of rows"
+            )
+        cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in sizes]
+        return cls(Matrix(data), cones[0] if len(cones) == 1 else Product(cones))
+
     @property
     def dimension(self) -> int:
-        """Number of unknowns."""
+        """Number of coordinates of a point."""
         return self.operator.dimension
 
     def started(self, oracles: Mapping[str, Any], rng: np.random.Generator) -> ConicSystem:
@@ -161,12 +254,46 @@ class ConicSystem:
         return replace(self, operator=operator)
 
     def unnormalised(self) -> ConicSystem:
-        """Return the system on the data as given, with the same oracles and counters."""
-        return self if self.origin is None else replace(self, operator=self.origin.operator)
+        """Return the system on the data as given, with the same points, oracles and counters."""
+        return replace(self, operator=self.operator.unscaled())
+
+    def in_coordinates(self) -> ConicSystem:
+        """Return a system whose points are plain vectors: a Gram system in an orthonormal basis.
+
+        The basis is that of a pivoted Cholesky factor, so that the dimension is the rank of the
+        Gram matrix. Other systems are returned as they are.
+        """
+        if not isinstance(self.operator, Gram):
+            return self
+        return replace(self, operator=Coordinates(self.operator))
+
+    def completed(self) -> ConicSystem:
+        """Return the same system with all entries of its matrix blocks, so that weights are whole.
+
+        Off the pattern the scores are zero.
+        """
+        parts = self.cone.parts if isinstance(self.cone, Product) else (self.cone,)
+        if all(part.complete for part in parts if isinstance(part, Semidefinite)):
+            return self
+        assert isinstance(self.operator, Matrix)
+        places, cones, start = [], list[Cone](), 0
+        for part in parts:
+            whole, place = (
+                part.completed() if isinstance(part, Semidefinite) else (part, np.arange(part.size))
+            )
+            places.append(place + start)
+            cones.append(whole)
+            start += whole.size
+        place = np.concatenate(places)
+        entries = (np.ones(len(place)), (place, np.arange(len(place))))
+        spread = sp.csr_array(entries, shape=(start, len(place)))
+        operator = Matrix(sp.csr_array(spread @ sp.csr_array(self.operator.data)))
+        cone = Product(cones) if isinstance(self.cone, Product) else cones[0]
+        return replace(self, operator=operator, cone=cone)
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return A*point, shape ``(size,)``; counts one product."""
-        self.counters.products += 1
+        self.counters.products += self.operator.scores_cost
         return self.operator.scores(point)
 
     def combine(self, weights: FloatArray) -> FloatArray:
@@ -200,8 +327,72 @@ class ConicSystem:
             raise NumericalError("the scores of the point are not finite (overflow)")
         if atom is None:
             return None
+        return self._cut(atom)
+
+    def _cut(self, atom: Atom) -> Cut:
+        self.counters.products += self.operator.normal_cost
         normal = self.operator.normal(atom)
-        return Cut(normal, atom, math.sqrt(max(self.operator.inner(normal, normal), 0.0)))
+        return Cut(normal, atom, self.norm(normal))
+
+    def deepest(self, point: FloatArray) -> Deepest:
+        """Return the constraint of least score at a point; counts one query.
+
+        Raises
+        ------
+        NumericalError
+            If the scores are not finite.
+        """
+        self.counters.queries += 1
+        scores = self.scores(point)
+        atom, score = self.cone.deepest(scores)
+        _check_finite(score)
+        return Deepest(self._cut(atom), score, scores)
+
+    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, Any]:
+        """Return the eigenvalues of scores and their frame; counts one query.
+
+        Raises
+        ------
+        NumericalError
+            If the scores are not finite.
+        """
+        self.counters.queries += 1
+        values, frame = self.cone.spectrum(scores)
+        _check_finite(float(values.min()))
+        return values, frame
+
+    def lowest(self, scores: FloatArray) -> float:
+        """Return the lowest eigenvalue of scores; counts one query.
+
+        Raises
+        ------
+        NumericalError
+            If it is not finite.
+        """
+        self.counters.queries += 1
+        score = lowest(self.cone, scores)
+        _check_finite(score)
+        return score
+
+    def inside(self, score: float, scores: FloatArray) -> bool:
+        """Return whether scores with this lowest eigenvalue lie inside K, by the caution."""
+        return score > 0.0 and score > self.caution * float(np.abs(scores).max())
+
+    @property
+    def resolution(self) -> float:
+        """An upper bound of the margin below which nothing can be proved in double precision.
+
+        0 for rows and matrices. With inner products alone, norm(A w)^2 = w'Sw is known to about
+        2 (m + 2) u only, and its root to the root of that.
+        """
+        system = self if self.origin is None else self.origin
+        if not isinstance(system.operator, Gram):
+            return 0.0
+        return 2.0 * math.sqrt(2.0 * (self.cone.size + 2) * UNIT_ROUNDOFF)
+
+    def norm(self, point: FloatArray) -> float:
+        """Return the norm of a point."""
+        return math.sqrt(max(self.operator.inner(point, point), 0.0))
 
     def margin(self, point: FloatArray) -> float:
         """Return the computed (not proved) margin of a point; -inf if it is 0 or not finite.
@@ -211,25 +402,29 @@ class ConicSystem:
         ray = normalised(point)
         if ray is None:
             return -math.inf
-        length = math.sqrt(self.operator.inner(ray, ray))
-        return lowest(self.cone, self.operator.scores(ray)) / length
+        length = self.norm(ray)
+        return lowest(self.cone, self.operator.scores(ray)) / length if length else -math.inf
+
+    def upper(self, weights: FloatArray) -> float:
+        """Return the computed (not proved) bound norm(A w) / <e, w> of the margin, or NaN.
+
+        It is that of the cuts as this view has them. Counts nothing.
+        """
+        mass = float(weights @ self.cone.identity)
+        return self.norm(self.operator.combine(weights)) / mass if mass > 0.0 else math.nan
 
     def weights_to_origin(self, weights: FloatArray) -> FloatArray:
         """Return what weights of this view are on the original data: w_i / norm(a_i) for rows."""
-        if self.origin is None or not isinstance(self.operator, Matrix):
-            return weights
         return weights if self.operator.scale is None else weights * self.operator.scale
 
-    def _innermost(self) -> tuple[Matrix, Cone]:
+    def _innermost(self) -> tuple[Operator, Cone]:
         system = self if self.origin is None else self.origin
-        if not isinstance(system.operator, Matrix):
-            raise TypeError("the innermost system must hold its data as a matrix")
         return system.operator, system.cone
 
     def prove_point(self, point: FloatArray) -> PointProof:
         """Prove the margin of a point on the original data."""
         operator, cone = self._innermost()
-        return prove_point(operator, cone, point, unit_rows=self.unit_rows)
+        return prove_point(operator, cone, self.operator.compact(point), unit_rows=self.unit_rows)
 
     def prove_weights(self, weights: FloatArray) -> float | None:
         """Prove an upper bound of the margin on the original data; None if nothing is proved."""
@@ -238,16 +433,38 @@ class ConicSystem:
             operator, cone, self.weights_to_origin(weights), unit_rows=self.unit_rows
         )
 
+    def prove_infeasible(self, weights: FloatArray) -> InfeasibilityProof | None:
+        """Prove that exact weights with A w = 0 exist near these; None where that fails."""
+        operator, cone = self._innermost()
+        return prove_infeasible(operator, cone, self.weights_to_origin(weights))
+
     def facts(self, margin: float | None = None) -> Facts:
         """Return what a bound may use; ``margin`` is a known (lower bound of the) margin."""
         operator, cone = self._innermost()
-        norm = norm_bound(operator, cone)
+        norm = norm_bound(operator, cone, "atoms")
         unit = raw = margin
         if margin is not None and self.unit_rows:
-            raw = margin * float(operator.row_norms().min())
+            raw = margin * float(_row_norms(operator).min())
         elif margin is not None:
             unit = margin / norm
-        return Facts(self.dimension, cone.rank, margin, unit, raw, norm, self.unit_rows)
+        return Facts(
+            dimension=min(self.operator.dimension, self.operator.unknowns),
+            rank=cone.rank,
+            margin=margin,
+            unit_margin=unit,
+            raw_margin=raw,
+            norm=norm,
+            unit_rows=self.unit_rows,
+            spectral=known_bound(self.operator, "euclidean"),
+        )
+
+    def spectral_norm(self) -> float:
+        """Return an upper bound of norm(A)_2 of the cuts as this view has them (trace norm)."""
+        return norm_bound(self.operator, self.cone, "euclidean")
+
+    def atom_norm(self) -> float:
+        """Return an upper bound of norm(A(atom)) of the cuts as this view has them."""
+        return 1.0 if self.unit_rows else norm_bound(self.operator, self.cone, "atoms")
 
 
 def _checked_rows(rows: Any) -> FloatArray | sp.csr_array:
@@ -295,6 +512,45 @@ def _refuse_extreme_rows(data: FloatArray | sp.csr_array, norms: FloatArray) -> 
         f"row {extreme[0]} is zero ({len(extreme)} such rows); a zero row can never be strictly "
         "positive: remove it"
     )
+
+
+def _check_finite(score: float) -> None:
+    if not math.isfinite(score):
+        raise NumericalError("the scores of the point are not finite (overflow)")
+
+
+def _row_norms(operator: Operator) -> FloatArray:
+    assert isinstance(operator, Matrix | Gram)
+    return operator.row_norms()
+
+
+def _check_kernel(matrix: FloatArray) -> None:
+    """Refuse what is no kernel matrix."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"the kernel matrix has shape {matrix.shape}; give a square one")
+    if not np.isfinite(matrix).all():
+        raise InputError(
+            "the kernel matrix is not finite; scale the examples or choose other parameters"
+        )
+    size = float(np.abs(matrix).max())
+    if float(np.abs(matrix - matrix.T).max()) > 1e-12 * size:
+        raise InputError("the kernel matrix is not symmetric; K(x, z) must equal K(z, x)")
+    diagonal = matrix.diagonal()
+    if diagonal.min() <= 0.0:
+        row = int(diagonal.argmin())
+        raise InputError(
+            f"K(x, x) = {diagonal[row]:g} for example {row}; a vanishing feature can never be "
+            "strictly positive: remove it"
+        )
+    scale = np.sqrt(diagonal)
+    shifted = matrix / np.outer(scale, scale)
+    shifted[np.diag_indices(len(shifted))] += 1e-10 * len(shifted)
+    try:
+        np.linalg.cholesky(shifted)
+    except np.linalg.LinAlgError:
+        raise InputError(
+            "the kernel matrix is not positive semidefinite; it is no kernel (a sigmoid is none)"
+        ) from None
 
 
 def _signs(labels: Any, count: int) -> FloatArray:

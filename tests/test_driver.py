@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
@@ -18,7 +19,7 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.errors import ConfigError, InputError, NumericalError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.results import Bound, Status
+from perceptron_lab.results import Bound, Result, Status
 from tests.families import complete_pattern, infeasible, planted
 
 ROWS = planted(4, 20, 0.1, np.random.default_rng(0))[0]
@@ -81,11 +82,23 @@ def test_false_weights_are_not_believed():
 
 
 def test_weights_that_prove_the_claimed_bound_do():
-    rows = infeasible(3, 10, np.random.default_rng(1))
-    weights = solve(rows, "ellipsoid").weights * np.linalg.norm(rows, axis=1)
-    result = solve(rows, Scripted([MarginBelow(weights, 1e-6)]))
+    weights = scipy.optimize.nnls(np.vstack([ROWS.T, np.ones(20)]), np.eye(5)[4])[0]
+    result = solve(ROWS, Scripted([MarginBelow(weights, 0.1 + 1e-9)]))
     assert result.status is Status.MARGIN_BOUNDED
-    assert result.margin_upper <= 1e-6
+    assert result.margin_upper == pytest.approx(0.1)
+    assert result.weights == pytest.approx(weights)
+
+
+def test_weights_near_a_combination_that_vanishes_prove_infeasibility():
+    rows = infeasible(3, 10, np.random.default_rng(1))
+    rough = solve(rows, "perceptron", goal={"margin_upper": 0.02}).weights
+    claimed = MarginBelow(rough * np.linalg.norm(rows, axis=1), 0.02)
+    result = solve(rows, Scripted([claimed]))
+    assert result.status is Status.INFEASIBLE
+    assert result.margin_upper == 0.0
+    assert 0.0 <= result.certificate["infeasibility_ratio"] < 1.0
+    assert (result.weights >= 0).all()
+    assert np.linalg.norm(result.weights @ rows) <= 1e-12 * result.weights.sum()
 
 
 def test_a_relaxed_point_is_proved_to_its_bound_and_no_further():
@@ -108,6 +121,42 @@ def test_a_point_that_is_feasible_when_the_budget_ends_is_said_to_be():
     assert result.status is Status.FEASIBLE
     assert result.proved
     assert "budget" in result.message
+
+
+def test_the_trace_has_the_records_asked_for():
+    budget = Budget(updates=40)
+    plain = solve(ROWS, Scripted([None]), budget=budget).trace.updates
+    asked = solve(ROWS, Scripted([None]), budget=budget, record_at=[3, 16, 33, 99]).trace.updates
+    assert plain == [0, 1, 2, 4, 8, 16, 32, 40]
+    assert asked == [0, 1, 2, 3, 4, 8, 16, 32, 33, 40]
+
+
+def test_what_is_observed_of_a_point_is_in_every_record(tmp_path):
+    def observe(point):
+        return {"first": float(point[0]), "scores": ROWS @ point}
+
+    result = solve(ROWS, Scripted([None]), budget=Budget(updates=5), observe=observe)
+    measures = result.trace.measures
+    assert len(measures["first"]) == len(measures["scores"]) == len(result.trace)
+    assert measures["first"] == pytest.approx(1.0 + 1e-3 * np.array(result.trace.updates))
+    result.save(tmp_path / "result.npz")
+    loaded = Result.load(tmp_path / "result.npz").trace.measures
+    assert np.array_equal(loaded["scores"], measures["scores"])
+
+
+def test_a_run_with_a_target_is_told_so_and_ends_at_it():
+    """An algorithm may claim what the goal asks for, though its own epsilon is smaller."""
+    rows = infeasible(3, 30, np.random.default_rng(5))
+    seen = []
+
+    class Watching(Scripted):
+        def step(self, system, state, most):
+            seen.append(system.target)
+            return super().step(system, state, most)
+
+    solve(rows, Watching([None]), goal={"margin_upper": 0.25}, budget=Budget(updates=2))
+    solve(rows, Watching([None]), budget=Budget(updates=1))
+    assert seen == [0.25, 0.25, 0.0]
 
 
 def test_limits_are_named():
@@ -174,7 +223,12 @@ def test_the_weights_of_a_result_prove_its_upper_bound():
     for algorithm in ("perceptron", "ellipsoid", "rescaled-perceptron"):
         result = solve(rows, algorithm, budget=Budget(updates=5000))
         mass = result.weights @ np.linalg.norm(rows, axis=1)
-        assert np.linalg.norm(result.weights @ rows) / mass <= result.margin_upper
+        assert result.status is Status.INFEASIBLE
+        assert result.margin_upper == 0.0  # that of exact weights near these
+        assert np.linalg.norm(result.weights @ rows) / mass <= 1e-12
+    result = solve(ROWS, "perceptron")
+    combined = np.linalg.norm(result.weights @ ROWS)
+    assert 0.1 <= combined / result.weights.sum() <= result.margin_upper
 
 
 def test_a_start_is_used():

@@ -1,4 +1,4 @@
-"""Table 6.1 of Kharechko2009 on the real files: the counts, and the proof of every answer.
+"""Counts on the real files, and the proof of every answer: Table 6.1 of Kharechko2009, Mirror-Prox.
 
 These numbers are facts about the algorithms and the files. On instances whose graph has isolated
 vertices, or exact zero pivots, the answer depends on rounding, in the thesis as here.
@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 from perceptron_lab import solve
+from perceptron_lab.algorithms.adaptive_mirror_prox import AdaptiveMirrorProx
 from perceptron_lab.algorithms.ellipsoid import Ellipsoid
+from perceptron_lab.algorithms.mirror_prox import MirrorProx
 from perceptron_lab.algorithms.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.results import Status
@@ -29,6 +31,13 @@ EXACT = [
     "mcp500-4",
 ]
 CLOSE = ["mcp124-1", "mcp250-1", "mcp250-2", "mcp500-1", "mcp500-2", "maxG11"]
+MIRROR_PROX = [
+    ("mcp100", 168),
+    ("mcp124-1", 101),
+    pytest.param("mcp124-4", 685, marks=pytest.mark.slow),
+    pytest.param("mcp250-1", 164, marks=pytest.mark.slow),
+]
+"""Iterations of the step of the theory when it stops on the average, by an independent program."""
 ALGORITHMS = {"pra_updates": RescaledPerceptron(preset="thesis"), "ea_updates": Ellipsoid()}
 
 
@@ -77,7 +86,31 @@ def test_other_programs_are_feasible_on_the_side_of_x_or_undecided(sdplib_folder
     assert result.status in (Status.FEASIBLE, Status.MARGIN_BOUNDED, Status.UPDATE_LIMIT)
 
 
-def test_infp1_has_no_feasible_x(sdplib_folder):
-    result = solve(sdplib_folder / "infp1.dat-s", Ellipsoid(margin=1e-6))
-    assert result.status is Status.MARGIN_BOUNDED
-    assert result.margin_upper <= 1e-6
+@pytest.mark.parametrize(
+    "algorithm", [Ellipsoid(margin=1e-6), AdaptiveMirrorProx()], ids=lambda a: type(a).__name__
+)
+def test_infp1_is_proved_to_have_no_feasible_x(sdplib_folder, algorithm):
+    result = solve(sdplib_folder / "infp1.dat-s", algorithm)
+    assert result.status is Status.INFEASIBLE
+    assert result.proved
+    assert result.margin_upper == 0.0
+    assert "exact weights" in result.message
+
+
+@pytest.mark.parametrize(("name", "iterations"), MIRROR_PROX)
+def test_mirror_prox_stops_on_the_average_after_as_many_iterations(sdplib_folder, name, iterations):
+    result = solve(sdplib_folder / f"{name}.dat-s", MirrorProx())
+    assert result.status is Status.FEASIBLE
+    assert result.proved
+    assert result.margin_lower > 0
+    assert result.certificate["claims_rejected"] == 0
+    assert result.iterations == result.updates == pytest.approx(iterations, rel=0.05)
+    assert result.updates <= result.bound.value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "iterations"), MIRROR_PROX)
+def test_longer_steps_need_half_the_iterations_at_most(sdplib_folder, name, iterations):
+    result = solve(sdplib_folder / f"{name}.dat-s", AdaptiveMirrorProx())
+    assert result.status is Status.FEASIBLE
+    assert result.updates <= iterations / 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -29,6 +29,9 @@ class State:
         A label that changes when the method enters a new phase.
     weights
         Weights in the dual cone that belong to the point, shape ``(size,)``, or None.
+    claimed
+        The update at which the point was claimed last: a claim that did not end the run is not
+        repeated before the next update.
     """
 
     point: FloatArray
@@ -36,13 +39,24 @@ class State:
     iterations: int = 0
     phase: str = ""
     weights: FloatArray | None = None
+    claimed: int = -1
 
 
 S = TypeVar("S", bound=State)
 
 
 class Algorithm(Protocol[S]):
-    """A frozen record of parameters with the three methods of the contract."""
+    """A frozen record of parameters with the three methods of the contract.
+
+    It may also have
+
+    - ``view(system) -> ConicSystem``: what it runs on, for instance the coordinates of a Gram
+      system (:func:`view_of`);
+    - ``certificate_bound(facts, epsilon) -> Bound``: its guarantee for weights with
+      norm(A w) <= epsilon, where no point is feasible;
+    - class attributes ``uses_oracle = False``, if it looks at all constraints itself, and
+      ``takes_start = False``, if it has a starting point of its own.
+    """
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> S:
         """Return the state before the first update."""
@@ -58,6 +72,12 @@ class Algorithm(Protocol[S]):
     def bound(self, facts: Facts) -> Bound:
         """Return the guarantee on the number of updates for these facts."""
         ...
+
+
+def view_of(algorithm: Algorithm[Any], system: ConicSystem) -> ConicSystem:
+    """Return what the algorithm runs on; its answers are proved on the original data."""
+    view = getattr(algorithm, "view", None)
+    return system if view is None else cast("ConicSystem", view(system))
 
 
 def cut_or_claim(system: ConicSystem, point: FloatArray) -> Cut | Claim:
@@ -76,3 +96,54 @@ def no_point_exists(system: ConicSystem, cut: Cut) -> MarginBelow:
     weights = np.zeros(system.cone.size)
     weights[cut.atom.span] = cut.atom.values
     return MarginBelow(weights, 0.0)
+
+
+def claim_of(
+    system: ConicSystem,
+    state: State,
+    score: float,
+    scores: FloatArray,
+    image: float,
+    epsilon: float,
+) -> Claim | None:
+    """Return what a point with weights allows to claim: either exit, or None.
+
+    Parameters
+    ----------
+    system, state
+        What the algorithm runs on, and where it stands.
+    score, scores
+        The lowest eigenvalue of A*point, and A*point.
+    image
+        norm(A w) / <e, w> of the state's weights, computed.
+    epsilon
+        The largest norm(A w) that is worth a claim; the system's target may be larger.
+    """
+    if state.claimed == state.updates:
+        return None
+    claim: Claim | None = None
+    bound = max(epsilon, system.target, system.resolution)
+    if system.inside(score, scores):
+        claim = FeasiblePoint(state.point.copy())
+    elif image <= bound and state.weights is not None:
+        claim = MarginBelow(state.weights.copy(), bound)
+    state.claimed = state.updates if claim is not None else state.claimed
+    return claim
+
+
+def squared_ratio(facts: Facts, theorem: str) -> Bound:
+    """Return (L / rho)^2 with L >= norm(A(atom)), the bound of the additive algorithms."""
+    if facts.margin is None or facts.atom_norm is None or facts.margin <= 0.0:
+        return Bound(None, theorem, "no positive margin is known")
+    return Bound((facts.atom_norm / facts.margin) ** 2, theorem)
+
+
+def mix(state: State, cut: Cut, theta: float) -> None:
+    """Move point and weights towards a cut: y <- (1 - theta) y + theta A(atom), p likewise."""
+    assert state.weights is not None
+    state.point *= 1.0 - theta
+    state.point += theta * cut.normal
+    state.weights *= 1.0 - theta
+    state.weights[cut.atom.span] += theta * cut.atom.values
+    state.updates += 1
+    state.iterations += 1

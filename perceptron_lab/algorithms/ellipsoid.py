@@ -130,6 +130,10 @@ class Ellipsoid:
     variant: Literal["exact", "safe"] = "exact"
     margin: Annotated[float, Field(gt=0, lt=1)] = 1e-9
 
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: the space itself is measured or transformed."""
+        return system.in_coordinates()
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> EllipsoidState:
         """Return the unit ball."""
         unit_margin = system.facts(self.margin).unit_margin
@@ -150,7 +154,7 @@ class Ellipsoid:
             if not isinstance(cut, Cut):
                 return state, cut
             if state.log_radius < state.smallest_log_radius:
-                return state, MarginBelow(minimum_norm_weights(system, state), self.margin)
+                return state, self._give_up(system, state)
             remember(state, cut)
             try:
                 product, length = state.metric.along(cut.normal / cut.norm)
@@ -158,13 +162,18 @@ class Ellipsoid:
                 if state.collapsed:
                     raise
                 state.collapsed = True  # flat in doubles: the cuts so far may prove as much
-                return state, MarginBelow(minimum_norm_weights(system, state), self.margin)
+                return state, self._give_up(system, state)
             state.point += constants.step * math.sqrt(state.scale) / length * product
             state.metric.shrink(product, constants.shrink / length**2)
             state.scale *= constants.growth
             state.log_radius += constants.log_ratio / system.dimension
             state.updates += 1
         return state, None
+
+    def _give_up(self, system: ConicSystem, state: EllipsoidState) -> MarginBelow:
+        """Return the claim that the margin is smaller than the one assumed."""
+        bound = max(self.margin, system.target, system.resolution)
+        return MarginBelow(minimum_norm_weights(system, state), bound)
 
     def bound(self, facts: Facts) -> Bound:
         """Return 2 n^2 ln(1/r_0), or 5 n^2 ln(1/r_0) for the safe coefficients."""

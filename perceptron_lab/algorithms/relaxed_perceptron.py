@@ -65,6 +65,10 @@ class RelaxedPerceptron:
         theta = self.theta or 1.0 / math.sqrt(dimension)
         return 2.0 / self.sigma**2 * math.log(1.0 / theta)
 
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: the space itself is measured or transformed."""
+        return system.in_coordinates()
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> RelaxedState:
         """Return the first random unit point."""
         return RelaxedState(point=random_unit(system.dimension, rng), rng=rng, phase="try 1")

@@ -117,6 +117,10 @@ class RescaledPerceptron:
         """Return floor(1 / rho^2), the updates of one perceptron phase."""
         return math.floor(self.constants(dimension).rho ** -2 * (1.0 + 1e-12))
 
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: the space itself is measured or transformed."""
+        return system.in_coordinates()
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> RescaledState:
         """Return the state before the first perceptron phase, H = I."""
         inner = Perceptron().start(system, rng)

@@ -63,6 +63,10 @@ class SpaceDilation:
     first_step: Annotated[float, Field(gt=0)] = 1.0
     ratio: Annotated[float, Field(gt=0)] = 1.0
 
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: the space itself is measured or transformed."""
+        return system.in_coordinates()
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DilationState:
         """Return the state at x = 0, D = I."""
         return DilationState(

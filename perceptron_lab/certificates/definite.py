@@ -72,7 +72,7 @@ def shifted_bound(matrix: FloatArray, shift: float) -> float:
     error = sum(
         (
             norm_above(residual),
-            gamma(n + 2) * norm_factor**2,
+            gamma(n + 2) * norm_factor * norm_factor,
             4 * UNIT_ROUNDOFF * rest,
             n * n * SMALLEST,
         )

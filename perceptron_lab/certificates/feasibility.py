@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,8 +14,10 @@ from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     UNIT_ROUNDOFF,
+    above,
     exact_dot,
     float_below,
+    gamma,
     in_range,
     norm_above,
     norm_below,
@@ -23,7 +27,10 @@ from perceptron_lab.certificates.rounding import (
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 
@@ -51,20 +58,22 @@ class PointProof:
 
 
 def prove_point(
-    operator: Matrix, cone: Cone, point: FloatArray, *, unit_rows: bool = False
+    operator: Operator, cone: Cone, point: FloatArray, *, unit_rows: bool = False
 ) -> PointProof:
     """Prove a point feasible, block by block.
 
     Rows: s = fl(a'y) with the dot-product bound, and integers where that does not decide the sign.
-    Matrices: F(y) = sum y_i F_i with the bound of each entry, then the residual test for the lowest
-    eigenvalue, less the norm of the entries' errors.
+    Kernels: the same for the rows of the kernel matrix. Second-order blocks: t - norm(u) with the
+    bounds of all scores, and integers where that does not decide. Matrices: F(y) = sum y_i F_i with
+    the bound of each entry, then the residual test for the lowest eigenvalue, less the norm of the
+    entries' errors.
 
     Parameters
     ----------
     operator, cone
         The original data, unscaled.
     point
-        y, shape ``(dimension,)``.
+        y, shape ``(unknowns,)``: for a Gram operator the coefficients.
     unit_rows
         Whether the margin is that of the rows divided by their norms.
     """
@@ -73,6 +82,10 @@ def prove_point(
     ray = normalised(point)
     if ray is None:
         return PointProof(False, -math.inf, 0, "the point is zero or not finite")
+    if isinstance(operator, Gram):
+        return _prove_kernel(operator, ray, unit_rows)
+    if not isinstance(operator, Matrix):
+        raise TypeError(f"no proof is known for the operator {type(operator).__name__}")
     parts = zip(cone.parts, cone.spans, strict=True) if isinstance(cone, Product) else None
     blocks = list(parts) if parts is not None else [(cone, slice(0, cone.size))]
     proofs = [_prove_block(operator.data[at], part, ray, unit_rows) for part, at in blocks]
@@ -89,6 +102,8 @@ def _prove_block(
 ) -> PointProof:
     if isinstance(cone, Orthant):
         return _prove_rows(data, point, unit_rows)
+    if isinstance(cone, SecondOrder):
+        return _prove_second_order(data, point)
     if isinstance(cone, Semidefinite):
         return _prove_matrix(data, cone, point)
     raise TypeError(f"no proof is known for the cone {type(cone).__name__}")
@@ -96,19 +111,59 @@ def _prove_block(
 
 def _prove_rows(data: FloatArray | sp.csr_array, point: FloatArray, unit_rows: bool) -> PointProof:
     scores, radius = product_with_radius(data, point)
-    lower = scores - radius
-    undecided = np.flatnonzero(lower <= 0)
-    hopeless = bool((scores + radius <= 0).any()) or not np.isfinite(scores).all()
-    feasible, exact_rows = not hopeless, 0
-    if not hopeless:
-        for row in undecided[np.argsort(scores[undecided])]:
-            exact = exact_dot(_row(data, int(row)), point)
-            lower[row], exact_rows = float_below(exact), exact_rows + 1
-            if exact <= 0:
-                feasible = False
-                break
-    margin = _over_norms(lower, data, point, unit_rows) if np.isfinite(lower).all() else -math.inf
+    feasible, lower, exact_rows = _decided(
+        scores, radius, lambda row: exact_dot(_row(data, row), point)
+    )
+    norms = Matrix(data).row_norms() if unit_rows else None
+    margin = _over_norms(lower, norm_below(point), norm_above(point), norms, data.shape[1])
     return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
+
+
+def _prove_kernel(gram: Gram, coefficients: FloatArray, unit_rows: bool) -> PointProof:
+    """Decide s_i sum_j K_ij s_j c_j, over sqrt(K_ii) and the norm sqrt(c'Sc) of the function."""
+    signed = gram.signs * coefficients
+    raw, radius = product_with_radius(gram.kernel, signed)
+    scores = gram.signs * raw
+    feasible, lower, exact_rows = _decided(
+        scores,
+        radius,
+        lambda row: exact_dot(gram.kernel[row], signed) * int(gram.signs[row]),
+    )
+    square, error = kernel_square(coefficients, scores, radius)
+    longest, shortest = math.sqrt(square + error), math.sqrt(max(square - error, 0.0))
+    norms = gram.row_norms() if unit_rows else None
+    margin = _over_norms(
+        lower, math.nextafter(shortest, 0.0), math.nextafter(longest, math.inf), norms, 1
+    )
+    return PointProof(feasible, margin, exact_rows, "rows of the kernel by dot-product bounds")
+
+
+def kernel_square(
+    coefficients: FloatArray, scores: FloatArray, radius: FloatArray
+) -> tuple[float, float]:
+    """Return c'Sc, computed, non-negative, and a bound of its error, given S c and its radius."""
+    magnitude = np.abs(coefficients)
+    rounding = gamma(len(scores) + 2) * above(float(magnitude @ np.abs(scores)), len(scores))
+    inherited = above(float(magnitude @ radius), len(scores))
+    return max(float(coefficients @ scores), 0.0), above(rounding + inherited, 2)
+
+
+def _decided(
+    scores: FloatArray, radius: FloatArray, exact: Callable[[int], Fraction]
+) -> tuple[bool, FloatArray, int]:
+    """Return whether all scores are positive, their lower bounds, and how many took integers."""
+    lower = scores - radius
+    if not np.isfinite(scores).all():
+        return False, np.full(len(scores), -math.inf), 0
+    if (scores + radius <= 0).any():
+        return False, lower, 0
+    undecided, exact_rows = np.flatnonzero(lower <= 0), 0
+    for row in undecided[np.argsort(scores[undecided])]:
+        value = exact(int(row))
+        lower[row], exact_rows = float_below(value), exact_rows + 1
+        if value <= 0:
+            return False, lower, exact_rows
+    return True, lower, exact_rows
 
 
 def _row(data: FloatArray | sp.csr_array, row: int) -> FloatArray:
@@ -116,17 +171,21 @@ def _row(data: FloatArray | sp.csr_array, row: int) -> FloatArray:
 
 
 def _over_norms(
-    lower: FloatArray, data: FloatArray | sp.csr_array, point: FloatArray, unit_rows: bool
+    lower: FloatArray, shortest: float, longest: float, norms: FloatArray | None, terms: int
 ) -> float:
-    """Return a lower bound of min_i lower_i / (norm(a_i) norm(y)); -inf for norms beyond range."""
-    lengths: FloatArray | float = np.where(lower > 0, norm_above(point), norm_below(point))
-    if unit_rows:
-        norms = Matrix(data).row_norms()
+    """Return a lower bound of min_i lower_i / (norm(a_i) norm(y)); -inf for norms beyond range.
+
+    norm(y) lies in [shortest, longest]; the norms were computed from so many terms each.
+    """
+    if not np.isfinite(lower).all():
+        return -math.inf
+    lengths: FloatArray = np.where(lower > 0, longest, shortest)
+    if norms is not None:
         if not in_range(norms):
             return -math.inf
-        slack = 4.0 * (data.shape[1] + 4) * UNIT_ROUNDOFF
+        slack = 4.0 * (terms + 4) * UNIT_ROUNDOFF
         lengths = lengths * norms * np.where(lower > 0, 1.0 + slack, 1.0 - slack)
-    if not np.isfinite(lengths).all():
+    if not (np.isfinite(lengths) & (lengths > 0)).all():
         return -math.inf
     quotient = lower / lengths
     least = float(quotient.min())
@@ -134,6 +193,32 @@ def _over_norms(
         return 0.0
     rounded = least - abs(least) * 2.0**-50 - UNDERFLOW
     return max(rounded, 0.0) if least > 0 else rounded
+
+
+def _prove_second_order(data: FloatArray | sp.csr_array, point: FloatArray) -> PointProof:
+    """Bound t - norm(u) from below; where that is not positive, compare t^2 and norm(u)^2."""
+    method = "second-order blocks by dot-product bounds"
+    scores, radius = product_with_radius(data, point)
+    if not np.isfinite(scores).all():
+        return PointProof(False, -math.inf, 0, method)
+    length = above(norm_above(scores[:-1]) + norm_above(radius[:-1]), 2)
+    lowest = math.nextafter(math.nextafter(scores[-1] - radius[-1], -math.inf) - length, -math.inf)
+    highest = scores[-1] + radius[-1] - (norm_below(scores[:-1]) - norm_above(radius[:-1]))
+    if lowest > 0:
+        return PointProof(True, _over(lowest, point), 0, method)
+    if highest < -4 * UNIT_ROUNDOFF * (abs(scores[-1]) + length):
+        return PointProof(False, _over(lowest, point), 0, method)
+    *parts, last = (exact_dot(_row(data, row), point) for row in range(len(scores)))
+    feasible = last > 0 and last * last > sum(part * part for part in parts)
+    return PointProof(feasible, 0.0 if feasible else _over(lowest, point), len(scores), method)
+
+
+def _over(lowest: float, point: FloatArray) -> float:
+    """Return a lower bound of lowest / norm(point); -inf where nothing is known of ``lowest``."""
+    if not math.isfinite(lowest):
+        return -math.inf
+    length = norm_above(point) if lowest > 0 else norm_below(point)
+    return math.nextafter(lowest / length, -math.inf)
 
 
 def _prove_matrix(
@@ -145,6 +230,4 @@ def _prove_matrix(
     spread += np.bincount(cone.columns, np.where(cone.identity > 0, 0.0, radius), cone.rank)
     error = float(spread.max()) * (1.0 + 2.0 * (cone.rank + 2) * UNIT_ROUNDOFF)
     lowest = math.nextafter(lowest_eigenvalue_bound(cone.matrix(scores)) - error, -math.inf)
-    length = norm_above(point) if lowest > 0 else norm_below(point)
-    margin = math.nextafter(lowest / length, -math.inf)
-    return PointProof(lowest > 0, margin, 0, "matrices by the Cholesky residual test")
+    return PointProof(lowest > 0, _over(lowest, point), 0, "matrices by the Cholesky residual test")

@@ -8,8 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.feasibility import kernel_square
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
+    above,
     below,
     in_range,
     norm_above,
@@ -19,19 +21,24 @@ from perceptron_lab.certificates.rounding import (
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 
 
 def prove_weights(
-    operator: Matrix, cone: Cone, weights: FloatArray, *, unit_rows: bool = False
+    operator: Operator, cone: Cone, weights: FloatArray, *, unit_rows: bool = False
 ) -> float | None:
     """Return a proved upper bound of the margin, or None if the weights prove nothing.
 
     For every unit y and w in K*: <e, w> min over atoms <= <w, A*y> = <A w, y> <= norm(A w). For
-    rows divided by their norms <e, w> becomes sum_i w_i norm(a_i). Matrix weights that are not
-    positive semidefinite to the last bit are first moved inside by a multiple of I.
+    rows divided by their norms <e, w> becomes sum_i w_i norm(a_i). Weights of matrix and
+    second-order blocks that do not lie in the cone to the last bit are first moved inside by a
+    multiple of e. The matrix of a kernel is taken to be positive semidefinite, as kernels are:
+    norm(A w)^2 = w'Sw.
 
     Parameters
     ----------
@@ -45,15 +52,11 @@ def prove_weights(
     if operator.scale is not None:
         raise ValueError("proofs are on the original data: the operator must have no scale")
     ray = normalised(weights) if weights.shape == (cone.size,) else None
-    inside = None if ray is None else _moved_inside(cone, ray)
+    inside = None if ray is None else moved_inside(cone, ray)
     if inside is None:
         return None
-    support = np.flatnonzero(inside)
-    rows = operator.data[support]
-    adjoint = rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T)
-    combined, radius = product_with_radius(adjoint, inside[support])
     total = _mass(operator, cone, inside, unit_rows)
-    length = norm_above(combined) + norm_above(radius)
+    length = _combined_norm(operator, inside)
     if not (total > UNDERFLOW and math.isfinite(length)):
         return None
     if length == 0.0:
@@ -61,26 +64,57 @@ def prove_weights(
     return math.nextafter(length / total * (1 + 2.0**-50) + UNDERFLOW, math.inf)
 
 
-def _mass(operator: Matrix, cone: Cone, weights: FloatArray, unit_rows: bool) -> float:
+def _combined_norm(operator: Operator, weights: FloatArray) -> float:
+    """Return an upper bound of norm(A w)."""
+    if isinstance(operator, Gram):
+        raw, radius = product_with_radius(operator.kernel, operator.signs * weights)
+        square, error = kernel_square(weights, operator.signs * raw, radius)
+        return above(math.sqrt(square + error), 2)
+    combined, radius = combined_with_radius(operator, weights)
+    return norm_above(combined) + norm_above(radius)
+
+
+def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return fl(A w) and a bound of its error, entry by entry, shape ``(dimension,)`` each."""
+    if not isinstance(operator, Matrix):
+        raise TypeError(f"no proof is known for the operator {type(operator).__name__}")
+    support = np.flatnonzero(weights)
+    rows = operator.data[support]
+    adjoint = rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T)
+    return product_with_radius(adjoint, weights[support])
+
+
+def _mass(operator: Operator, cone: Cone, weights: FloatArray, unit_rows: bool) -> float:
     """Return a lower bound of <e, w>, or of sum_i w_i norm(a_i) for unit rows; 0 beyond range."""
-    terms = operator.row_norms() if unit_rows else cone.identity
-    if unit_rows and not in_range(terms):
-        return 0.0
+    terms = cone.identity
+    if unit_rows:
+        assert isinstance(operator, Matrix | Gram)
+        terms = operator.row_norms()
+        if not in_range(terms):
+            return 0.0
     return below(float(terms @ weights), 2 * (cone.size + operator.dimension))
 
 
-def _moved_inside(cone: Cone, weights: FloatArray) -> FloatArray | None:
+def moved_inside(cone: Cone, weights: FloatArray) -> FloatArray | None:
     """Return weights proved to lie in the dual cone, or None where that cannot be proved."""
     if isinstance(cone, Orthant):
         return weights if (weights >= 0).all() else None
     if isinstance(cone, Product):
         blocks = [
-            _moved_inside(p, weights[at]) for p, at in zip(cone.parts, cone.spans, strict=True)
+            moved_inside(p, weights[at]) for p, at in zip(cone.parts, cone.spans, strict=True)
         ]
         return None if any(b is None for b in blocks) else np.concatenate(blocks)  # type: ignore[arg-type]
+    if isinstance(cone, SecondOrder):
+        return _second_order_inside(weights)
     if isinstance(cone, Semidefinite):
         return _semidefinite_inside(cone, weights)
     raise TypeError(f"no proof is known for the cone {type(cone).__name__}")
+
+
+def _second_order_inside(weights: FloatArray) -> FloatArray:
+    """Return (u, t) with norm(u) <= t for sure: t is raised to an upper bound of norm(u)."""
+    length = norm_above(weights[:-1])
+    return weights if length <= weights[-1] else np.append(weights[:-1], length)
 
 
 def _semidefinite_inside(cone: Semidefinite, weights: FloatArray) -> FloatArray | None:

@@ -40,6 +40,9 @@ class Cone(ABC):
         Number of eigenvalues.
     identity
         e in score coordinates, shape ``(size,)``.
+    multiplicity
+        Weights over score coordinates of the same element, shape ``(size,)``: the plain dot of
+        weights w and scores s is the trace inner product of the elements w / multiplicity and s.
     oracles
         The oracle records in use, by the kind of cone that they separate.
     """
@@ -47,6 +50,7 @@ class Cone(ABC):
     size: int
     rank: int
     identity: FloatArray
+    multiplicity: FloatArray
     oracles: dict[str, Any]
 
     @abstractmethod
@@ -56,6 +60,10 @@ class Cone(ABC):
         At slack s <= 0, scores + s e must lie inside K: an atom w has <w, scores> <= -s. At slack
         s > 0, scores + s e must lie in K: the atom has <w, scores> < -s. Slack is absolute.
         """
+
+    @abstractmethod
+    def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
+        """Return an atom w of least <w, scores>, and that value: the lowest eigenvalue."""
 
     @abstractmethod
     def eigenvalues(self, scores: FloatArray) -> FloatArray:

@@ -22,7 +22,7 @@ class Orthant(Cone):
 
     def __init__(self, size: int) -> None:
         self.size = self.rank = size
-        self.identity = np.ones(size)
+        self.identity = self.multiplicity = np.ones(size)
         self._use(MostViolated(), np.random.default_rng(0))
 
     def _use(self, record: Any, rng: np.random.Generator) -> None:
@@ -33,6 +33,11 @@ class Orthant(Cone):
         """Return the atom e_j of the constraint that the oracle picks."""
         j = self._oracle.find(scores, slack)
         return None if j is None else Atom(slice(j, j + 1), np.ones(1))
+
+    def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
+        """Return e_j of the least score; the first on ties."""
+        j = int(scores.argmin())
+        return Atom(slice(j, j + 1), np.ones(1)), float(scores[j])
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
         """Return the scores themselves."""

@@ -27,6 +27,7 @@ class Product(Cone):
         self.spans = [slice(end - p.size, end) for p, end in zip(parts, ends, strict=True)]
         self.size, self.rank = ends[-1], sum(part.rank for part in parts)
         self.identity = np.concatenate([part.identity for part in parts])
+        self.multiplicity = np.concatenate([part.multiplicity for part in parts])
         self.oracles = {kind: oracle for p in parts for kind, oracle in p.oracles.items()}
         self._cuts = np.cumsum([part.rank for part in parts])[:-1]
 
@@ -35,9 +36,15 @@ class Product(Cone):
         for part, span in zip(self.parts, self.spans, strict=True):
             atom = part.separate(scores[span], slack)
             if atom is not None:
-                start = span.start
-                return Atom(slice(start + atom.span.start, start + atom.span.stop), atom.values)
+                return _moved(atom, span.start)
         return None
+
+    def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
+        """Return the deepest atom of the block whose lowest eigenvalue is least."""
+        blocks = zip(self.parts, self.spans, strict=True)
+        found = [(*part.deepest(scores[span]), span.start) for part, span in blocks]
+        atom, value, start = min(found, key=lambda answer: answer[1])
+        return _moved(atom, start), value
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
         """Return the eigenvalues of all blocks, block after block."""
@@ -63,3 +70,8 @@ class Product(Cone):
     def strict(self) -> Self:
         """Return the product of the parts with oracles that refuse the boundary."""
         return type(self)([part.strict() for part in self.parts])
+
+
+def _moved(atom: Atom, start: int) -> Atom:
+    """Return a block's atom in the coordinates of the product."""
+    return Atom(slice(start + atom.span.start, start + atom.span.stop), atom.values)

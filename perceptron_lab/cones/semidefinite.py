@@ -44,6 +44,18 @@ class Semidefinite(Cone):
         """Whether the pattern holds every entry, so that weights are whole matrices."""
         return self.size == self.rank * (self.rank + 1) // 2
 
+    def completed(self) -> tuple[Semidefinite, IntArray]:
+        """Return the cone on all entries, and where the entries of this pattern lie in it.
+
+        Weights on it are whole matrices, so that they can be proved and projected.
+        """
+        rows, columns = np.triu_indices(self.rank)
+        whole = Semidefinite(self.rank, rows, columns)
+        whole._use(self.oracles["semidefinite"])
+        # (i, j) is preceded by the i rows above, of n, n - 1, .. entries
+        above = self.rows * self.rank - self.rows * (self.rows - 1) // 2
+        return whole, above + self.columns - self.rows
+
     def matrix(self, scores: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return Z as a dense symmetric matrix, shape ``(n, n)``, C order.
 
@@ -76,6 +88,21 @@ class Semidefinite(Cone):
             return None
         direction = direction / np.abs(direction).max()  # its square may overflow
         return Atom(slice(0, self.size), self.outer(direction / np.linalg.norm(direction)))
+
+    def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
+        """Return vv' for a unit eigenvector v of the lowest eigenvalue of Z.
+
+        Raises
+        ------
+        NumericalError
+            If the scores are not finite.
+        """
+        if not np.isfinite(scores).all():
+            raise NumericalError("the scores of a matrix block are not finite (overflow)")
+        values, vectors = scipy.linalg.eigh(
+            self.matrix(scores), subset_by_index=[0, 0], check_finite=False
+        )
+        return Atom(slice(0, self.size), self.outer(vectors[:, 0])), float(values[0])
 
     def outer(self, direction: FloatArray) -> FloatArray:
         """Return vv' as weights on the pattern, for v of shape ``(n,)``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from perceptron_lab.cones.base import Cone
@@ -15,14 +17,11 @@ def lowest(cone: Cone, scores: FloatArray) -> float:
 
 def barycentre(cone: Cone) -> FloatArray:
     """Return e / rank, the point of Delta(K) of largest entropy, as weights ``(size,)``."""
-    return np.asarray(cone.identity / cone.rank)
+    return np.asarray(cone.multiplicity * cone.identity / cone.rank)
 
 
 def softmin(cone: Cone, scores: FloatArray, smoothing: float) -> FloatArray:
     """Return argmin over w in Delta(K) of <w, scores> + mu sum_i w_i ln w_i (joint entropy).
-
-    Its eigenvalues are exp(-s_i / mu), normalised to sum 1, in the frame of the scores; the largest
-    exponent is subtracted first, so that nothing overflows.
 
     Parameters
     ----------
@@ -31,10 +30,29 @@ def softmin(cone: Cone, scores: FloatArray, smoothing: float) -> FloatArray:
     smoothing
         mu > 0.
     """
-    values, frame = cone.spectrum(scores)
+    return gibbs(cone, *cone.spectrum(scores), smoothing)[0]
+
+
+def gibbs(cone: Cone, values: FloatArray, frame: Any, smoothing: float) -> tuple[FloatArray, float]:
+    """Return the softmin of scores given by their spectrum, and ln sum_i exp(-s_i / mu).
+
+    The softmin has the eigenvalues exp(-s_i / mu), normalised to sum 1, in the frame of the scores;
+    the largest exponent is subtracted first, so that nothing overflows.
+
+    Parameters
+    ----------
+    cone, values, frame
+        The cone, and the spectrum of a point of its space.
+    smoothing
+        mu > 0.
+    """
+    lowest = values.min()
     with np.errstate(over="ignore"):  # exp(-inf) = 0 is right
-        powers = np.exp(-(values - values.min()) / smoothing)
-    return cone.assemble(powers / powers.sum(), frame)
+        powers = np.exp((lowest - values) / smoothing)
+        total = powers.sum()
+        log_partition = float(np.log(total) - lowest / smoothing)
+    powers /= total
+    return cone.assemble(powers, frame), log_partition
 
 
 def project(cone: Cone, scores: FloatArray) -> FloatArray:

@@ -3,6 +3,10 @@
 Of min c'x subject to F(x) = sum_i x_i F_i - F_0 positive semidefinite, the objective is left out:
 find (x_0, x) with x_0 > 0 and sum_i x_i F_i - x_0 F_0 positive definite. Then x / x_0 is strictly
 feasible. The auxiliary variable is coordinate 0 of the point and one more block, the first.
+
+The other side of the program is max <F_0, Y> subject to <F_i, Y> = c_i, Y positive semidefinite. It
+is empty if there is a ray, x with sum_i x_i F_i positive definite and c'x < 0, for then
+0 <= <sum_i x_i F_i, Y> = c'x < 0 would hold for a feasible Y.
 """
 
 from __future__ import annotations
@@ -43,7 +47,22 @@ def homogenised(data: SdpaData) -> ConicSystem:
         matrices.append(matrix)
     operator = Matrix(sp.csr_array(sp.vstack(matrices, format="csr")))
     cone = Product(cones)
-    return ConicSystem(operator, cone, interior=_interior(operator, cone))
+    return ConicSystem(operator, cone, interior=_interior(operator, cone), homogenised=True)
+
+
+def recession(data: SdpaData) -> ConicSystem:
+    """Return the system of the rays: -c'x > 0 and sum_i x_i F_i positive definite.
+
+    A feasible point proves that no positive semidefinite Y has <F_i, Y> = c_i for all i.
+    """
+    variables = len(data.objective)
+    cones: list[Cone] = [Orthant(1)]
+    matrices = [sp.csr_array(-data.objective[None, :])]
+    for number, size in enumerate(data.blocks):
+        cone, matrix = _block(data, number, size, variables + 1)
+        cones.append(cone)
+        matrices.append(sp.csr_array(matrix[:, 1:]))
+    return ConicSystem(Matrix(sp.csr_array(sp.vstack(matrices, format="csr"))), Product(cones))
 
 
 def _block(data: SdpaData, number: int, size: int, variables: int) -> tuple[Cone, sp.csr_array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from perceptron_lab.datasets.sdpa import SdpaData
 from perceptron_lab.facts import Facts
@@ -32,23 +32,37 @@ class Problem:
     facts
         What is known of the system before an algorithm runs.
     measure
-        Further figures of a point, shape ``(dimension,)``, by name; None if there are none.
+        Further figures of a point, shape ``(unknowns,)``, by name: numbers or arrays; None if there
+        are none.
     """
 
     name: str
     system: ConicSystem
     sha256: str
     facts: Facts
-    measure: Callable[[FloatArray], dict[str, float]] | None = None
+    measure: Callable[[FloatArray], dict[str, float | FloatArray]] | None = None
 
 
-def semidefinite_problem(name: str, data: SdpaData, sha256: str) -> Problem:
-    """Return the homogenised feasibility problem of a semidefinite program."""
+Question = Literal["feasibility", "recession"]
+"""What is asked of a semidefinite program."""
+
+_RAY = ".recession"
+
+
+def asked(name: str, question: Question) -> str:
+    """Return the name of an instance under a question."""
+    return name + (_RAY if question == "recession" else "")
+
+
+def semidefinite_problem(
+    name: str, data: SdpaData, sha256: str, question: Question = "feasibility"
+) -> Problem:
+    """Return the homogenised feasibility problem of a semidefinite program, or that of its rays."""
     # Imported here, so that checking a configuration's names loads no numerical code.
-    from perceptron_lab.datasets.pencil import facts, homogenised
+    from perceptron_lab.datasets.pencil import facts, homogenised, recession
 
-    system = homogenised(data)
-    return Problem(name, system, sha256, facts(system))
+    system = homogenised(data) if question == "feasibility" else recession(data)
+    return Problem(asked(name, question), system, sha256, facts(system))
 
 
 def check_instance_name(name: str) -> str:

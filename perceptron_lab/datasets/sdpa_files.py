@@ -11,6 +11,8 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.datasets.download import sha256_of
 from perceptron_lab.datasets.problem import (
     Problem,
+    Question,
+    asked,
     check_distinct,
     check_instance_name,
     semidefinite_problem,
@@ -49,13 +51,18 @@ class SdpaFiles:
     ----------
     files
         Paths of files, relative to the folder of the configuration; at least one.
+    question
+        ``feasibility`` (default), or ``recession``: find a ray x with x_1 F_1 + ... + x_m F_m
+        positive definite and c'x < 0, which proves that no positive semidefinite Y has
+        <F_i, Y> = c_i for all i.
     """
 
     files: Annotated[list[Annotated[str, AfterValidator(_nameable)]], AfterValidator(_distinct)]
+    question: Question = "feasibility"
 
     def names(self) -> list[str]:
         """Return the names of the instances; no file is opened."""
-        return [_instance_name(file) for file in self.files]
+        return [asked(_instance_name(file), self.question) for file in self.files]
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Return an instance.
@@ -76,10 +83,12 @@ class SdpaFiles:
         DataError
             If the file is missing, or not a program in this format.
         """
-        paths = {_instance_name(file): base / file for file in self.files}
+        paths = dict(zip(self.names(), (base / file for file in self.files), strict=True))
         if name not in paths:
             raise ConfigError(
                 f"no file is named {name!r}{did_you_mean(name, paths)}; known: {', '.join(paths)}"
             )
         data = read_sdpa(paths[name])
-        return semidefinite_problem(name, data, sha256_of(paths[name]))
+        return semidefinite_problem(
+            _instance_name(str(paths[name])), data, sha256_of(paths[name]), self.question
+        )

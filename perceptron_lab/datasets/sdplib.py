@@ -10,7 +10,13 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.download import fetch
 from perceptron_lab.datasets.files import sdplib
-from perceptron_lab.datasets.problem import Problem, check_distinct, semidefinite_problem
+from perceptron_lab.datasets.problem import (
+    Problem,
+    Question,
+    asked,
+    check_distinct,
+    semidefinite_problem,
+)
 from perceptron_lab.datasets.sdpa import read_sdpa
 from perceptron_lab.errors import did_you_mean
 from perceptron_lab.goals import STRICT
@@ -45,15 +51,20 @@ class Sdplib:
     ----------
     instances
         Names of instances, such as ``mcp100``; at least one, each once.
+    question
+        ``feasibility`` (default), or ``recession``: find a ray x with x_1 F_1 + ... + x_m F_m
+        positive definite and c'x < 0, which proves that no positive semidefinite Y has
+        <F_i, Y> = c_i for all i. The instance is then called ``infd1.recession``.
     """
 
     instances: Annotated[
         list[Annotated[str, AfterValidator(_known)]], AfterValidator(check_distinct)
     ]
+    question: Question = "feasibility"
 
     def names(self) -> list[str]:
         """Return the names of the instances; nothing is downloaded."""
-        return list(self.instances)
+        return [asked(name, self.question) for name in self.instances]
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Return an instance, from this machine or from its public home.
@@ -70,5 +81,6 @@ class Sdplib:
         DataError
             If the file cannot be had, or is not the registered one.
         """
-        data = read_sdpa(fetch("sdplib", name))
-        return semidefinite_problem(name, data, sdplib().file(name).sha256)
+        file = dict(zip(self.names(), self.instances, strict=True)).get(name, name)
+        data = read_sdpa(fetch("sdplib", file))
+        return semidefinite_problem(file, data, sdplib().file(file).sha256, self.question)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.results import FloatArray
@@ -11,16 +12,28 @@ from perceptron_lab.results import FloatArray
 class Operator(ABC):
     """A*: points, shape ``(dimension,)`` -> scores, shape ``(size,)``, and its adjoint A.
 
+    Points are linear: algorithms add and scale them, and take inner products by ``inner`` alone.
+    What a point is to a user, ``compact`` says.
+
     Attributes
     ----------
     dimension
-        Number of unknowns, n.
+        Number of coordinates of a point.
     size
         Number of flat coordinates of the scores.
+    unknowns
+        Number of coordinates of a compact point.
+    scale
+        Positive factors of the scores, shape ``(size,)``, for instance 1 / norms; None means 1.
+    scores_cost, normal_cost
+        Products that one call of ``scores`` and of ``normal`` costs.
     """
 
     dimension: int
     size: int
+    scale: FloatArray | None = None
+    scores_cost: ClassVar[float] = 1.0
+    normal_cost: float = 0.0
 
     @abstractmethod
     def scores(self, point: FloatArray) -> FloatArray:
@@ -28,16 +41,29 @@ class Operator(ABC):
 
     @abstractmethod
     def combine(self, weights: FloatArray) -> FloatArray:
-        """Return A weights, shape ``(dimension,)``: <A w, y> = <w, A*y>."""
+        """Return A weights, a new point: <A w, y> = <w, A*y>."""
 
     @abstractmethod
     def normal(self, atom: Atom) -> FloatArray:
-        """Return A(atom), a new array of shape ``(dimension,)``."""
+        """Return A(atom), a new point."""
 
-    def image(self, atom: Atom) -> FloatArray:
-        """Return A*A(atom), the change of the scores when the point moves by the normal."""
-        return self.scores(self.normal(atom))
+    @property
+    def unknowns(self) -> int:
+        """Number of coordinates of a compact point."""
+        return self.dimension
 
     def inner(self, left: FloatArray, right: FloatArray) -> float:
         """Return the inner product of two points."""
         return float(left @ right)
+
+    def compact(self, point: FloatArray) -> FloatArray:
+        """Return what a point is on the data as given, shape ``(unknowns,)``."""
+        return point
+
+    def expand(self, compact: FloatArray) -> FloatArray:
+        """Return a new point with these compact coordinates."""
+        return compact.copy()
+
+    def unscaled(self) -> Operator:
+        """Return the same data without ``scale``: the cuts as given, the same points."""
+        return self

@@ -47,6 +47,10 @@ class Matrix(Operator):
             return self._sparse_row(span.start, values[0])
         return np.asarray(self._block(span) @ values)
 
+    def unscaled(self) -> Matrix:
+        """Return the rows as given."""
+        return self if self.scale is None else Matrix(self.data)
+
     def _sparse_row(self, row: int, factor: float) -> FloatArray:
         assert isinstance(self.data, sp.csr_array)
         entries = slice(self.data.indptr[row], self.data.indptr[row + 1])

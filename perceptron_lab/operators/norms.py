@@ -1,37 +1,157 @@
-"""Upper bounds of the norms of cuts, from the data alone."""
+"""Upper bounds of the norms of the data, from the data alone.
+
+``atoms``: max norm(A(atom)), what entropy smoothing and Mirror-Prox need. ``euclidean``: the norm
+of A from the trace norm of weights, what Euclidean smoothing needs. In isometric coordinates,
+weights divided by sqrt(multiplicity), both are statements about sqrt(multiplicity) A*.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray
+
+EXACT_UP_TO = 1000
+"""Matrices with a side of at most this order have their largest eigenvalue computed."""
+
+SLACK = 1.0 + 1e-10
+"""Covers the rounding of a computed largest eigenvalue."""
+
+_known: WeakKeyDictionary[Operator, dict[str, float]] = WeakKeyDictionary()
 
 
-def norm_bound(operator: Matrix, cone: Cone) -> float:
-    """Return an upper bound of norm(A(atom)) over the atoms of the cone, data as given.
+def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]) -> float:
+    """Return an upper bound of a norm of A; computed once per operator.
 
-    Rows: the largest norm. Else, with the off-diagonal entries of a block weighted by sqrt 2 the
-    atoms have norm 1, so that the spectral norm of A bounds it; that of a matrix M is at most
-    norm(M)_F and sqrt(norm(M)_1 norm(M)_inf), and with M = (c, B) at most
-    sqrt(norm(c)^2 + norm(B)^2).
+    Parameters
+    ----------
+    operator, cone
+        The data, with or without scale, and the cone of its scores.
+    kind
+        ``atoms`` or ``euclidean``.
     """
-    if isinstance(cone, Orthant):
-        return float(operator.row_norms().max())
-    identity = cone.identity
-    root = sp.diags_array(np.where(identity > 0, 1.0, math.sqrt(2.0)))
-    weighted = sp.csc_array(root @ operator.data)
-    split = math.hypot(_spectral_bound(weighted[:, [0]]), _spectral_bound(weighted[:, 1:]))
-    return min(_spectral_bound(weighted), split) * (1.0 + 1e-12)
+    known = _known.setdefault(operator, {})
+    if kind not in known:
+        known[kind] = (_atoms if kind == "atoms" else _euclidean)(operator, cone)
+    return known[kind]
 
 
-def _spectral_bound(matrix: sp.csc_array) -> float:
-    if not matrix.nnz:
-        return 0.0
+def known_bound(operator: Operator, kind: Literal["atoms", "euclidean"]) -> float | None:
+    """Return a bound that :func:`norm_bound` has computed before, or None."""
+    return _known.get(operator, {}).get(kind)
+
+
+def _atoms(operator: Operator, cone: Cone) -> float:
+    """Return the largest bound over the blocks."""
+    if isinstance(cone, Orthant) and isinstance(operator, Matrix | Gram):
+        norms = operator.row_norms()
+        return float(norms.max())
+    data = _scaled(operator)
+    if isinstance(cone, Product):
+        parts = zip(cone.parts, cone.spans, strict=True)
+        return max(_atoms(Matrix(data[span]), part) for part, span in parts)
+    if isinstance(cone, Semidefinite):
+        return _matrix_atoms(sp.csc_array(data), cone)
+    if isinstance(cone, SecondOrder):
+        return _second_order_atoms(data)
+    raise TypeError(f"no norm bound is known for the cone {type(cone).__name__}")
+
+
+def _matrix_atoms(data: sp.csc_array, cone: Semidefinite) -> float:
+    """Bound norm(A(vv')): each |v'F_i v| by norm(F_i)_2, the variables at once or one by one.
+
+    norm(A(vv'))^2 = sum_i (v'F_i v)^2 <= norm(F_0)_2^2 + norm(sqrt(multiplicity) (F_1, ..))_2^2.
+    On MAXCUT this is norm(C_0)_2^2 + 1.
+    """
+    weighted = sp.csc_array(sp.diags_array(np.sqrt(cone.multiplicity)) @ data)
+    first = np.asarray(data[:, [0]].toarray()).ravel()
+    split = math.hypot(_symmetric_norm(cone, first), _rough(weighted[:, 1:]))
+    return min(_rough(weighted), split) * SLACK
+
+
+def _symmetric_norm(cone: Semidefinite, entries: FloatArray) -> float:
+    """Return an upper bound of the spectral norm of a symmetric matrix."""
+    matrix = cone.matrix(entries)
+    if cone.rank > EXACT_UP_TO:
+        return min(float(np.linalg.norm(matrix)), float(np.abs(matrix).sum(axis=1).max()))
+    values = scipy.linalg.eigvalsh(matrix)
+    return float(np.abs(values[[0, -1]]).max())
+
+
+def _second_order_atoms(data: FloatArray | sp.csr_array) -> float:
+    """Bound norm(A(u, 1)) by norm(A_t) + norm(A_u)_2, and by sqrt 2 norm(A)_2."""
+    dense = data if isinstance(data, np.ndarray) else data.toarray()
+    apart = float(np.linalg.norm(dense[-1])) + _spectral(dense[:-1])
+    return min(apart, math.sqrt(2.0) * _spectral(dense)) * SLACK
+
+
+def _euclidean(operator: Operator, cone: Cone) -> float:
+    if isinstance(operator, Gram):
+        return math.sqrt(_gram_norm(operator))
+    data = _scaled(operator)
+    root = np.sqrt(cone.multiplicity)
+    weighted = (
+        data * root[:, None]
+        if isinstance(data, np.ndarray)
+        else sp.csr_array(sp.diags_array(root) @ data)
+    )
+    return _spectral(weighted)
+
+
+def _gram_norm(operator: Gram) -> float:
+    """Bound the largest eigenvalue of the (scaled) kernel matrix; signs do not change it."""
+    scale = np.ones(operator.size) if operator.scale is None else operator.scale
+    matrix = operator.kernel * np.outer(scale, scale)
+    rough = float(np.abs(matrix).sum(axis=1).max())
+    last = operator.size - 1
+    if last >= EXACT_UP_TO:
+        return rough
+    largest = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[last, last])
+    return min(rough, float(largest[0]) * SLACK)
+
+
+def _scaled(operator: Operator) -> FloatArray | sp.csr_array:
+    """Return the rows with their scale, dense or sparse."""
+    if not isinstance(operator, Matrix):
+        raise TypeError(f"no norm bound is known for the operator {type(operator).__name__}")
+    if operator.scale is None:
+        return operator.data
+    if isinstance(operator.data, np.ndarray):
+        return operator.data * operator.scale[:, None]
+    return sp.csr_array(sp.diags_array(operator.scale) @ operator.data)
+
+
+def _spectral(matrix: FloatArray | sp.csr_array) -> float:
+    """Return an upper bound of norm(M)_2: computed where a side is short, else a rough one."""
+    rough = _rough(matrix)
+    side = min(matrix.shape)
+    if not 0 < side <= EXACT_UP_TO:
+        return rough
+    product = matrix @ matrix.T if matrix.shape[0] == side else matrix.T @ matrix
+    dense = product if isinstance(product, np.ndarray) else product.toarray()
+    largest = scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[side - 1, side - 1])
+    return min(rough, math.sqrt(max(float(largest[0]), 0.0)) * SLACK)
+
+
+def _rough(matrix: Any) -> float:
+    """Return min(norm_F, sqrt(norm_1 norm_inf)), an upper bound of norm(M)_2."""
     size = abs(matrix)
-    frobenius = math.sqrt(float((matrix.data**2).sum()))
-    return min(frobenius, math.sqrt(float(size.sum(axis=0).max()) * float(size.sum(axis=1).max())))
+    if 0 in size.shape:
+        return 0.0
+    columns, rows = (np.asarray(size.sum(axis=axis)).ravel() for axis in (0, 1))
+    frobenius = math.sqrt(float((size * size).sum()))
+    return min(frobenius, math.sqrt(float(columns.max()) * float(rows.max()))) * SLACK

@@ -7,6 +7,7 @@ import numpy as np
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.results import FloatArray
 
@@ -27,7 +28,11 @@ WHOLE: dict[str, Cone] = {
     "orthant 5": Orthant(5),
     "semidefinite 1": complete(1),
     "semidefinite 4": complete(4),
+    "second-order 2": SecondOrder(2),
+    "second-order 4": SecondOrder(4),
     "product": Product([Orthant(2), complete(3), Orthant(1), complete(2)]),
+    "second-order product": Product([SecondOrder(3), SecondOrder(2)]),
+    "product of all": Product([SecondOrder(3), Orthant(2), complete(2), SecondOrder(2)]),
 }
 """Cones whose weights are known entry by entry."""
 CONES: dict[str, Cone] = {
@@ -38,10 +43,12 @@ CONES: dict[str, Cone] = {
 
 
 def multiplicity(cone: Cone) -> FloatArray:
-    """2 for the off-diagonal entries of matrix blocks, else 1."""
+    """2 for second-order blocks and the off-diagonal entries of matrix blocks, else 1."""
     if isinstance(cone, Product):
         return np.concatenate([multiplicity(part) for part in cone.parts])
-    return cone.multiplicity if isinstance(cone, Semidefinite) else np.ones(cone.size)
+    if isinstance(cone, Semidefinite):
+        return np.where(cone.rows == cone.columns, 1.0, 2.0)
+    return np.full(cone.size, 2.0 if isinstance(cone, SecondOrder) else 1.0)
 
 
 def random_weights(cone: Cone, rng: np.random.Generator) -> FloatArray:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
 from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from tests.cones.sample_cones import arrow, complete
@@ -96,6 +97,41 @@ def test_completeness() -> None:
     assert complete(1).complete
     assert not arrow(3).complete
     assert arrow(2).complete
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5, 8])
+def test_a_completed_pattern_has_the_same_matrix_in_other_places(order: int) -> None:
+    rng = RNG(order)
+    for _ in range(20):
+        kept = np.triu(rng.random((order, order)) < 0.5) | np.eye(order, dtype=bool)
+        rows, columns = np.nonzero(kept)
+        shuffled = rng.permutation(len(rows))
+        pattern = Semidefinite(order, rows[shuffled], columns[shuffled])
+        whole, places = pattern.completed()
+        assert whole.complete
+        assert len(np.unique(places)) == pattern.size
+        np.testing.assert_array_equal(whole.rows[places], pattern.rows)
+        np.testing.assert_array_equal(whole.columns[places], pattern.columns)
+        scores = rng.standard_normal(pattern.size) + 1.5 * pattern.identity
+        filled = np.zeros(whole.size)
+        filled[places] = scores
+        np.testing.assert_array_equal(whole.matrix(filled), pattern.matrix(scores))
+        ours, theirs = pattern.separate(scores), whole.separate(filled)
+        assert (ours is None) == (theirs is None)
+        if ours is not None and theirs is not None:
+            np.testing.assert_allclose(theirs.values[places], ours.values, atol=1e-15)
+
+
+def test_a_completed_pattern_keeps_the_oracle_of_the_pattern() -> None:
+    chosen = arrow(4).started({"semidefinite": Cholesky()}, RNG(0))
+    assert chosen.completed()[0].oracles == {"semidefinite": Cholesky()}
+    assert arrow(4).completed()[0].oracles == {"semidefinite": PivotedCholesky()}
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_there_is_no_deepest_atom_of_a_matrix_that_is_not_finite(bad: float) -> None:
+    with pytest.raises(NumericalError, match="not finite"):
+        complete(2).deepest(np.array([1.0, bad, 1.0]))
 
 
 def test_a_product_is_slices_of_one_vector() -> None:

@@ -51,6 +51,31 @@ def test_an_atom_violates_the_scores_and_lies_in_the_base(
     assert bottom - 1e-12 <= depth <= -slack + 1e-12
 
 
+@PROPERTY
+@given(drawn)
+def test_the_deepest_atom_has_the_lowest_score_of_the_base(case: tuple[Cone, int, float]) -> None:
+    cone, seed, shift = case
+    scores, rng = draw_scores(cone, seed, shift), np.random.default_rng(seed)
+    before = scores.copy()
+    atom, value = cone.deepest(scores)
+    np.testing.assert_array_equal(scores, before)
+    assert value == pytest.approx(lowest(cone, scores), abs=1e-12)
+    assert atom.values @ scores[atom.span] == pytest.approx(value, abs=1e-12)
+    assert atom.values @ cone.identity[atom.span] == pytest.approx(1.0, abs=1e-12)
+    assert random_weights(cone, rng) @ scores >= value - 1e-12
+
+
+@every_whole_cone
+def test_deepest_atoms_are_extreme(cone: Cone) -> None:
+    """One eigenvalue 1, all others 0."""
+    for seed in range(20):
+        atom, _ = cone.deepest(draw_scores(cone, seed, 0.0))
+        weights = np.zeros(cone.size)
+        weights[atom.span] = atom.values
+        values = np.sort(weight_eigenvalues(cone, weights))
+        np.testing.assert_allclose(values, [0.0] * (cone.rank - 1) + [1.0], atol=1e-12)
+
+
 @every_whole_cone
 def test_atoms_are_extreme(cone: Cone) -> None:
     """One eigenvalue 1, all others 0."""
@@ -60,6 +85,29 @@ def test_atoms_are_extreme(cone: Cone) -> None:
     weights[atom.span] = atom.values
     values = np.sort(weight_eigenvalues(cone, weights))
     np.testing.assert_allclose(values, [0.0] * (cone.rank - 1) + [1.0], atol=1e-12)
+
+
+@every_cone
+def test_the_multiplicity_makes_a_plain_dot_the_trace_inner_product(cone: Cone) -> None:
+    """<x, e> is the sum of the eigenvalues of x, and <x, x> that of their squares."""
+    np.testing.assert_array_equal(cone.multiplicity, multiplicity(cone))
+    for seed in range(10):
+        scores = draw_scores(cone, seed, 0.3)
+        weights, values = cone.multiplicity * scores, cone.eigenvalues(scores)
+        assert weights @ cone.identity == pytest.approx(values.sum(), abs=1e-12)
+        assert weights @ scores == pytest.approx((values**2).sum(), rel=1e-12)
+
+
+@every_cone
+@pytest.mark.parametrize("exponent", [-900, -300, 300, 900])
+def test_scaling_by_a_power_of_two_changes_no_atom(cone: Cone, exponent: int) -> None:
+    for seed in range(5):
+        scores = draw_scores(cone, seed, 0.0)
+        atom, value = cone.deepest(scores)
+        scaled, scaled_value = cone.deepest(np.ldexp(scores, exponent))
+        assert scaled.span == atom.span
+        np.testing.assert_allclose(scaled.values, atom.values, atol=1e-13)
+        assert np.ldexp(scaled_value, -exponent) == pytest.approx(value, abs=1e-13)
 
 
 @every_cone
@@ -83,7 +131,7 @@ def test_spectrum_and_assemble_are_inverse(case: tuple[Cone, int, float]) -> Non
     np.testing.assert_allclose(weights, scores * multiplicity(cone), atol=1e-12)
     other = draw_scores(cone, seed + 1, 0.0)
     assert cone.assemble(np.ones(cone.rank), frame) @ other == pytest.approx(
-        cone.identity @ other, abs=1e-12
+        cone.eigenvalues(other).sum(), abs=1e-12
     )
 
 

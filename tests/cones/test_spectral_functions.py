@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.cones.spectral import barycentre, lowest, project, softmin
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.spectral import barycentre, gibbs, lowest, project, softmin
 from perceptron_lab.results import FloatArray
 from tests.cones.sample_cones import (
     WHOLE,
@@ -92,7 +93,10 @@ def test_softmin_of_huge_scores_does_not_overflow(
 @PROPERTY
 @given(drawn, st.sampled_from([0.1, 1.0, 10.0]))
 def test_project_satisfies_the_variational_inequality(case: tuple[Cone, int], size: float) -> None:
-    """<p - z, u - p> >= 0 for all u in Delta(K), in the trace inner product."""
+    """<p - z, u - p> >= 0 for all u in Delta(K), in the trace inner product.
+
+    The least <p - z, u> is the lowest eigenvalue of p - z, so that this is the whole condition.
+    """
     cone, seed = case
     rng = np.random.default_rng(seed)
     scores = size * rng.standard_normal(cone.size)
@@ -101,9 +105,7 @@ def test_project_satisfies_the_variational_inequality(case: tuple[Cone, int], si
     gradient = nearest / multiplicity(cone) - scores
     for _ in range(8):
         assert gradient @ (random_weights(cone, rng) - nearest) >= -1e-10
-    values, frame = cone.spectrum(scores)
-    deepest = cone.assemble((np.arange(cone.rank) == values.argmax()).astype(float), frame)
-    assert gradient @ (deepest - nearest) >= -1e-10
+    assert gradient @ nearest == pytest.approx(lowest(cone, gradient), abs=1e-10)
 
 
 @PROPERTY
@@ -130,10 +132,49 @@ def test_a_multiple_of_e_changes_neither_function(cone: Cone, shift: float) -> N
             )
 
 
+@every_cone
+@pytest.mark.parametrize("smoothing", [1e-9, 0.1, 1.0, 1e9])
+def test_gibbs_returns_the_softmin_and_the_logarithm_of_the_sum(
+    cone: Cone, smoothing: float
+) -> None:
+    for seed in range(5):
+        scores = np.random.default_rng(seed).standard_normal(cone.size)
+        weights, log_partition = gibbs(cone, *cone.spectrum(scores), smoothing)
+        np.testing.assert_array_equal(weights, softmin(cone, scores, smoothing))
+        values = cone.eigenvalues(scores)
+        expected = scipy.special.logsumexp(-values / smoothing)
+        assert log_partition == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        smallest = -lowest(cone, scores) / smoothing
+        rounding = 1e-14 * max(1.0, abs(smallest))
+        assert -rounding <= log_partition - smallest <= np.log(cone.rank) + rounding
+
+
+@PROPERTY
+@given(drawn, st.sampled_from([0.05, 1.0]))
+def test_the_gradient_of_the_logarithm_of_the_sum_is_the_softmin(
+    case: tuple[Cone, int], smoothing: float
+) -> None:
+    """-mu d ln sum exp(-s / mu) = <softmin, ds>, by central differences."""
+    cone, seed = case
+    rng = np.random.default_rng(seed)
+    scores, direction = rng.standard_normal((2, cone.size))
+
+    def value(at: FloatArray) -> float:
+        return -smoothing * gibbs(cone, *cone.spectrum(at), smoothing)[1]
+
+    step = 1e-5 * direction
+    slope = (value(scores + step) - value(scores - step)) / 2e-5
+    assert slope == pytest.approx(softmin(cone, scores, smoothing) @ direction, abs=1e-5)
+
+
 def test_known_projections() -> None:
     np.testing.assert_allclose(project(Orthant(3), np.array([0.5, 0.4, -3.0])), [0.55, 0.45, 0.0])
     np.testing.assert_allclose(project(Orthant(1), np.array([-7.0])), [1.0])
     np.testing.assert_allclose(project(complete(2), np.array([0.0, 5.0, 0.0])), [0.5, 1.0, 0.5])
+    np.testing.assert_allclose(project(SecondOrder(3), np.array([3.0, 4.0, 0.0])), [0.6, 0.8, 1.0])
+    np.testing.assert_allclose(project(SecondOrder(3), np.array([0.0, 0.0, 9.0])), [0.0, 0.0, 1.0])
+    inside = project(SecondOrder(3), np.array([0.03, 0.04, 7.0]))  # 6.95, 7.05 become 0.45, 0.55
+    np.testing.assert_allclose(inside, [0.06, 0.08, 1.0])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,203 +1,333 @@
 """Every registered algorithm on every kind of system: the contract, whatever the answer."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from perceptron_lab import registry
-from perceptron_lab.datasets.maxcut import generate
-from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab import ConicSystem, registry
+from perceptron_lab.algorithms.base import view_of
+from perceptron_lab.certificates.feasibility import prove_point
+from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.driver import solve
+from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
+from perceptron_lab.operators.gram import Gram
+from perceptron_lab.operators.kernels import Linear
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.rescaled import RescaledRows
 from perceptron_lab.results import Status
-from perceptron_lab.system import ConicSystem
-from tests.families import infeasible, planted, planted_pencil
+from tests.conformance.systems import (
+    ALGORITHMS,
+    FEASIBLE,
+    INFEASIBLE,
+    KERNELS,
+    ROWS_ONLY,
+    SYSTEMS,
+    Make,
+    cases,
+    infeasible_kernel,
+    infeasible_rows,
+    linear_kernel,
+    maxcut,
+    pencil,
+    rows,
+    second_order,
+    two_classes,
+)
+from tests.families import planted
 
-ALGORITHMS = registry.names("algorithm")
-
-
-def rows_system():
-    return ConicSystem.from_rows(planted(5, 40, 0.05, np.random.default_rng(1))[0])
-
-
-def sparse_system():
-    rows = planted(5, 40, 0.05, np.random.default_rng(2))[0]
-    return ConicSystem.from_rows(sp.csr_array(np.where(abs(rows) < 0.05, 0.0, rows)))
-
-
-def labelled_system():
-    rng = np.random.default_rng(3)
-    examples = np.vstack([rng.normal(2, 0.5, (20, 3)), rng.normal(-2, 0.5, (20, 3))])
-    return ConicSystem.from_labelled(examples, np.repeat([1, 0], 20))
-
-
-def pencil_system():
-    return planted_pencil(5, 4, 0.3, np.random.default_rng(4))[0]
-
-
-def maxcut_system():
-    return homogenised(generate("random-12-25", seed=5))
-
-
-def infeasible_system():
-    return ConicSystem.from_rows(infeasible(4, 15, np.random.default_rng(6)))
-
-
-def line_system():
-    return ConicSystem.from_rows(np.array([[2.0], [0.5]]))
-
-
-FEASIBLE = [
-    rows_system,
-    sparse_system,
-    labelled_system,
-    pencil_system,
-    maxcut_system,
-    line_system,
-]
-SYSTEMS = [*FEASIBLE, infeasible_system]
 BUDGET = Budget(updates=3000, seconds=60.0)
 SETTLED = {Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED}
+LIMITS = {Status.UPDATE_LIMIT, Status.TIME_LIMIT}
+FLAGS = {
+    name: tuple(
+        getattr(registry.load("algorithm", name), flag, True)
+        for flag in ("uses_oracle", "takes_start")
+    )
+    for name in ALGORITHMS
+}
+NO_ORACLE = [name for name, (uses_oracle, _) in FLAGS.items() if not uses_oracle]
+OWN_START = [name for name, (_, takes_start) in FLAGS.items() if not takes_start]
+ITERATIVE = [name for name in ALGORITHMS if name != "svc"]
+"""Algorithms that do more than one step."""
 
 
-def case(algorithm, make):
-    return pytest.param(algorithm, make, id=f"{algorithm}-{make.__name__}")
+def records(name: str) -> Any:
+    return registry.load("algorithm", name)()
 
 
-CASES = [case(a, s) for a in ALGORITHMS for s in SYSTEMS]
-FEASIBLE_CASES = [case(a, s) for a in ALGORITHMS for s in FEASIBLE]
+def check_proofs(system: ConicSystem, result: Any, algorithm: str) -> None:
+    """What the result says is proved again, from its arrays and the data as given."""
+    origin = system if system.origin is None else system.origin
+    proof = prove_point(origin.operator, origin.cone, result.point, unit_rows=origin.unit_rows)
+    assert proof.margin_lower == result.margin_lower or result.margin_lower is None
+    assert proof.feasible == (result.status is Status.FEASIBLE)
+    if result.margin_upper:
+        view = view_of(records(algorithm), system)
+        first = view if view.origin is None else view.origin
+        upper = first.prove_weights(result.weights)
+        assert upper == pytest.approx(result.margin_upper, rel=1e-6)
 
 
-@pytest.mark.parametrize(("algorithm", "make"), CASES)
-def test_the_answer_is_allowed_and_its_certificate_proves(algorithm, make):
+# --- answers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("algorithm", "make"), cases(FEASIBLE))
+def test_feasible_systems_are_settled_and_the_answer_is_proved(algorithm: str, make: Make) -> None:
+    system = make()
+    result = solve(system, algorithm, budget=BUDGET, seed=1)
+    relaxed = algorithm == "relaxed-perceptron"
+    allowed = {Status.MARGIN_BOUNDED, Status.UPDATE_LIMIT} if relaxed else set()
+    assert result.status in {Status.FEASIBLE} | allowed
+    assert result.proved == (result.status in SETTLED)
+    assert result.certificate["claims_rejected"] == 0
+    assert result.margin_lower is not None
+    if result.margin_upper is not None:
+        assert 0.0 < result.margin_upper >= result.margin_lower
+    if result.status is Status.FEASIBLE:
+        assert result.margin_lower > 0
+    check_proofs(system, result, algorithm)
+
+
+@pytest.mark.parametrize(("algorithm", "make"), cases(INFEASIBLE, ITERATIVE))
+def test_infeasible_systems_have_no_feasible_answer(algorithm: str, make: Make) -> None:
     system = make()
     result = solve(system, algorithm, budget=BUDGET, seed=1)
     # A collapsed dilation is the honest end of space dilation on data without a separator.
-    allowed = SETTLED | {Status.UPDATE_LIMIT}
-    if make is infeasible_system:
-        allowed = allowed - {Status.FEASIBLE} | {Status.NUMERICAL_ERROR}
-    assert result.status in allowed
+    collapsed = {Status.NUMERICAL_ERROR} if algorithm == "space-dilation" else set()
+    assert result.status in {Status.INFEASIBLE, Status.MARGIN_BOUNDED} | LIMITS | collapsed
     assert result.proved == (result.status in SETTLED)
-    if result.status is Status.FEASIBLE:
-        assert result.margin_lower > 0
-        assert system.prove_point(result.point).feasible
-    if result.margin_lower is not None and result.margin_upper is not None:
-        assert result.margin_lower <= result.margin_upper
+    assert result.margin_lower is None or result.margin_lower <= 0.0
+    assert (result.margin_upper == 0.0) == (result.status is Status.INFEASIBLE)
+    check_proofs(system, result, algorithm)
 
 
-@pytest.mark.parametrize(("algorithm", "make"), FEASIBLE_CASES)
-def test_feasible_systems_are_settled(algorithm, make):
-    assert solve(make(), algorithm, budget=BUDGET, seed=1).status in SETTLED
+@pytest.mark.parametrize("make", [make for make in INFEASIBLE if make is not infeasible_kernel])
+def test_a_peer_on_data_without_a_separator_is_not_believed(make: Make) -> None:
+    system = make()
+    if isinstance(system.cone, Orthant):
+        result = solve(system, "svc")
+        assert result.status is Status.UNVERIFIED
+        assert not result.proved
 
 
-class Counting:
-    """An operator that counts true calls, around a system's own."""
-
-    def __init__(self, wrapped):
-        self.wrapped, self.calls = wrapped, 0
-
-    def __getattr__(self, name):
-        return getattr(self.wrapped, name)
-
-    def scores(self, point):
-        self.calls += 1
-        return self.wrapped.scores(point)
-
-    def combine(self, weights):
-        self.calls += 1
-        return self.wrapped.combine(weights)
+@pytest.mark.parametrize("algorithm", sorted(ROWS_ONLY))
+@pytest.mark.parametrize("make", [second_order, maxcut, pencil])
+def test_what_does_not_run_says_so(algorithm: str, make: Make) -> None:
+    with pytest.raises(InputError, match="rows and kernels only; choose another"):
+        solve(make(), algorithm)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_counters_equal_true_calls(algorithm, monkeypatch):
-    """On a matrix block the operator is used as it is; the trace's margins count nothing."""
-    system = pencil_system()
-    counting = Counting(system.operator)
-    monkeypatch.setattr(ConicSystem, "margin", lambda self, point: 0.0)
-    monkeypatch.setattr(ConicSystem, "_innermost", lambda self: (counting.wrapped, self.cone))
-    result = solve(system.with_operator(counting), algorithm, budget=Budget(updates=200))
-    assert result.products == counting.calls
-    assert result.queries == counting.calls  # these algorithms ask nothing else of the data
+# --- counters ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("algorithm", "make"), CASES)
-def test_same_seed_same_course(algorithm, make):
-    budget = Budget(updates=300)
+class Tally:
+    """How often the operators are applied, by their own methods; proofs do not use these."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.products = 0.0
+        self._count(monkeypatch, Matrix, "scores", 1.0)
+        self._count(monkeypatch, Matrix, "combine", 1.0)
+        self._count(monkeypatch, RescaledRows, "scores", 1.0)
+        self._count(monkeypatch, Gram, "combine", 1.0)
+        self._count(monkeypatch, Gram, "normal", None)
+        self._count(monkeypatch, RescaledRows, "stretch", -1.0)  # its product belongs to the map
+        for bracket in ("margin", "upper"):  # of the trace: they count nothing
+            monkeypatch.setattr(ConicSystem, bracket, lambda self, argument: 0.0)
+
+    def _count(
+        self, monkeypatch: pytest.MonkeyPatch, kind: type, name: str, cost: float | None
+    ) -> None:
+        original = getattr(kind, name)
+
+        def counted(operator: Any, *arguments: Any) -> Any:
+            self.products += 1.0 / operator.size if cost is None else cost
+            return original(operator, *arguments)
+
+        monkeypatch.setattr(kind, name, counted)
+
+
+@pytest.mark.parametrize("make", [rows, pencil, second_order, linear_kernel, infeasible_kernel])
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_products_equal_true_applications(
+    algorithm: str, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = make()
+    tally = Tally(monkeypatch)
+    result = solve(system, algorithm, budget=Budget(updates=200))
+    assert result.products == pytest.approx(tally.products)
+
+
+PRICES = {
+    # queries at the start and per update; products likewise, on rows and on a Gram operator
+    "perceptron": ((0, 1), (0, 1), (0, 1 / 40)),
+    "space-dilation": ((0, 1), (0, 1), None),
+    "ellipsoid": ((0, 1), (0, 1), None),
+    "normalized-perceptron": ((0, 1), (0, 1), (0, 1 / 40)),
+    "winnow": ((0, 1), (0, 1), None),
+    "von-neumann": ((0, 1), (1, 1), (1, 1 / 40)),
+    "smoothed-perceptron": ((1, 1), (3, 2), (2, 1)),
+    "smoothed-von-neumann": ((1, 1), (3, 2), (2, 1)),
+    "mirror-prox": ((0, 2), (0, 4), (0, 2)),
+}
+
+
+@pytest.mark.parametrize("gram", [False, True])
+@pytest.mark.parametrize("algorithm", PRICES)
+def test_an_update_costs_what_it_must(algorithm: str, gram: bool) -> None:
+    """On rows a query is one product; on a Gram operator scores are carried along, and a step
+    along one feature costs one of its columns."""
+    rng = np.random.default_rng(0)
+    data = planted(5, 40, 1e-4, rng)[0]
+    labels = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
+    system = (
+        ConicSystem.from_kernel(Linear(), data * labels[:, None], labels)
+        if gram
+        else ConicSystem.from_rows(data)
+    )
+    queries, on_rows, on_gram = PRICES[algorithm]
+    products = on_gram if gram and on_gram is not None else on_rows
+    for updates in (0, 4):
+        result = solve(system, algorithm, budget=Budget(updates=updates))
+        assert result.updates == updates
+        assert result.queries == queries[0] + queries[1] * updates
+        assert result.products == pytest.approx(products[0] + products[1] * updates)
+
+
+# --- course --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("algorithm", "make"), cases(SYSTEMS, ITERATIVE))
+def test_same_seed_same_course_with_every_record_due(algorithm: str, make: Make) -> None:
+    budget = Budget(updates=100)
     one, two = (solve(make(), algorithm, budget=budget, seed=7) for _ in range(2))
     assert np.array_equal(one.point, two.point)
     assert (one.status, one.updates, one.queries) == (two.status, two.updates, two.queries)
     assert one.trace.updates == two.trace.updates
-    assert one.trace.margin == two.trace.margin
+    assert np.array_equal(one.trace.margin, two.trace.margin, equal_nan=True)
+    assert np.array_equal(one.trace.upper, two.trace.upper, equal_nan=True)
     assert one.trace.phase == two.trace.phase
-
-
-@pytest.mark.parametrize(("algorithm", "make"), CASES)
-def test_the_trace_has_first_last_powers_of_two_and_every_phase(algorithm, make):
-    trace = solve(make(), algorithm, budget=Budget(updates=100), seed=2).trace
+    trace = one.trace
     assert trace.updates[0] == 0
     powers = {1 << k for k in range(7)}
     assert {u for u in powers if u <= trace.updates[-1]} <= set(trace.updates)
     assert trace.updates == sorted(trace.updates)
     assert trace.queries == sorted(trace.queries)
+    assert trace.products == sorted(trace.products)
+    assert trace.products[-1] <= one.products  # the last query may come after the last update
     changes = sum(a != b for a, b in zip(trace.phase, trace.phase[1:], strict=False))
     assert changes == len(dict.fromkeys(trace.phase)) - 1
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_inputs_stay_as_they_are(algorithm):
-    rows = planted(4, 20, 0.05, np.random.default_rng(8))[0] * 3.0
-    kept, start = rows.copy(), np.full(4, 0.5)
-    rows.flags.writeable = False
-    start.flags.writeable = False
-    solve(rows, algorithm, budget=Budget(updates=200), start=start)
-    assert np.array_equal(rows, kept)
-
-
-@pytest.mark.parametrize(("algorithm", "make"), CASES)
-def test_a_budget_of_zero_proves_what_is_there(algorithm, make):
+@pytest.mark.parametrize(("algorithm", "make"), cases(SYSTEMS))
+def test_a_budget_of_zero_proves_what_is_there(algorithm: str, make: Make) -> None:
     for budget in (Budget(updates=0), Budget(seconds=0.0)):
         result = solve(make(), algorithm, budget=budget)
-        assert (result.updates, result.queries) == (0, 0)
-        assert result.status in (Status.UPDATE_LIMIT, Status.TIME_LIMIT, Status.FEASIBLE)
+        assert result.updates == 0
+        assert result.queries <= 1  # smoothed algorithms look at their starting point
+        assert result.status in LIMITS | {Status.FEASIBLE}
         assert len(result.trace) == 1
+        assert "budget" in result.message
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_updates_never_exceed_the_budget(algorithm):
+@pytest.mark.parametrize("make", [infeasible_rows, infeasible_kernel])
+@pytest.mark.parametrize("algorithm", ITERATIVE)
+def test_updates_never_exceed_the_budget(algorithm: str, make: Make) -> None:
     for updates in (1, 2, 3, 17):
-        result = solve(infeasible_system(), algorithm, budget=Budget(updates=updates))
+        result = solve(make(), algorithm, budget=Budget(updates=updates))
         assert result.updates <= updates
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("seed", range(3))
-def test_permuting_or_repeating_rows_keeps_the_answer(algorithm, seed):
-    rng = np.random.default_rng(seed)
-    rows = planted(4, 25, 0.1, rng)[0]
-    shuffled = np.vstack([rows, rows[:10]])[rng.permutation(35)] * rng.uniform(0.5, 2, (35, 1))
-    for data in (rows, shuffled):
-        result = solve(data, algorithm, budget=BUDGET, seed=seed)
-        assert result.status in SETTLED
-        if result.status is Status.FEASIBLE:
-            assert (rows @ result.point > 0).all()
+def test_inputs_stay_as_they_are(algorithm: str) -> None:
+    data = planted(4, 20, 0.05, np.random.default_rng(8))[0] * 3.0
+    examples, labels = two_classes(1)
+    matrix = examples @ examples.T
+    given = [data, examples, labels, matrix]
+    kept = [array.copy() for array in given]
+    for array in given:
+        array.flags.writeable = False
+    start = np.full(4, 0.5)
+    start.flags.writeable = False
+    limited: dict[str, Any] = {"budget": Budget(updates=200)}
+    solve(data, algorithm, **limited)
+    if algorithm not in OWN_START:
+        solve(data, algorithm, start=start, **limited)
+    solve((examples, labels), algorithm, **limited)
+    solve(ConicSystem.from_kernel("precomputed", matrix, labels), algorithm, **limited)
+    if algorithm not in ROWS_ONLY:
+        solve(ConicSystem.second_order(data, [4, 16]), algorithm, **limited)
+    for array, before in zip(given, kept, strict=True):
+        assert np.array_equal(array, before)
 
 
-@pytest.mark.parametrize("algorithm", ["perceptron", "ellipsoid", "space-dilation"])
-@pytest.mark.parametrize("seed", range(5))
-def test_deterministic_algorithms_turn_with_the_space(algorithm, seed):
-    rng = np.random.default_rng(seed)
-    rows = planted(5, 30, 0.05, rng)[0]
-    turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-    here, there = solve(rows, algorithm), solve(rows @ turn, algorithm)
-    assert here.updates == there.updates
-    assert np.allclose(here.point @ turn, there.point, atol=1e-8)
+# --- oracles and starts --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("oracle", registry.names("oracle"))
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_every_oracle_serves_every_algorithm(algorithm, oracle):
-    rows = registry.load("oracle", oracle).kind == "orthant"
-    systems = [rows_system, maxcut_system] if rows else [maxcut_system]
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name not in NO_ORACLE])
+def test_every_oracle_serves_every_algorithm_that_asks_one(algorithm: str, oracle: str) -> None:
+    on_rows = registry.load("oracle", oracle).kind == "orthant"
+    systems = [rows, maxcut, linear_kernel] if on_rows else [maxcut]
     for make in systems:
         result = solve(make(), algorithm, oracle=oracle, budget=BUDGET, seed=3)
         assert result.status in SETTLED
+
+
+@pytest.mark.parametrize("oracle", ["most-violated", "eigenvector"])
+@pytest.mark.parametrize("algorithm", NO_ORACLE)
+def test_an_oracle_is_refused_where_none_is_asked(algorithm: str, oracle: str) -> None:
+    with pytest.raises(InputError, match=f"{algorithm} looks at all constraints.*leave the oracle"):
+        solve(rows(), algorithm, oracle=oracle)
+
+
+def test_an_oracle_for_a_cone_without_any_is_refused() -> None:
+    with pytest.raises(InputError, match="semidefinite blocks, of which the system has none"):
+        solve(second_order(), "perceptron", oracle="eigenvector")
+    with pytest.raises(InputError, match="orthant blocks, of which the system has none"):
+        solve(second_order(), "perceptron", oracle="cyclic")
+
+
+@pytest.mark.parametrize("algorithm", OWN_START)
+def test_a_start_is_refused_where_the_algorithm_has_its_own(algorithm: str) -> None:
+    with pytest.raises(InputError, match=f"{algorithm} has a starting point of its own; leave"):
+        solve(rows(), algorithm, start=np.ones(5))
+
+
+@pytest.mark.parametrize("make", [rows, second_order, *KERNELS])
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name not in OWN_START])
+def test_a_start_is_where_the_point_starts(algorithm: str, make: Make) -> None:
+    """On a Gram system it is a vector of coefficients, whatever the algorithm runs on."""
+    system = make()
+    start = np.random.default_rng(0).standard_normal(system.operator.unknowns)
+    seen: list[Any] = []
+    solve(
+        system,
+        algorithm,
+        start=start,
+        budget=Budget(updates=0),
+        observe=lambda point: seen.append(point.copy()) or {},  # type: ignore[func-returns-value]
+    )
+    operator = system.operator
+    scores = operator.scores(operator.expand(start))
+    assert operator.scores(operator.expand(seen[0])) == pytest.approx(scores)
+    with pytest.raises(InputError, match=f"give {operator.unknowns} finite numbers"):
+        solve(system, algorithm, start=start[1:])
+
+
+def test_the_flags_are_those_of_the_papers() -> None:
+    additive = {
+        "normalized-perceptron",
+        "von-neumann",
+        "smoothed-perceptron",
+        "smoothed-von-neumann",
+        "iterated-smoothed-von-neumann",
+        "mirror-prox",
+        "adaptive-mirror-prox",
+        "svc",
+    }
+    assert set(NO_ORACLE) == additive
+    assert set(OWN_START) == additive | {"winnow"}

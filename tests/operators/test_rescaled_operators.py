@@ -53,8 +53,9 @@ def assert_acts_like(operator: Rescaled, rows: FloatArray, seed: int) -> None:
     np.testing.assert_allclose(operator.combine(weights), weights @ rows, atol=1e-10 * scale)
     for i in range(len(rows)):
         atom = Atom(slice(i, i + 1), np.ones(1))
-        np.testing.assert_allclose(operator.normal(atom), rows[i], atol=1e-10 * scale)
-        np.testing.assert_allclose(operator.image(atom), rows @ rows[i], atol=1e-9 * scale**2)
+        normal = operator.normal(atom)
+        np.testing.assert_allclose(normal, rows[i], atol=1e-10 * scale)
+        np.testing.assert_allclose(operator.scores(normal), rows @ rows[i], atol=1e-9 * scale**2)
 
 
 @PROPERTY

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.ellipsoid import Ellipsoid, coefficients, log_volume_radius
 from perceptron_lab.algorithms.space_dilation import SpaceDilation
+from perceptron_lab.claims import MarginBelow
 from perceptron_lab.driver import solve
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
@@ -97,12 +99,26 @@ def test_infeasible_rows_end_with_proved_weights(seed, variant):
     rng = np.random.default_rng(seed)
     rows = infeasible(int(rng.integers(2, 6)), 20, rng)
     result = solve(rows, Ellipsoid(variant=variant, margin=1e-6))
-    assert result.status is Status.MARGIN_BOUNDED
+    assert result.status is Status.INFEASIBLE
     assert result.proved
-    assert result.margin_upper <= 1e-12
+    assert result.margin_upper == 0.0
     assert (result.weights >= 0).all()
     combined = result.weights @ rows / (result.weights @ np.linalg.norm(rows, axis=1))
-    assert np.linalg.norm(combined) <= result.margin_upper
+    assert np.linalg.norm(combined) <= 1e-12
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_its_weights_bound_the_margin_without_the_judge(seed, variant):
+    """What the method itself claims, before the exact test decides the case."""
+    rng = np.random.default_rng(seed)
+    rows = infeasible(int(rng.integers(2, 6)), 20, rng)
+    system = ConicSystem.from_rows(rows)
+    algorithm = Ellipsoid(variant=variant, margin=1e-6)
+    _, claim = advance(algorithm, system, algorithm.start(system, rng), 10**6)
+    assert isinstance(claim, MarginBelow)
+    assert claim.bound == 1e-6
+    assert system.prove_weights(claim.weights) <= 1e-12
 
 
 @pytest.mark.parametrize("seed", SEEDS)

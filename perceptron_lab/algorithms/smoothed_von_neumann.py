@@ -1,0 +1,207 @@
+"""The smoothed perceptron-von Neumann algorithms (`RamdasPena2014`, Algorithms 6 and 7)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import claim_of
+from perceptron_lab.algorithms.smoothing import Euclidean, SmoothedState, begin, turn
+from perceptron_lab.claims import Claim
+from perceptron_lab.cones.spectral import barycentre
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem
+
+
+@dataclass(frozen=True, config=STRICT)
+class SmoothedVonNeumann:
+    """Smoothed perceptron and von Neumann at once: the prox-function is norm(p - q)^2 / 2.
+
+    The iteration is that of :mod:`perceptron_lab.algorithms.smoothing` around q = e / n, with the
+    Euclidean projection onto Delta(K) and mu_0 = 2 norm(A)_2^2 (the paper's 2 n is its bound for n
+    unit rows). A separator y_k is found after at most 2 sqrt 2 norm(A)_2 / rho iterations, weights
+    with norm(A p_k) <= epsilon, where no separator exists, after at most
+    2 norm(A)_2 / epsilon min{sqrt 2, sqrt 2 norm(A q) / |rho|} (Lemma 9; its last lines drop a
+    factor sqrt 2).
+
+    Parameters
+    ----------
+    epsilon
+        delta of Algorithm 6, > 0 (default 1e-6).
+
+    References
+    ----------
+    `RamdasPena2014`, Algorithm 6, Lemmas 7, 8 and 9.
+    """
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+
+    uses_oracle: ClassVar[bool] = False
+    takes_start: ClassVar[bool] = False
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system with whole matrices: projections need them."""
+        return system.completed()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> SmoothedState:
+        """Return the state at the barycentre."""
+        return begin(system, Euclidean(barycentre(system.cone)))
+
+    def step(
+        self, system: ConicSystem, state: SmoothedState, most: int
+    ) -> tuple[SmoothedState, Claim | None]:
+        """Make up to ``most`` iterations; claim a separator, or weights that bound the margin."""
+        prox = Euclidean(barycentre(system.cone))
+        for _ in range(most):
+            image = system.norm(state.mean)
+            claim = claim_of(system, state, state.score, state.scores, image, self.epsilon)
+            if claim is not None:
+                return state, claim
+            turn(system, state, prox)
+        return state, None
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return 2 sqrt 2 norm(A)_2 / rho."""
+        theorem = "Lemma 8 of RamdasPena2014"
+        if facts.margin is None or facts.spectral is None or facts.margin <= 0.0:
+            return Bound(None, theorem, "no positive margin, or no bound of norm(A)_2, is known")
+        return Bound(call_limit(facts.spectral, facts.margin), theorem)
+
+    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
+        """Return 2 sqrt 2 norm(A)_2 / epsilon."""
+        theorem = "Lemma 9 of RamdasPena2014"
+        if facts.spectral is None or epsilon <= 0.0:
+            return Bound(None, theorem, "no bound of norm(A)_2, or no epsilon, is known")
+        return Bound(call_limit(facts.spectral, epsilon), theorem)
+
+
+def call_limit(spectral: float, accuracy: float) -> float:
+    """Return 2 sqrt 2 norm(A)_2 / delta: by then Algorithm 6 has separated, or norm(A p) <= delta.
+
+    L(y_k) <= mu_k max d - norm(A p_k)^2 / 2 with max d <= 1 and mu_k < 4 norm(A)_2^2 / (k + 1)^2; a
+    y_k that does not separate has L(y_k) >= 0.
+    """
+    return 2.0 * math.sqrt(2.0) * spectral / accuracy
+
+
+@plain_dataclass(kw_only=True)
+class IteratedState(SmoothedState):
+    """The state of the call under way, and what it is called with.
+
+    ``around`` is q_t, ``accuracy`` delta_t, ``call`` t + 1, ``limit`` the iterations it may take.
+    """
+
+    around: FloatArray
+    accuracy: float
+    limit: float
+    call: int = 1
+
+
+@dataclass(frozen=True, config=STRICT)
+class IteratedSmoothedVonNeumann:
+    """Algorithm 6 called again and again, around its own last answer, gamma times as accurate.
+
+        q_0 = e / n,    delta_t = norm(A q_t) / gamma,    q_{t+1} = Algorithm 6 (q_t, delta_t),
+
+    until a call finds a separator (an exit that the paper does not print) or delta_t < epsilon.
+    Each call takes at most 2 sqrt 2 norm(A)_2 / max(rho, delta_t) iterations. Where no separator
+    exists, calls also take at most 2 sqrt 2 gamma norm(A)_2 / |rho| each, and
+    ln(1 / epsilon) / ln gamma of them give norm(A q) <= epsilon (Theorem 4). A call that exceeds
+    its limit has run out of double precision, and is not repeated for ever.
+
+    Parameters
+    ----------
+    gamma
+        > 1 (default 2).
+    epsilon
+        > 0 (default 1e-6).
+
+    References
+    ----------
+    `RamdasPena2014`, Algorithm 7, Theorem 4; Soheili and Pena (2013), cited there.
+    """
+
+    gamma: Annotated[float, Field(gt=1)] = 2.0
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+
+    uses_oracle: ClassVar[bool] = False
+    takes_start: ClassVar[bool] = False
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system with whole matrices: projections need them."""
+        return system.completed()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> IteratedState:
+        """Return the state at the start of the first call."""
+        around = barycentre(system.cone)
+        return self._called(system, around, system.norm(system.combine(around)))
+
+    def _called(self, system: ConicSystem, around: FloatArray, image: float) -> IteratedState:
+        """Return the state at the start of Algorithm 6 (q, norm(A q) / gamma)."""
+        epsilon = max(self.epsilon, system.target)
+        accuracy = max(image, epsilon) / self.gamma
+        state = vars(begin(system, Euclidean(around)))
+        limit = call_limit(system.spectral_norm(), accuracy) + 2.0
+        return IteratedState(
+            **(state | {"phase": "call 1"}), around=around, accuracy=accuracy, limit=limit
+        )
+
+    def step(
+        self, system: ConicSystem, state: IteratedState, most: int
+    ) -> tuple[IteratedState, Claim | None]:
+        """Go on with the call under way, for up to ``most`` iterations."""
+        prox = Euclidean(state.around)
+        for _ in range(most):
+            image = system.norm(state.mean)
+            claim = claim_of(system, state, state.score, state.scores, image, self.epsilon)
+            if claim is not None:
+                return state, claim
+            if image < state.accuracy:
+                return self._again(system, state, image), None
+            if state.turn > state.limit:
+                raise NumericalError(
+                    f"call {state.call} found neither a separator nor norm(A p) < "
+                    f"{state.accuracy:.3g} in {state.turn} iterations, as it must in exact "
+                    "arithmetic: the margin is beyond double precision here"
+                )
+            turn(system, state, prox)
+        return state, None
+
+    def _again(self, system: ConicSystem, state: IteratedState, image: float) -> IteratedState:
+        """Return the state at the start of the next call."""
+        assert state.weights is not None
+        following = self._called(system, state.weights, image)
+        following.updates, following.iterations = state.updates, state.iterations
+        following.claimed = state.claimed
+        following.call = state.call + 1
+        following.phase = f"call {following.call}"
+        return following
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return the calls, ln(L / rho) / ln gamma + 1, times 2 sqrt 2 norm(A)_2 / rho."""
+        theorem = "Theorem 4 of RamdasPena2014"
+        if facts.margin is None or facts.spectral is None or facts.margin <= 0.0:
+            return Bound(None, theorem, "no positive margin, or no bound of norm(A)_2, is known")
+        return self._calls(facts, facts.margin, theorem)
+
+    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
+        """Return ln(gamma L / epsilon) / ln gamma + 1 calls, times the limit of the last one."""
+        theorem = "Theorem 4 of RamdasPena2014"
+        if facts.spectral is None or epsilon <= 0.0:
+            return Bound(None, theorem, "no bound of norm(A)_2, or no epsilon, is known")
+        return self._calls(facts, epsilon / self.gamma, theorem)
+
+    def _calls(self, facts: Facts, accuracy: float, theorem: str) -> Bound:
+        assert facts.spectral is not None
+        if facts.atom_norm is None:
+            return Bound(None, theorem, "no bound of the cuts' norms is known")
+        calls = max(0.0, math.log(facts.atom_norm / accuracy) / math.log(self.gamma)) + 1.0
+        return Bound(calls * (call_limit(facts.spectral, accuracy) + 2.0), theorem)

@@ -1,0 +1,143 @@
+"""Smoothed minimisation of L(y) = max over p in Delta(K) of <-p, A*y> + norm(y)^2 / 2.
+
+L_mu replaces the maximum by that of <-p, A*y> - mu d(p), with a prox-function d >= 0 that is
+strongly convex with modulus 1 in a norm for which norm(A p)^2 <= lambda norm(p)^2. From
+mu_0 = 2 lambda and theta_k = 2 / (k + 3), with p_mu(y) the maximiser, the excessive gap technique
+
+    y_{k+1} = (1 - theta_k) (y_k + theta_k A p_k) + theta_k^2 A p_{mu_k}(y_k),
+    mu_{k+1} = (1 - theta_k) mu_k,
+    p_{k+1} = (1 - theta_k) p_k + theta_k p_{mu_{k+1}}(y_{k+1})
+
+keeps L_{mu_k}(y_k) <= -norm(A p_k)^2 / 2, with mu_k = 4 lambda / ((k + 1) (k + 2)).
+
+References
+----------
+`RamdasPena2014`, Algorithms 4 and 6, Lemmas 5 and 8, Appendix A.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import State
+from perceptron_lab.cones.spectral import barycentre, gibbs, project
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+
+class Prox(Protocol):
+    """A prox-function d on Delta(K)."""
+
+    def centre(self, system: ConicSystem) -> FloatArray:
+        """Return argmin d, as weights."""
+        ...
+
+    def constant(self, system: ConicSystem) -> float:
+        """Return lambda with norm(A p)^2 <= lambda norm(p)^2 in the norm of d."""
+        ...
+
+    def nearest(
+        self, system: ConicSystem, scores: FloatArray, smoothing: float
+    ) -> tuple[FloatArray, float]:
+        """Return argmin of <p, scores> + mu d(p), and the lowest eigenvalue of the scores."""
+        ...
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """d(p) = sum_i p_i ln p_i + ln n over the eigenvalues, at most ln n; the norm is norm_1."""
+
+    def centre(self, system: ConicSystem) -> FloatArray:
+        """Return e / n."""
+        return barycentre(system.cone)
+
+    def constant(self, system: ConicSystem) -> float:
+        """Return L^2, L >= norm(A(atom)): A maps the unit ball of norm_1 to hull(+-A(atom))."""
+        return system.atom_norm() ** 2
+
+    def nearest(
+        self, system: ConicSystem, scores: FloatArray, smoothing: float
+    ) -> tuple[FloatArray, float]:
+        """Return the softmin."""
+        values, frame = system.spectrum(scores)
+        return gibbs(system.cone, values, frame, smoothing)[0], float(values.min())
+
+
+@dataclass(frozen=True)
+class Euclidean:
+    """d(p) = norm(p - q)^2 / 2 in the trace norm, at most 1.
+
+    Parameters
+    ----------
+    around
+        q in Delta(K), as weights.
+    """
+
+    around: FloatArray
+
+    def centre(self, system: ConicSystem) -> FloatArray:
+        """Return q."""
+        return self.around
+
+    def constant(self, system: ConicSystem) -> float:
+        """Return norm(A)_2^2 (the papers bound it by n, the number of unit rows)."""
+        return system.spectral_norm() ** 2
+
+    def nearest(
+        self, system: ConicSystem, scores: FloatArray, smoothing: float
+    ) -> tuple[FloatArray, float]:
+        """Return the projection of q - scores / mu onto Delta(K)."""
+        element = self.around / system.cone.multiplicity
+        return project(system.cone, element - scores / smoothing), system.lowest(scores)
+
+
+@dataclass(kw_only=True)
+class SmoothedState(State):
+    """y_k = ``point``, p_k = ``weights``, and what the next turn needs.
+
+    ``mean`` is A p_k, ``nearest`` is A p_{mu_k}(y_k); ``turn`` is k.
+    """
+
+    smoothing: float
+    mean: FloatArray
+    nearest: FloatArray
+    scores: FloatArray
+    score: float
+    turn: int = 0
+
+
+def begin(system: ConicSystem, prox: Prox) -> SmoothedState:
+    """Return the state at y_0 = A (argmin d), p_0 = p_{mu_0}(y_0)."""
+    point = system.combine(prox.centre(system))
+    scores = system.scores(point)
+    smoothing = 2.0 * prox.constant(system)
+    weights, score = prox.nearest(system, scores, smoothing)
+    image = system.combine(weights)
+    return SmoothedState(
+        point=point,
+        weights=weights,
+        smoothing=smoothing,
+        mean=image,
+        nearest=image,
+        scores=scores,
+        score=score,
+    )
+
+
+def turn(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
+    """Go from k to k + 1: two products."""
+    assert state.weights is not None
+    theta = 2.0 / (state.turn + 3.0)
+    state.point = (1.0 - theta) * (state.point + theta * state.mean) + theta**2 * state.nearest
+    state.smoothing *= 1.0 - theta
+    state.scores = system.scores(state.point)
+    weights, state.score = prox.nearest(system, state.scores, state.smoothing)
+    state.nearest = system.combine(weights)
+    state.mean = (1.0 - theta) * state.mean + theta * state.nearest
+    state.weights = np.asarray((1.0 - theta) * state.weights + theta * weights)
+    state.turn += 1
+    state.updates += 1
+    state.iterations += 1

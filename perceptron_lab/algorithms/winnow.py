@@ -1,0 +1,115 @@
+"""Winnow: multiplicative updates, for the l1 margin (`RamdasPena2014`, section 2.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import State, cut_or_claim
+from perceptron_lab.claims import Claim
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem, Cut
+
+
+@plain_dataclass(kw_only=True)
+class WinnowState(State):
+    """The sum of the cuts a / norm(a)_inf used, shape ``(dimension,)``."""
+
+    total: FloatArray
+
+
+@dataclass(frozen=True, config=STRICT)
+class Winnow:
+    """Winnow on the lifted positive problem: y = u - v with (u, v) in the simplex of R^(2d).
+
+    A constraint a'y > 0 is (a, -a)'(u, v) > 0 with (u, v) >= 0. While a cut a with a'y <= 0 exists,
+    its normalised a / norm(a)_inf is added to a sum s, and
+
+        (u, v) = (exp(eta s), exp(-eta s)) / (sum of both),
+        y_i = sinh(eta s_i) / sum_j cosh(eta s_j).
+
+    Let rho_1 = max over norm(y)_1 = 1 of min over cuts of a'y / norm(a)_inf, the l1 margin. With
+    the constant rate eta < 2 rho_1, at most ln(2 d) / (eta rho_1 - eta^2 / 2) updates are made:
+    2 ln(2 d) / rho_1^2 at eta = rho_1. (The paper prints ln(n) / rho_1^2, without the constant.
+    Each update multiplies W = sum exp(eta (s, -s)) by at most exp(eta^2 / 2), and
+    W >= exp(eta rho_1 t), since some weighted mean of the exponents is.) With the default rate
+    eta_t = sqrt(ln(2 d) / t), which needs no margin, 4 ln(2 d) / rho_1^2 suffice: the regret of t
+    steps is at most 2 sqrt(t ln(2 d)).
+
+    rho_1 >= rho / sqrt(d), so that a known rho gives a bound too.
+
+    Parameters
+    ----------
+    rate
+        eta > 0; None (default) stands for eta_t = sqrt(ln(2 d) / t).
+
+    References
+    ----------
+    `RamdasPena2014`, section 2.2; Littlestone (1991), cited there.
+    """
+
+    rate: Annotated[float, Field(gt=0)] | None = None
+
+    takes_start: ClassVar[bool] = False
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: norm_1 and norm_inf need some."""
+        return system.in_coordinates()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> WinnowState:
+        """Return the state at y = 0."""
+        return WinnowState(
+            point=np.zeros(system.dimension),
+            weights=np.zeros(system.cone.size),
+            total=np.zeros(system.dimension),
+        )
+
+    def step(
+        self, system: ConicSystem, state: WinnowState, most: int
+    ) -> tuple[WinnowState, Claim | None]:
+        """Make up to ``most`` updates; claim y feasible when no cut is left."""
+        assert state.weights is not None
+        for _ in range(most):
+            cut = cut_or_claim(system, state.point)
+            if not isinstance(cut, Cut):
+                return state, cut
+            length = float(np.abs(cut.normal).max())
+            state.total += cut.normal / length
+            state.weights[cut.atom.span] += cut.atom.values / length
+            state.updates += 1
+            state.point = lifted(self._rate(system.dimension, state.updates) * state.total)
+        return state, None
+
+    def _rate(self, dimension: int, update: int) -> float:
+        """Return eta after so many updates, 1 or more."""
+        return self.rate or math.sqrt(math.log(2.0 * dimension) / update)
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return ln(2 d) / (eta rho_1 - eta^2 / 2), or 4 ln(2 d) / rho_1^2."""
+        theorem = "section 2.2 of RamdasPena2014 (Littlestone), with its constant"
+        margin = facts.l1_margin
+        if margin is None and facts.unit_margin is not None:
+            margin = facts.unit_margin / math.sqrt(facts.dimension)
+        if margin is None or margin <= 0.0:
+            return Bound(None, theorem, "no positive margin is known")
+        size = math.log(2.0 * facts.dimension)
+        if self.rate is None:
+            return Bound(4.0 * size / margin**2, theorem)
+        gain = self.rate * margin - self.rate**2 / 2.0
+        if gain <= 0.0:
+            return Bound(None, theorem, "the rate is not below twice the l1 margin")
+        return Bound(size / gain, theorem)
+
+
+def lifted(exponents: FloatArray) -> FloatArray:
+    """Return sinh(z_i) / sum_j cosh(z_j), clear of overflow."""
+    largest = np.abs(exponents).max()
+    up, down = np.exp(exponents - largest), np.exp(-exponents - largest)
+    return np.asarray((up - down) / (up + down).sum())

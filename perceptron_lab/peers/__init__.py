@@ -1,0 +1,1 @@
+"""Reference solvers behind the same contract: what they answer is proved like everything else."""

@@ -1,0 +1,51 @@
+"""The reference solver: its answers are proved, or not believed."""
+
+import numpy as np
+import pytest
+
+from perceptron_lab.driver import solve
+from perceptron_lab.errors import InputError
+from perceptron_lab.operators.kernels import Linear, Rbf
+from perceptron_lab.peers.svc import Svc
+from perceptron_lab.results import Status
+from perceptron_lab.system import ConicSystem
+from tests.families import exact_margin, infeasible, planted
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_machine_finds_the_largest_margin(seed):
+    rows = planted(5, 40, 0.05, np.random.default_rng(seed))[0]
+    result = solve(rows, Svc(tolerance=1e-6))
+    assert result.status is Status.FEASIBLE
+    assert result.margin_lower == pytest.approx(exact_margin(rows)[0], rel=1e-4)
+    assert result.margin_upper == pytest.approx(result.margin_lower, rel=1e-3)
+
+
+def test_kernel_and_rows_agree():
+    rng = np.random.default_rng(1)
+    examples = rng.standard_normal((40, 3))
+    labels = examples[:, 0] > 0
+    kernel = solve(ConicSystem.from_kernel(Linear(), examples, labels), "svc")
+    rows = solve(ConicSystem.from_labelled(examples, labels, affine=False), "svc")
+    assert kernel.status is rows.status is Status.FEASIBLE
+    assert kernel.margin_lower == pytest.approx(rows.margin_lower, rel=1e-2)
+
+
+def test_it_separates_what_a_kernel_separates():
+    rng = np.random.default_rng(2)
+    examples = rng.standard_normal((60, 4))
+    labels = np.sum(examples**2, axis=1) > 3.5
+    result = solve(ConicSystem.from_kernel(Rbf(gamma=0.5), examples, labels), "svc")
+    assert result.status is Status.FEASIBLE
+    assert result.point.shape == (60,)
+
+
+def test_a_wrong_answer_is_not_believed():
+    rows = infeasible(3, 12, np.random.default_rng(3))
+    assert solve(rows, Svc(penalty=1.0)).status is Status.UNVERIFIED
+
+
+def test_only_rows_and_kernels():
+    system = ConicSystem.second_order(np.eye(3), [3])
+    with pytest.raises(InputError, match="rows and kernels only"):
+        solve(system, "svc")

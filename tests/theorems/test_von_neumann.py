@@ -1,0 +1,95 @@
+"""Von Neumann's algorithm (RamdasPena2014, Algorithm 5): both bounds, and its potential."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from perceptron_lab import ConicSystem, solve
+from perceptron_lab.algorithms.von_neumann import VonNeumann
+from perceptron_lab.claims import MarginBelow
+from perceptron_lab.results import Status
+from tests.families import FEASIBLE, INFEASIBLE, feasible_of, infeasible, infeasible_of
+from tests.theorems.courses import (
+    SEEDS,
+    check_bound,
+    check_certificate_bound,
+    first_claim,
+    ready,
+    walk,
+)
+
+ALGORITHM = VonNeumann()
+
+
+@pytest.mark.parametrize("kind", FEASIBLE)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_updates_stay_within_the_bound(seed: int, kind: str) -> None:
+    check_bound(ALGORITHM, kind, seed)
+
+
+@pytest.mark.parametrize("kind", INFEASIBLE)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_certificates_come_within_the_bound(seed: int, kind: str) -> None:
+    check_certificate_bound(ALGORITHM, kind, seed, 0.003)
+
+
+@pytest.mark.parametrize("kind", FEASIBLE + INFEASIBLE)
+@pytest.mark.parametrize("seed", range(10))
+def test_the_norm_never_grows_and_its_inverse_square_grows_by_one_over_l_squared(
+    seed: int, kind: str
+) -> None:
+    known = feasible_of(kind, seed) if kind in FEASIBLE else infeasible_of(kind, seed)
+    system = ready(ALGORITHM, known.system)
+    course = [(system.norm(s.point), s.weights.copy()) for s in walk(ALGORITHM, system, 100)]
+    for (before, _), (after, weights) in pairwise(course):
+        assert after <= before
+        # walk ends with a claim, so that <a, w> <= 0 in every update
+        assert after**-2 >= before**-2 + system.atom_norm() ** -2 * (1 - 1e-6)
+        assert weights @ system.cone.identity == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", FEASIBLE)
+@pytest.mark.parametrize("seed", range(5))
+def test_each_step_is_the_best_on_its_segment(seed: int, kind: str) -> None:
+    system = ready(ALGORITHM, feasible_of(kind, seed).system)
+    points = [state.point.copy() for state in walk(ALGORITHM, system, 20)]
+    for before, after in pairwise(points):
+        atom = system.cone.deepest(system.operator.scores(before))[0]
+        normal = system.operator.normal(atom)
+        best = min(
+            system.norm((1 - theta) * before + theta * normal)
+            for theta in np.linspace(0.0, 1.0, 201)
+        )
+        assert system.norm(after) <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_it_ends_with_the_first_point_that_separates(seed: int) -> None:
+    """The exit on feasible data that the paper does not print."""
+    system = ready(ALGORITHM, feasible_of("rows", seed).system)
+    course = [system.operator.scores(s.point).min() for s in walk(ALGORITHM, system, 10**5)]
+    assert all(score <= 0 for score in course[:-1])
+    assert course[-1] > 0
+
+
+def test_it_ends_with_weights_at_its_own_epsilon() -> None:
+    rows = infeasible(3, 30, np.random.default_rng(0))
+    for epsilon in (0.1, 0.01, 0.001):
+        algorithm = VonNeumann(epsilon=epsilon)
+        system = ready(algorithm, ConicSystem.from_rows(rows))
+        state, claim = first_claim(algorithm, system, 10**5)
+        assert isinstance(claim, MarginBelow)
+        assert claim.bound == epsilon
+        assert system.norm(state.point) <= epsilon
+        assert state.updates <= math.ceil(epsilon**-2)
+
+
+def test_one_row_is_its_own_answer() -> None:
+    result = solve(np.array([[3.0, 4.0]]), ALGORITHM)
+    assert result.status is Status.FEASIBLE
+    assert result.updates == 0
+    assert result.margin_lower == pytest.approx(1.0)
