@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -16,19 +16,48 @@ from perceptron_lab.experiments.yaml_source import read_source
 
 KINDS: Final = ("algorithms", "oracles", "datasets", "experiments")
 
+_LEGEND = (
+    "theorem: runs, and a theorem bounds its updates; runs: without such a bound; coordinates: on "
+    "the pivoted-Cholesky coordinates of the kernel matrix; -: does not run."
+)
+
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of name and summary.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of what has a name.")
 def listing(kind: str, as_json: bool) -> int:
-    """List algorithms, oracles, datasets or shipped experiments, each with a summary."""
+    """List algorithms, oracles, datasets or shipped experiments, each with a summary.
+
+    For algorithms a second table says on which kinds of systems each of them runs, and where a
+    theorem bounds its updates.
+    """
     summaries = _experiments() if kind == "experiments" else _registered(kind.removesuffix("s"))
+    matrix = _matrix() if kind == "algorithms" else {}
     if as_json:
-        items = [{"name": name, "summary": summary} for name, summary in summaries.items()]
-        click.echo(json.dumps(items, indent=2))
-    else:
-        show_table("", ("name", "summary"), list(summaries.items()))
+        click.echo(json.dumps(_items(summaries, matrix), indent=2))
+        return 0
+    show_table("", ("name", "summary"), list(summaries.items()))
+    if matrix:
+        kinds = list(next(iter(matrix.values())))
+        rows = [(name, *(entries[kind] for kind in kinds)) for name, entries in matrix.items()]
+        show_table("", ("name", *kinds), rows)
+        click.echo(_LEGEND)
     return 0
+
+
+def _items(summaries: dict[str, str], matrix: dict[str, dict[str, str]]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "summary": summary} | ({"systems": matrix[name]} if name in matrix else {})
+        for name, summary in summaries.items()
+    ]
+
+
+def _matrix() -> dict[str, dict[str, str]]:
+    """Return algorithm -> kind of system -> what holds there."""
+    # Imported here: the other lists need no numerical code.
+    from perceptron_lab.algorithms.capabilities import capabilities
+
+    return capabilities()
 
 
 def _registered(kind: str) -> dict[str, str]:

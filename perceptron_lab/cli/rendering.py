@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich import box
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 _WIDTH = 240
 """Columns of a line that goes to a file or a pipe."""
+_LONGEST = 44
+"""Letters in a line of a cell of text."""
+_KEYS = ("problem", "label")
+"""Columns that tell the lines of a table apart, as far as it has them; otherwise the first does."""
 
 
 @dataclass(frozen=True)
@@ -38,31 +43,39 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
 def show_frame(title: str, frame: pd.DataFrame) -> None:
     """Print a frame, numbers to the right; columns that hold nothing are left out.
 
-    What is wider than the terminal is printed in parts, each beginning with the first column.
+    What is wider than the terminal is printed in parts, each beginning with the columns that tell
+    the lines apart.
     """
     import pandas as pd
 
     console = _console()
-    columns = []
+    keys, columns = [], []
     for name in frame.columns:
         cells = [_text(value) for value in frame[name]]
         numeric = pd.api.types.is_numeric_dtype(frame[name])
-        if any(cells):
-            columns.append(_Column(str(name), cells, "right" if numeric else "left"))
+        column = _Column(str(name), cells, "right" if numeric else "left")
+        if name in _KEYS:
+            keys.append(column)
+        elif any(cells):
+            columns.append(column)
+    if not keys:
+        keys, columns = columns[:1], columns[1:]
     console.print(title)
-    for part in _parts(columns, console):
+    for part in _parts(keys, columns, console):
         console.print(_table(part))
 
 
-def _parts(columns: Sequence[_Column], console: Console) -> list[list[_Column]]:
-    """Divide the columns so that each part fits the console, as far as two columns do."""
-    parts = [list(columns[:2])]
-    for column in columns[2:]:
+def _parts(
+    keys: Sequence[_Column], columns: Sequence[_Column], console: Console
+) -> list[list[_Column]]:
+    """Divide the columns so that each part fits the console, as far as one beside the keys does."""
+    parts = [[*keys, *columns[:1]]]
+    for column in columns[1:]:
         table = _table([*parts[-1], column])
         if Measurement.get(console, console.options, table).maximum < console.width:
             parts[-1].append(column)
         else:
-            parts.append([columns[0], column])
+            parts.append([*keys, column])
     return parts
 
 
@@ -95,4 +108,4 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else fill(str(value), _LONGEST)

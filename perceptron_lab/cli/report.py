@@ -11,8 +11,8 @@ from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.runner import load_config
-from perceptron_lab.experiments.store import parsed, read_config_of
-from perceptron_lab.reporting import table_frame, write_report
+from perceptron_lab.experiments.store import read_config_of
+from perceptron_lab.reporting import Evidence, table_frame, write_report
 
 
 @click.command("report")
@@ -31,9 +31,9 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
         written = write_report(folder, config.report.model_dump(), config.title)
         if quiet:
             continue
-        runs = parsed((folder / "runs.csv").read_text(encoding="utf-8"))
+        evidence = Evidence.of_folder(folder)
         for name in config.report.tables:
-            show_frame(config.title or name, table_frame(name, runs))
+            show_frame(config.title or name, table_frame(name, evidence))
         for path in written:
             click.echo(str(path))
         if not written:

@@ -21,7 +21,7 @@ from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.plan import plan
 from perceptron_lab.experiments.runner import Results, load_config
 from perceptron_lab.experiments.runner import run as run_experiment
-from perceptron_lab.reporting import table_frame, write_report
+from perceptron_lab.reporting import Evidence, table_frame, write_report
 
 
 @click.command("run")
@@ -109,13 +109,14 @@ def _show_saved(done: int, folder: Path) -> None:
 
 def _conclude(config: ExperimentConfig, results: Results, quiet: bool) -> None:
     """Write the report; print its tables and the paths of everything written."""
-    written = write_report(results.folder, config.report.model_dump(), config.title)
     for row in results.failed:
         text = f"{row['problem']}  {row['label']}  {row['status']}: {row['message']}"
         click.echo(f"failed: {text}", err=True)
+    written = write_report(results.folder, config.report.model_dump(), config.title)
     if quiet:
         return
+    evidence = Evidence.of_folder(results.folder)
     for name in config.report.tables:
-        show_frame(config.title or name, table_frame(name, results.to_frame()))
+        show_frame(config.title or name, table_frame(name, evidence))
     for path in (results.folder / "runs.csv", results.folder / "environment.json", *written):
         click.echo(str(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
@@ -12,9 +13,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from perceptron_lab.errors import did_you_mean
 from perceptron_lab.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper
 
-TABLES: Final = ("table_6_1",)
+TABLES: Final = ("table_6_1", "table_2", "infeasible", "table_figure_2", "conic", "rates")
 """The tables that a report may ask for."""
-FIGURES: Final = ("table_6_1",)
+FIGURES: Final = ("table_6_1", "figure_1", "figure_2", "convergence", "certificates")
 """The figures that a report may ask for."""
 
 _GOAL_WORDS = ("decide", "budget")
@@ -54,11 +55,16 @@ def _matching(pattern: str, words: str) -> Callable[[str], str]:
     return check
 
 
-def _without_repeats(seeds: list[int]) -> list[int]:
-    repeated = [seed for index, seed in enumerate(seeds) if seed in seeds[:index]]
-    if repeated:
-        raise ValueError(f"the seed {repeated[0]} is listed twice; allowed: different seeds")
-    return seeds
+def _without_repeats(what: str) -> Callable[[list[int]], list[int]]:
+    def check(numbers: list[int]) -> list[int]:
+        repeated = [number for index, number in enumerate(numbers) if number in numbers[:index]]
+        if repeated:
+            raise ValueError(
+                f"the {what} {repeated[0]} is listed twice; allowed: different {what}s"
+            )
+        return numbers
+
+    return check
 
 
 FileName = Annotated[
@@ -81,6 +87,27 @@ Label = Annotated[
 Grid = dict[str, Annotated[list[Any], Field(min_length=1)]]
 """Parameter -> its values; the sweep is the product."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Seeds = Annotated[list[Seed], Field(min_length=1), AfterValidator(_without_repeats("seed"))]
+Updates = Annotated[int, Field(ge=1)]
+
+
+class Limits(BaseModel):
+    """Limits that replace those of the experiment's budget.
+
+    Parameters
+    ----------
+    updates, seconds
+        As in a budget; None keeps the experiment's.
+    """
+
+    model_config = STRICT | ConfigDict(frozen=True)
+
+    updates: Annotated[int, Field(ge=0)] | None = None
+    seconds: Annotated[float, Field(ge=0)] | None = None
+
+    def applied_to(self, budget: Budget) -> Budget:
+        """Return the budget with these limits in the place of its own."""
+        return replace(budget, **self.model_dump(exclude_none=True))
 
 
 class ProblemEntry(BaseModel):
@@ -92,12 +119,15 @@ class ProblemEntry(BaseModel):
         A registered name.
     grid
         Parameters to sweep over.
+    seeds
+        In the place of the experiment's, where these problems need more or fewer.
     """
 
     model_config = STRICT | ConfigDict(extra="allow", frozen=True)
 
     dataset: str
     grid: Grid = {}
+    seeds: Seeds | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -121,6 +151,8 @@ class AlgorithmEntry(BaseModel):
         one per kind of cone. By default as ``solve`` chooses.
     grid
         Parameters (and ``oracle``) to sweep over.
+    budget
+        Limits of this algorithm, in the place of the experiment's.
     """
 
     model_config = STRICT | ConfigDict(frozen=True)
@@ -130,6 +162,7 @@ class AlgorithmEntry(BaseModel):
     parameters: dict[str, Any] = {}
     oracle: Any = None
     grid: Grid = {}
+    budget: Limits = Limits()
 
 
 class Report(BaseModel):
@@ -164,6 +197,11 @@ class ExperimentConfig(BaseModel):
         The limits of one run.
     seeds
         Each problem and algorithm is run once per seed.
+    trace_measures
+        Whether every record of a trace holds the problem's own measures of its point.
+    record_at
+        Updates at which the trace has a record, beside the first, the last, the powers of two and
+        the beginnings of phases; 1 or more each, none twice.
     report
         Tables and figures to be written at the end.
     """
@@ -176,7 +214,9 @@ class ExperimentConfig(BaseModel):
     algorithms: Annotated[list[AlgorithmEntry], Field(min_length=1)]
     goal: Annotated[Goal, BeforeValidator(_goal)] = "decide"
     budget: Budget = Budget()
-    seeds: Annotated[list[Seed], Field(min_length=1), AfterValidator(_without_repeats)] = [0]
+    seeds: Seeds = [0]
+    trace_measures: bool = False
+    record_at: Annotated[list[Updates], AfterValidator(_without_repeats("update"))] = []
     report: Report = Report()
 
 
@@ -184,6 +224,7 @@ KNOWN_KEYS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     (): tuple(ExperimentConfig.model_fields),
     ("problems",): tuple(ProblemEntry.model_fields),
     ("algorithms",): tuple(AlgorithmEntry.model_fields),
+    ("algorithms", "budget"): tuple(Limits.model_fields),
     ("budget",): tuple(Budget.__dataclass_fields__),
     ("report",): tuple(Report.model_fields),
 }

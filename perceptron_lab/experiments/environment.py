@@ -24,6 +24,7 @@ _PACKAGES = (
     "pebble",
     "pydantic",
     "pyyaml",
+    "scikit-learn",
     "threadpoolctl",
 )
 _TRANSIENT = ("id", "time", "argv")

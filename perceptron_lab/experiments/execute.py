@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pebble import ProcessExpired, ProcessPool
 from threadpoolctl import threadpool_limits
 
@@ -33,7 +34,7 @@ class Outcome:
     result
         The result, or None if there is none.
     measures
-        The problem's own figures of the last point.
+        The problem's own figures of the last point, those that are numbers and not arrays.
     """
 
     status: Status
@@ -78,11 +79,14 @@ def run_cell(cell: Cell, problem: Problem) -> Outcome:
                 budget=cell.budget,
                 seed=cell.algorithm_seed,
                 facts=problem.facts,
+                record_at=cell.record_at,
+                observe=problem.measure if cell.trace_measures else None,
             )
             measures = problem.measure(result.point) if problem.measure else {}
     except Exception as error:
         return _failure(error)
-    return Outcome(result.status, result.message, result, measures)
+    scalars = {name: float(value) for name, value in measures.items() if np.ndim(value) == 0}
+    return Outcome(result.status, result.message, result, scalars)
 
 
 def _failure(error: Exception) -> Outcome:

@@ -37,6 +37,10 @@ class Cell:
         When the run ends.
     seed
         The only source of randomness.
+    record_at
+        Updates at which the trace has a record in any case.
+    trace_measures
+        Whether the trace holds the problem's measures.
     """
 
     instance: Instance
@@ -44,6 +48,8 @@ class Cell:
     goal: Goal
     budget: Budget
     seed: int
+    record_at: tuple[int, ...] = ()
+    trace_measures: bool = False
 
     @property
     def problem_key(self) -> str:
@@ -59,7 +65,7 @@ class Cell:
     def identify(self, sha256: str) -> str:
         """Return the cell's name: 16 hexadecimal digits of all that determines its course.
 
-        The budget is no part of it.
+        The budget and what is recorded are no part of it.
 
         Parameters
         ----------
@@ -98,9 +104,17 @@ def plan(config: ExperimentConfig) -> list[Cell]:
     """
     variants = variants_of(config)
     return [
-        Cell(instance, variant, config.goal, config.budget, seed)
+        Cell(
+            instance,
+            variant,
+            config.goal,
+            variant.limits.applied_to(config.budget),
+            seed,
+            tuple(config.record_at),
+            config.trace_measures,
+        )
         for instance in instances_of(config)
-        for seed in config.seeds
+        for seed in (config.seeds if instance.seeds is None else instance.seeds)
         for variant in variants
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -132,10 +133,10 @@ def row_of(cell: Cell, name: str, problem: Problem, outcome: Outcome, environmen
         "cell": name,
         "problem": cell.instance.title,
         "constraints": int(problem.system.cone.rank),
-        "dimension": int(problem.system.operator.dimension),
+        "dimension": int(problem.system.operator.unknowns),
         "algorithm": cell.variant.algorithm.name,
         "label": cell.variant.label,
-        "oracle": " + ".join(map(str, cell.variant.oracles or _default_oracles(problem))),
+        "oracle": " + ".join(map(str, _oracles(cell, problem))),
         "parameters": json.dumps(cell.variant.algorithm.parameters),
         "seed": cell.seed,
         "status": outcome.status.value,
@@ -145,7 +146,12 @@ def row_of(cell: Cell, name: str, problem: Problem, outcome: Outcome, environmen
     return settings | _figures(outcome.result) | ending | measures
 
 
-def _default_oracles(problem: Problem) -> list[Component]:
+def _oracles(cell: Cell, problem: Problem) -> Sequence[Component]:
+    """Return the oracles that are asked: those chosen, or the defaults; none by some algorithms."""
+    if not getattr(cell.variant.algorithm.record, "uses_oracle", True):
+        return []
+    if cell.variant.oracles:
+        return cell.variant.oracles
     records = problem.system.cone.oracles.values()
     return [Component("oracle", registry.name_of("oracle", record), record) for record in records]
 
@@ -164,8 +170,13 @@ def _figures(result: Result | None) -> Row:
         "products": result.products,
         "seconds": result.seconds,
         "total_seconds": result.total_seconds,
-        "bound": result.bound.value,
+        "bound": _finite(result.bound.value),
     }
+
+
+def _finite(bound: float | None) -> float | None:
+    """Return a bound, if it bounds anything."""
+    return None if bound is None or math.isinf(bound) else bound
 
 
 def _identities(cells: Sequence[Cell], problems: Mapping[str, Problem]) -> list[str]:

@@ -7,15 +7,16 @@ times its instances. The same code serves ``plab check`` and ``plab run``; nothi
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from typing import Any
 
 from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.components import Component, Mention, build
-from perceptron_lab.experiments.config import AlgorithmEntry, ProblemEntry
+from perceptron_lab.experiments.config import AlgorithmEntry, Limits, ProblemEntry
 from perceptron_lab.experiments.faults import Crumbs, Fault, dotted, received
 
 MOST_COMBINATIONS = 10_000
@@ -37,11 +38,14 @@ class AlgorithmVariant:
         At most one per kind of cone; where there is none, the default is used.
     label
         What rows and tables call it; different for different variants.
+    limits
+        Its own limits, in the place of the experiment's.
     """
 
     algorithm: Component
     oracles: tuple[Component, ...]
     label: str
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -64,12 +68,16 @@ class Instance:
     name
         The instance, one of the dataset's names.
     title
-        What rows and tables call it: its name, and the parameters that a grid gave it.
+        What rows and tables call it: its name, followed by the parameters that a grid gave it if
+        the grid gives several instances of that name.
+    seeds
+        Its own seeds, in the place of the experiment's; or None.
     """
 
     dataset: Component
     name: str
     title: str
+    seeds: tuple[int, ...] | None = None
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -125,9 +133,14 @@ def algorithm_variants(
         mention = Mention("algorithm", entry.name, (*crumbs, "name"), chosen, choice.places)
         algorithm = build(mention, faults)
         oracles = _oracles(spec, at, faults)
-        if algorithm is not None and oracles is not None:
-            label = (entry.label or entry.name) + choice.suffix
-            variants.append(AlgorithmVariant(algorithm, oracles, label))
+        if algorithm is None or oracles is None:
+            continue
+        if oracles and not getattr(type(algorithm.record), "uses_oracle", True):
+            text = f"the algorithm {entry.name!r} asks no separation oracle; delete `oracle`"
+            faults.append(Fault(at, text, at_key=True))
+            continue
+        label = (entry.label or entry.name) + choice.suffix
+        variants.append(AlgorithmVariant(algorithm, oracles, label, entry.budget))
     return variants
 
 
@@ -135,7 +148,8 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
     """Return the instances of an entry; arguments as in :func:`algorithm_variants`."""
     given = entry.parameters
     places: dict[str, Crumbs] = {key: (*crumbs, key) for key in given}
-    instances = []
+    seeds = None if entry.seeds is None else tuple(entry.seeds)
+    found: list[tuple[Component, str, str]] = []
     for choice in _choices(given, places, entry.grid, crumbs, faults):
         at = (*crumbs, "dataset")
         mention = Mention("dataset", entry.dataset, at, choice.parameters, choice.places)
@@ -149,8 +163,12 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
             continue
         if not names:
             faults.append(Fault(crumbs, f"the dataset {entry.dataset!r} has no instances here"))
-        instances += [Instance(dataset, name, name + choice.suffix) for name in names]
-    return instances
+        found += [(dataset, name, choice.suffix) for name in names]
+    counts = Counter(name for _, name, _ in found)
+    return [
+        Instance(dataset, name, name + suffix if counts[name] > 1 else name, seeds)
+        for dataset, name, suffix in found
+    ]
 
 
 def repeated_algorithms(

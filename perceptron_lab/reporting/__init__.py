@@ -1,8 +1,10 @@
-"""Tables and figures as pure functions of the table of runs.
+"""Tables and figures as functions of the runs of an experiment.
 
-``runs.csv`` is all they read: a report can be made again at any time, and a reader can check it.
+``runs.csv`` and the results beside it are all they read: a report can be made again at any time,
+and a reader can check it.
 """
 
+from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.report import check_report, table_frame, write_report
 
-__all__ = ["check_report", "table_frame", "write_report"]
+__all__ = ["Evidence", "check_report", "table_frame", "write_report"]

@@ -14,13 +14,12 @@ from importlib.resources import files
 import pandas as pd
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.reporting.runs import COUNTS, checked_runs
+from perceptron_lab.reporting.runs import COUNTS
+from perceptron_lab.reporting.summary import ending
 from perceptron_lab.results import Status
 
 THESIS_LABELS = ("PRA", "EA")
 """Perceptron rescaling algorithm and ellipsoid algorithm: the labels that Table 6.1 has."""
-
-CLAIMS = (Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED)
 
 
 @dataclass(frozen=True)
@@ -108,20 +107,19 @@ def compare(runs: pd.DataFrame) -> Comparison:
     Parameters
     ----------
     runs
-        The table of runs of homogenised systems, one row per cell.
+        The checked table of runs of homogenised systems, one row per cell.
 
     Raises
     ------
     DataError
-        If the table is not one of runs, or one problem has several dimensions.
+        If one problem has several dimensions.
     """
-    checked = checked_runs(runs)
     groups = {
         (str(problem), str(label)): group
-        for (problem, label), group in checked.groupby(["problem", "label"], sort=False)
+        for (problem, label), group in runs.groupby(["problem", "label"], sort=False)
     }
-    orders = {problem: _order(checked, problem) for problem in checked["problem"].unique()}
-    labels = list(checked["label"].unique())
+    orders = {problem: _order(runs, problem) for problem in runs["problem"].unique()}
+    labels = list(runs["label"].unique())
     entries = {
         (problem, label): _entry(groups.get((problem, label)), thesis_table().get((problem, label)))
         for problem in orders
@@ -174,7 +172,5 @@ def _status(runs: pd.DataFrame) -> str:
 
 
 def _ending(status: str, proved: bool) -> str:
-    """Name an ending that is not a proved feasible point; a claim without proof says so."""
-    if proved and status == Status.FEASIBLE:
-        return ""
-    return f"{status} (unproved)" if not proved and status in CLAIMS else str(status)
+    """Name an ending that is not a proved feasible point."""
+    return "" if proved and status == Status.FEASIBLE else ending(status, proved)

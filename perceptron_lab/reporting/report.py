@@ -9,9 +9,9 @@ import pandas as pd
 
 from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.experiments.store import replace_file
-from perceptron_lab.reporting.figures import FIGURES, render
-from perceptron_lab.reporting.latex import LATEX
-from perceptron_lab.reporting.runs import read_runs
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.figures import FIGURES
+from perceptron_lab.reporting.figures.drawing import render
 from perceptron_lab.reporting.tables import TABLES
 
 
@@ -33,25 +33,25 @@ def check_report(report: Mapping[str, Sequence[str]]) -> None:
     _refuse_unknown("figure", report.get("figures", ()), FIGURES)
 
 
-def table_frame(name: str, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a table by its name.
+def table_frame(name: str, evidence: Evidence) -> pd.DataFrame:
+    """Return a table by its name, with full precision.
 
     Parameters
     ----------
     name
         A name of :data:`~perceptron_lab.reporting.tables.TABLES`, such as ``table_6_1``.
-    runs
-        The table of runs, one row per cell.
+    evidence
+        The runs.
 
     Raises
     ------
     ConfigError
         If the name is unknown.
     DataError
-        If the runs are empty, incomplete or contradict one another.
+        If the runs are not what the table is made of, or contradict one another.
     """
     _refuse_unknown("table", [name], TABLES)
-    return TABLES[name](runs)
+    return TABLES[name](evidence).frame
 
 
 def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -> list[Path]:
@@ -63,7 +63,7 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
     Parameters
     ----------
     folder
-        The experiment's folder, which holds ``runs.csv``.
+        The experiment's folder, which holds ``runs.csv`` and ``cells/``.
     report
         ``tables`` and ``figures``, each a list of names; both optional.
     title
@@ -79,17 +79,19 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
     ConfigError
         If a name is unknown.
     DataError
-        If ``runs.csv`` is missing, unreadable, empty, incomplete or contradicts itself.
+        If ``runs.csv`` is missing, unreadable, empty, incomplete or contradicts itself, or a result
+        is missing that is needed.
     """
     check_report(report)
-    runs = read_runs(folder / "runs.csv")
+    evidence = Evidence.of_folder(folder)
     contents: dict[Path, bytes] = {}
     for name in report.get("tables", ()):
-        contents[folder / f"{name}.csv"] = _csv(TABLES[name](runs))
-        contents[folder / f"{name}.tex"] = LATEX[name](runs, title).encode()
+        table = TABLES[name](evidence)
+        contents[folder / f"{name}.csv"] = _csv(table.frame)
+        contents[folder / f"{name}.tex"] = table.latex(title).encode()
     for name in report.get("figures", ()):
-        contents[folder / f"{name}.png"] = render(FIGURES[name], runs, title, "png")
-        contents[folder / f"{name}.pdf"] = render(FIGURES[name], runs, title, "pdf")
+        contents[folder / f"{name}.png"] = render(FIGURES[name], evidence, title, "png")
+        contents[folder / f"{name}.pdf"] = render(FIGURES[name], evidence, title, "pdf")
     for path, content in contents.items():
         replace_file(path, content)
     return list(contents)

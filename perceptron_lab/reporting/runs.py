@@ -11,10 +11,11 @@ import pandas as pd
 from perceptron_lab.errors import DataError
 from perceptron_lab.results import Status
 
-TEXT: Final = ("problem", "label", "status")
+TEXT: Final = ("cell", "problem", "label", "status")
 COUNTS: Final = ("updates", "queries", "seconds")
-NUMBERS: Final = ("dimension", "seed", *COUNTS)
-REQUIRED: Final = (*TEXT, "proved", *NUMBERS)
+NUMBERS: Final = ("constraints", "dimension", "seed", *COUNTS, "products", "margin_upper", "bound")
+SIGNED: Final = ("margin_lower",)
+REQUIRED: Final = (*TEXT, "proved", *NUMBERS, *SIGNED)
 """The columns that reports need; further ones are carried along unchecked."""
 
 _TRUTH = {"true": True, "True": True, "false": False, "False": False, "": False}
@@ -79,8 +80,8 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
     checked = runs.reset_index(drop=True)
     for column in TEXT:
         checked[column] = _text(checked[column], where)
-    for column in NUMBERS:
-        checked[column] = _numbers(checked[column], where)
+    for column in (*NUMBERS, *SIGNED):
+        checked[column] = _numbers(checked[column], where, signed=column in SIGNED)
     checked["proved"] = _truth(checked["proved"], where)
     _refuse(~checked["status"].isin(list(Status)), checked["status"], where, ", ".join(Status))
     _refuse_incomplete(checked, where)
@@ -94,11 +95,11 @@ def _text(values: pd.Series, where: str) -> pd.Series:
     return text
 
 
-def _numbers(values: pd.Series, where: str) -> pd.Series:
+def _numbers(values: pd.Series, where: str, signed: bool) -> pd.Series:
     given = values.astype(object).where(values.notna() & (values.astype(str) != ""), None)
     numbers = pd.to_numeric(given, errors="coerce").astype(float)
-    wrong = given.notna() & ~((numbers >= 0) & (numbers < np.inf))
-    _refuse(wrong, values, where, "a finite number, 0 or more, or nothing")
+    wrong = given.notna() & ~(np.isfinite(numbers) & (signed | (numbers >= 0)))
+    _refuse(wrong, values, where, f"a finite number, {'' if signed else '0 or more, '}or nothing")
     return numbers
 
 

@@ -219,6 +219,21 @@ def test_list_names_everything(output: Any) -> None:
         assert all(item["name"] and item["summary"] for item in items)
 
 
+def test_list_says_where_each_algorithm_runs(output: Any) -> None:
+    assert main(["list", "algorithms", "--json"]) == 0
+    systems = {item["name"]: item["systems"] for item in json.loads(output())}
+    assert set(systems) == set(registry.names("algorithm"))
+    assert systems["mirror-prox"]["semidefinite"] == "theorem"
+    assert systems["ellipsoid"]["kernel"] == "coordinates: theorem"
+    assert main(["list", "algorithms"]) == 0
+    lines = [line.split() for line in output().splitlines()]
+    kinds = list(systems["perceptron"])
+    assert ["name", *kinds] in lines
+    assert ["perceptron", *systems["perceptron"].values()] in lines
+    assert main(["list", "oracles", "--json"]) == 0
+    assert all("systems" not in item for item in json.loads(output()))
+
+
 def test_show_explains_parameters(output: Any) -> None:
     assert main(["show", "rescaled-perceptron"]) == 0
     text = output()

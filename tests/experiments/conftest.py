@@ -21,6 +21,7 @@ Configure = Callable[..., ExperimentConfig]
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry._TARGETS["dataset"], "toy", toys.Toy)
     monkeypatch.setitem(registry._TARGETS["algorithm"], "faulty", toys.Faulty)
+    monkeypatch.setitem(registry._TARGETS["algorithm"], "unasking", toys.Unasking)
 
 
 @pytest.fixture

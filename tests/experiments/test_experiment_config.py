@@ -115,7 +115,16 @@ def test_the_whole_schema() -> None:
         ("seeds: [0, 1]", "seeds: []", "seeds: received an empty list; allowed: 1 or more entr"),
         ("seeds: [0, 1]", "seeds: [1, 1]", "the seed 1 is listed twice; allowed: different see"),
         ("seeds: [0, 1]", "seeds: [-1]", "seeds.0: received -1; allowed: 0 or more"),
-        ("table_6_1", "table_6_2", "received the text 'table_6_2'; allowed: table_6_1 (did you"),
+        ("seeds: [0, 1]", "record_at: [0]", "record_at.0: received 0; allowed: 1 or more"),
+        ("seeds: [0, 1]", "record_at: [2.5]", "record_at.0: received 2.5; allowed: a whole numb"),
+        ("seeds: [0, 1]", "record_at: [3, 3]", "the update 3 is listed twice; allowed: different"),
+        ("seeds: [0, 1]", "trace_measures: 1", "received 1; allowed: true or false"),
+        ("dataset: toy", "seeds: [2, 2]\n    dataset: toy", "problems.0.seeds: the seed 2 is lis"),
+        ("dataset: toy", "seeds: []\n    dataset: toy", "problems.0.seeds: received an empty li"),
+        ("label: P", "budget: {seconds: -1}", "algorithms.0.budget.seconds: received -1; allowed"),
+        ("label: P", "budget: {second: 1}", "unknown key 'second'; allowed: updates, seconds (d"),
+        ("label: P", "budget: 30", "algorithms.0.budget: received 30; allowed: a mapping"),
+        ("table_6_1", "table_6_2", "the text 'table_6_2'; allowed: table_6_1, table_2, inf"),
         ("figures: []", "figure: []", "report.figure: unknown key 'figure'; allowed: tables, fi"),
         ("  - dataset: toy\n    instances: [eye-2, eye-3]\n", "", "problems: received nothing; al"),
     ],
@@ -248,6 +257,24 @@ def test_a_grid_of_a_problem_becomes_part_of_its_name(configure: Configure) -> N
     )
     assert [i.title for i in instances_of(config)] == ["eye-2 scale=1", "eye-2 scale=2.5"]
     assert [i.dataset.record.scale for i in instances_of(config)] == [1.0, 2.5]
+
+
+def test_instances_whose_names_tell_them_apart_are_called_by_their_names(
+    configure: Configure,
+) -> None:
+    grid = {"instances": [["eye-2"], ["eye-3"]], "scale": [3]}
+    config = configure(problems=[{"dataset": "toy", "grid": grid}])
+    assert [i.title for i in instances_of(config)] == ["eye-2", "eye-3"]
+
+
+@pytest.mark.parametrize("grid", [False, True])
+def test_an_oracle_for_an_algorithm_that_asks_none_is_refused(grid: bool) -> None:
+    oracle = "grid: {oracle: [cyclic]}" if grid else "oracle: cyclic"
+    found = faults(TEXT.replace("goal:", f"  - {{name: unasking, {oracle}}}\ngoal:"))
+    assert len(found) == 1
+    place = "grid.oracle.0" if grid else "oracle"
+    assert f"algorithms.2.{place}: the algorithm 'unasking' asks no separation oracle" in found[0]
+    assert found[0].startswith("a.yaml:13:")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.plan import Cell, load_problems, plan
+from perceptron_lab.goals import Budget
 from tests.experiments.conftest import Configure
 
 
@@ -30,6 +31,9 @@ def test_cells_are_instances_by_seeds_by_algorithms(configure: Configure) -> Non
     "changes",
     [
         {"budget": {"updates": 7, "seconds": 1}},
+        {"algorithms": [{"name": "perceptron", "budget": {"updates": 7}}]},
+        {"trace_measures": True, "record_at": [3]},
+        {"problems": [{"dataset": "toy", "instances": ["eye-2"], "seeds": [0, 7]}]},
         {"title": "another"},
         {"experiment": "another"},
         {"algorithms": [{"name": "perceptron", "label": "another"}]},
@@ -65,6 +69,37 @@ def test_a_name_depends_on_the_data_and_looks_like_a_name(configure: Configure) 
     assert name != cell.identify("b" * 64)
     assert len(name) == 16
     assert set(name) <= set("0123456789abcdef")
+
+
+def test_a_problem_may_have_its_own_seeds(configure: Configure) -> None:
+    problems = [
+        {"dataset": "toy", "instances": ["eye-2"], "seeds": [5, 4, 6]},
+        {"dataset": "toy", "instances": ["eye-3"]},
+    ]
+    cells = plan(configure(problems=problems, seeds=[1], algorithms=[{"name": "perceptron"}]))
+    found = [(cell.instance.title, cell.seed) for cell in cells]
+    assert found == [("eye-2", 5), ("eye-2", 4), ("eye-2", 6), ("eye-3", 1)]
+
+
+def test_an_algorithm_may_have_its_own_limits(configure: Configure) -> None:
+    algorithms = [
+        {"name": "perceptron"},
+        {"name": "faulty", "parameters": {"how": "not"}, "budget": {"seconds": 2}},
+        {"name": "ellipsoid", "budget": {"updates": 0}},
+    ]
+    cells = plan(configure(algorithms=algorithms, budget={"updates": 50, "seconds": 9}))
+    limits = {cell.variant.label: cell.budget for cell in cells}
+    assert limits == {
+        "perceptron": Budget(50, 9.0),
+        "faulty": Budget(50, 2.0),
+        "ellipsoid": Budget(0, 9.0),
+    }
+
+
+def test_what_is_recorded_is_the_same_for_all_cells(configure: Configure) -> None:
+    cells = plan(configure(record_at=[10, 3], trace_measures=True))
+    assert {(cell.record_at, cell.trace_measures) for cell in cells} == {((10, 3), True)}
+    assert {(cell.record_at, cell.trace_measures) for cell in plan(configure())} == {((), False)}
 
 
 def test_the_seed_of_an_algorithm_is_its_own(configure: Configure) -> None:

@@ -102,6 +102,40 @@ def test_measures_become_columns(configure: Configure, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
+def test_traces_hold_measures_at_the_records_asked_for(
+    configure: Configure, tmp_path: Path, jobs: int
+) -> None:
+    config = configure(
+        problems=[{"dataset": "toy", "instances": ["eye-7"], "measured": True}],
+        algorithms=[{"name": "perceptron", "oracle": "first-violated"}],
+        record_at=[6, 3],
+        trace_measures=True,
+    )
+    results = run(config, output=tmp_path, jobs=jobs)
+    (row,) = results.rows
+    trace = Result.load(results.folder / "cells" / f"{row['cell']}.npz").trace
+    assert trace.updates == [0, 1, 2, 3, 4, 6, 7]
+    assert trace.measures["first"] == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    sums = [np.sum(entries) for entries in trace.measures["entries"]]
+    np.testing.assert_array_equal(sums, 2.0 * np.array(trace.updates))
+    assert [key for key in row if key.startswith("measure.")] == ["measure.first"]
+
+
+def test_traces_hold_no_measures_unasked(configure: Configure, tmp_path: Path) -> None:
+    problems = [{"dataset": "toy", "instances": ["eye-2"], "measured": True}]
+    results = run(
+        configure(problems=problems, algorithms=[{"name": "perceptron"}]), output=tmp_path
+    )
+    saved = Result.load(results.folder / "cells" / f"{results.rows[0]['cell']}.npz")
+    assert saved.trace.measures == {}
+
+
+def test_a_bound_of_infinity_is_none(configure: Configure, tmp_path: Path) -> None:
+    results = run(configure(algorithms=[{"name": "unasking"}]), output=tmp_path)
+    assert [row["bound"] for row in rows_on_disk(results.folder)] == ["", ""]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("how", "status", "message"),
     [
@@ -200,11 +234,9 @@ def test_results_need_a_folder_that_can_be_written_to(configure: Configure, tmp_
 
 
 def test_cells_that_are_the_same_are_refused(configure: Configure, tmp_path: Path) -> None:
-    problems = [
-        {"dataset": "toy", "instances": ["eye-2"]},
-        {"dataset": "toy", "instances": ["eye-2"], "grid": {"scale": [1]}},
-    ]
-    with pytest.raises(ConfigError, match=r"problem eye-2 scale=1: its data are those of eye-2,"):
+    problems = [{"dataset": "toy", "instances": ["eye-2"], "grid": {"scale": [1, 1.0]}}]
+    said = r"problem eye-2 scale=1\.0: its data are those of eye-2 scale=1,"
+    with pytest.raises(ConfigError, match=said):
         run(configure(problems=problems), output=tmp_path)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic.dataclasses import dataclass
@@ -27,8 +28,8 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def first_entry(point: FloatArray) -> dict[str, float]:
-    return {"first": float(point[0])}
+def first_entry(point: FloatArray) -> dict[str, float | FloatArray]:
+    return {"first": float(point[0]), "entries": 2.0 * point}
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -58,6 +59,16 @@ class Toy:
         facts = Facts(order, order, margin=order**-0.5, unit_margin=order**-0.5)
         measure = first_entry if self.measured else None
         return Problem(name, ConicSystem.from_rows(rows), sha256, facts, measure)
+
+
+@dataclass(frozen=True, config=STRICT)
+class Unasking(Perceptron):
+    """A perceptron with a bound that says nothing, and no use for an oracle."""
+
+    uses_oracle: ClassVar[bool] = False
+
+    def bound(self, facts: Facts) -> Bound:
+        return Bound(math.inf, "none")
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.reporting.made_runs import MakeRuns, Row, make_row
+from tests.reporting.made_runs import NOTHING, MakeRuns, Row, make_row
 
 
 @pytest.fixture(name="make_runs")
@@ -31,11 +31,10 @@ def runs(make_runs: MakeRuns) -> pd.DataFrame:
 @pytest.fixture
 def troubled(make_runs: MakeRuns) -> pd.DataFrame:
     """One proved cell, a limit, an error without numbers, a claim without proof; one not run."""
-    nothing = {"updates": None, "queries": None, "seconds": None, "proved": False}
     return make_runs(
         make_row("mcp100", "PRA"),
         make_row("mcp100", "EA", status="UPDATE_LIMIT", proved=False, updates=9, queries=10),
-        make_row("mcp124-1", "PRA", status="ERROR", dimension=None, **nothing),
+        make_row("mcp124-1", "PRA", status="ERROR", dimension=None, **NOTHING),
         make_row("mcp124-1", "EA", proved=False),
         make_row("other_1", "PRA"),
     )

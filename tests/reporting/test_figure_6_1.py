@@ -8,11 +8,17 @@ import pytest
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from perceptron_lab.errors import DataError
-from perceptron_lab.reporting.figures import FIGURES, render, table_6_1
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.figures.drawing import render
+from perceptron_lab.reporting.figures.table_6_1 import table_6_1 as draw
 from tests.reporting.made_runs import MakeRuns, make_row
+
+
+def table_6_1(runs: pd.DataFrame) -> Figure:
+    return draw(Evidence.of_runs(runs))
 
 
 def lines(axes: Axes) -> dict[str, Line2D]:
@@ -76,14 +82,14 @@ def test_up_to_fifty_six_labels_look_different(make_runs: MakeRuns) -> None:
 
 @pytest.mark.parametrize(("kind", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_the_same_runs_give_the_same_bytes(runs: pd.DataFrame, kind: str, magic: bytes) -> None:
-    first = render(table_6_1, runs, "A title", kind)  # type: ignore[arg-type]
+    first = render(draw, Evidence.of_runs(runs), "A title", kind)  # type: ignore[arg-type]
     with rc_context({"font.size": 20, "lines.markersize": 30, "savefig.facecolor": "red"}):
-        second = render(table_6_1, runs, "A title", kind)  # type: ignore[arg-type]
+        second = render(draw, Evidence.of_runs(runs), "A title", kind)  # type: ignore[arg-type]
     assert first == second
     assert first.startswith(magic)
     assert b"Date" not in first
     runs.loc[0, "queries"] = 999
-    assert render(table_6_1, runs, "A title", kind) != first  # type: ignore[arg-type]
+    assert render(draw, Evidence.of_runs(runs), "A title", kind) != first  # type: ignore[arg-type]
 
 
 def test_drawing_leaves_no_global_state(runs: pd.DataFrame) -> None:
@@ -91,11 +97,5 @@ def test_drawing_leaves_no_global_state(runs: pd.DataFrame) -> None:
         from matplotlib import rcParams
 
         before = dict(rcParams)
-        render(table_6_1, runs, "t", "png")
+        render(draw, Evidence.of_runs(runs), "t", "png")
         assert dict(rcParams) == before
-
-
-def test_no_runs_are_an_error_for_every_figure(runs: pd.DataFrame) -> None:
-    for draw in FIGURES.values():
-        with pytest.raises(DataError, match="no rows"):
-            draw(runs.iloc[:0])

@@ -9,33 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.reporting.latex import escape, table_6_1
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.reporting.tables.typesetting import escape
+from tests.reporting.latex_lines import balanced
 from tests.reporting.made_runs import MakeRuns, make_row
 
 NASTY = "50% & a_b #1 {x} $y$ ^~\\end{table}"
+
+
+def table_6_1(runs: pd.DataFrame, title: str) -> str:
+    return TABLES["table_6_1"](Evidence.of_runs(runs)).latex(title)
 
 
 def rows(latex: str) -> dict[str, list[str]]:
     """Return the cells of each body line by the problem's name."""
     lines = [line.removesuffix(" \\\\").split(" & ") for line in latex.splitlines()]
     return {cells[0]: cells[1:] for cells in lines if len(cells) > 2 and cells[0].strip()}
-
-
-def balanced(latex: str) -> bool:
-    """Whether braces and environments nest."""
-    depth = 0
-    bare = re.sub(r"\\[{}\\&%$#_]", "", latex)
-    for character in bare:
-        depth += {"{": 1, "}": -1}.get(character, 0)
-        if depth < 0:
-            return False
-    stack: list[str] = []
-    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", latex):
-        if kind == "begin":
-            stack.append(name)
-        elif not stack or stack.pop() != name:
-            return False
-    return depth == 0 and not stack and bare.count("$") % 2 == 0
 
 
 def widths(latex: str) -> set[tuple[int, int]]:

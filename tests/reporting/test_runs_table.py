@@ -57,6 +57,7 @@ def test_truth_is_what_was_written_and_nothing_is_no_proof(
         ("queries", "many", "a finite number"),
         ("queries", "nan", "a finite number"),
         ("seconds", -1.0, "0 or more"),
+        ("margin_lower", "-inf", "a finite number, or nothing"),
         ("updates", "inf", "a finite number"),
         ("updates", None, "since the cell is FEASIBLE"),
         ("label", "", "a non-empty text"),
@@ -102,12 +103,15 @@ def test_any_bytes_are_a_table_or_a_data_error(
         read_runs(path)
 
 
-@given(cut=st.integers(min_value=0, max_value=400))
+@given(cut=st.integers(min_value=0, max_value=500))
 def test_a_truncated_file_never_gains_or_alters_proofs(
     cut: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    rows = [f"p{i},101,PRA,0,3,4,0.5,UPDATE_LIMIT,false" for i in range(5)]
-    head = "problem,dimension,label,seed,updates,queries,seconds,status,proved"
+    rows = [f"c{i},p{i},9,101,PRA,0,3,4,4,0.5,-1,1,,UPDATE_LIMIT,false" for i in range(5)]
+    head = (
+        "cell,problem,constraints,dimension,label,seed,updates,queries,products,seconds,"
+        "margin_lower,margin_upper,bound,status,proved"
+    )
     path = tmp_path_factory.mktemp("cut") / "runs.csv"
     path.write_text("\n".join([head, *rows])[:cut])
     try:

@@ -10,9 +10,8 @@ import pytest
 
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.experiments import config
-from perceptron_lab.reporting import check_report, write_report
+from perceptron_lab.reporting import Evidence, check_report, write_report
 from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.latex import LATEX
 from perceptron_lab.reporting.tables import TABLES
 
 REPORT = {"tables": ["table_6_1"], "figures": ["table_6_1"]}
@@ -67,7 +66,7 @@ def test_a_failed_report_leaves_the_earlier_one(
     write_report(folder, REPORT, "A title")
     before = contents(folder)
 
-    def broken(runs: pd.DataFrame) -> None:
+    def broken(evidence: Evidence) -> None:
         raise DataError("the figure cannot be drawn")
 
     monkeypatch.setitem(FIGURES, "table_6_1", broken)
@@ -111,10 +110,6 @@ def test_unknown_names_are_refused_before_anything_is_read(
 def test_missing_runs_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"runs\.csv: no such file"):
         write_report(tmp_path, REPORT, "t")
-
-
-def test_every_table_can_be_written_as_latex() -> None:
-    assert set(LATEX) == set(TABLES)
 
 
 def test_configurations_may_ask_for_exactly_what_can_be_made() -> None:

@@ -1,32 +1,17 @@
-"""The same tables for LaTeX (booktabs), rounded for reading, the best in bold."""
+"""Table 6.1 for LaTeX (booktabs), rounded for reading, the best in bold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import pandas as pd
-
-from perceptron_lab.reporting.comparison import Comparison, Entry, compare
+from perceptron_lab.reporting.comparison import Comparison, Entry
+from perceptron_lab.reporting.tables.typesetting import DAGGER, NOTHING, count, escape, seconds
 
 WIDEST = 12
 """Columns of numbers that fit beside the names; further labels go into a further tabular."""
 
-_DAGGER = r"$^{\dagger}$"
-_NOTHING = "--"
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-}
 
-
-def escape(text: str) -> str:
-    """Return the text so that LaTeX prints it as it is, on one line."""
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
-
-
-def table_6_1(runs: pd.DataFrame, title: str) -> str:
+def latex(comparison: Comparison, title: str) -> str:
     r"""Return Table 6.1 as a ``table`` environment; its preamble needs ``\usepackage{booktabs}``.
 
     Bold, as in the thesis: the fewest queries and seconds of a problem, among the answers that are
@@ -35,12 +20,11 @@ def table_6_1(runs: pd.DataFrame, title: str) -> str:
 
     Parameters
     ----------
-    runs
-        The table of runs of homogenised systems, one row per cell.
+    comparison
+        The numbers.
     title
         The caption; special characters are escaped.
     """
-    comparison = compare(runs)
     lines = [
         "% needs \\usepackage{booktabs}",
         "\\begin{table}",
@@ -101,7 +85,7 @@ def _rules(widths: list[int]) -> Iterator[str]:
 
 def _line(comparison: Comparison, problem: str, labels: list[str]) -> str:
     order = comparison.orders[problem]
-    cells = [escape(problem), _NOTHING if order is None else str(order)]
+    cells = [escape(problem), NOTHING if order is None else str(order)]
     for label in labels:
         cells += _cells(comparison, problem, label)
     return " & ".join(cells) + " \\\\"
@@ -109,14 +93,14 @@ def _line(comparison: Comparison, problem: str, labels: list[str]) -> str:
 
 def _cells(comparison: Comparison, problem: str, label: str) -> list[str]:
     entry = comparison.entries[problem, label]
-    mark = "" if entry.proved else _DAGGER
+    mark = "" if entry.proved else DAGGER
     cells = [str(entry.seeds)] if comparison.several_seeds else []
-    cells += [_count(entry.updates) + mark, _best(comparison, problem, entry, _queries) + mark]
+    cells += [count(entry.updates) + mark, _best(comparison, problem, entry, _queries) + mark]
     if comparison.has_thesis(label):
-        cells += [_count(entry.thesis.queries if entry.thesis else None), _deviation(entry)]
+        cells += [count(entry.thesis.queries if entry.thesis else None), _deviation(entry)]
     cells.append(_best(comparison, problem, entry, _seconds) + mark)
     if comparison.has_thesis(label):
-        cells.append(f"{entry.thesis.seconds:.1f}" if entry.thesis else _NOTHING)
+        cells.append(f"{entry.thesis.seconds:.1f}" if entry.thesis else NOTHING)
     return cells
 
 
@@ -135,26 +119,16 @@ def _best(
 
 
 def _queries(entry: Entry) -> tuple[float, str]:
-    return entry.queries or 0.0, _count(entry.queries)
+    return entry.queries or 0.0, count(entry.queries)
 
 
 def _seconds(entry: Entry) -> tuple[float, str]:
-    seconds = entry.seconds
-    if seconds is None:
-        return 0.0, _NOTHING
-    if 0 < seconds < 0.001:
-        return seconds, "$<$0.001"
-    decimals = 3 if seconds < 1 else 2 if seconds < 10 else 1
-    return seconds, f"{seconds:.{decimals}f}"
-
-
-def _count(value: float | None) -> str:
-    return _NOTHING if value is None else f"{value:.1f}".removesuffix(".0")
+    return entry.seconds or 0.0, seconds(entry.seconds)
 
 
 def _deviation(entry: Entry) -> str:
     if entry.deviation is None:
-        return _NOTHING
+        return NOTHING
     return "0" if entry.deviation == 0 else f"${entry.deviation:+.2f}$"
 
 
@@ -174,10 +148,6 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         if not entry.proved
     ]
     if unproved:
-        yield f"{_DAGGER} Not a proved feasible point: {'; '.join(unproved)}."
+        yield f"{DAGGER} Not a proved feasible point: {'; '.join(unproved)}."
     else:
         yield "Every answer is a point proved feasible on the original data."
-
-
-LATEX: dict[str, Callable[[pd.DataFrame, str], str]] = {"table_6_1": table_6_1}
-"""Name in a configuration -> function of the table of runs and the caption."""

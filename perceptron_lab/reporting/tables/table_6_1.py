@@ -1,26 +1,45 @@
-"""Tables for CSV: functions of the table of runs, by name, with full precision."""
+"""Table 6.1 of the thesis: one row per problem, ours beside the thesis's own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pandas as pd
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.comparison import Comparison, compare
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.tables import table_6_1_latex
 
 
-def table_6_1(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 6.1: one row per problem, ours beside the thesis's.
+def table_6_1(evidence: Evidence) -> ThesisTable:
+    """Return Table 6.1 of the runs of homogenised systems.
+
+    Raises
+    ------
+    DataError
+        If one problem has several dimensions.
+    """
+    return ThesisTable(compare(evidence.frame))
+
+
+@dataclass(frozen=True)
+class ThesisTable:
+    """Table 6.1, ours beside the thesis's.
 
     Parameters
     ----------
-    runs
-        The table of runs of homogenised systems, one row per cell.
+    comparison
+        Its numbers.
+    """
 
-    Returns
-    -------
-    DataFrame
+    comparison: Comparison
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row per problem, with full precision.
+
         Columns ``problem``, ``m`` (unknowns before homogenisation; on MAXCUT the order of the
         matrix), then per label L: ``L seeds`` (if there are several), ``L updates``,
         ``L queries``, ``L seconds`` (medians over the seeds); where the thesis has L on some of
@@ -28,21 +47,26 @@ def table_6_1(runs: pd.DataFrame) -> pd.DataFrame:
         our queries from the thesis's; empty unless proved); ``L status``, empty where every cell
         is proved feasible; at the end ``proved``: whether every cell of the row is.
 
-    Raises
-    ------
-    DataError
-        If the runs are empty, incomplete or contradict one another.
-    """
-    comparison = compare(runs)
-    columns = [
-        ("problem", pd.Series(list(comparison.orders), dtype=str)),
-        ("m", _numbers(comparison.orders.values())),
-    ]
-    for label in comparison.labels:
-        columns += [(f"{label} {name}", values) for name, values in _columns(comparison, label)]
-    proved = [all(e.proved for e in comparison.row(problem)) for problem in comparison.orders]
-    columns.append(("proved", pd.Series(proved, dtype=bool)))
-    return _unique(columns)
+        Raises
+        ------
+        DataError
+            If labels would share a column.
+        """
+        orders, labels = self.comparison.orders, self.comparison.labels
+        columns = [
+            ("problem", pd.Series(list(orders), dtype=str)),
+            ("m", _numbers(orders.values())),
+        ]
+        for label in labels:
+            named = _columns(self.comparison, label)
+            columns += [(f"{label} {name}", values) for name, values in named]
+        proved = [all(e.proved for e in self.comparison.row(problem)) for problem in orders]
+        columns.append(("proved", pd.Series(proved, dtype=bool)))
+        return _unique(columns)
+
+    def latex(self, title: str) -> str:
+        """Return a ``table`` environment; its preamble needs booktabs."""
+        return table_6_1_latex.latex(self.comparison, title)
 
 
 def _columns(comparison: Comparison, label: str) -> list[tuple[str, pd.Series]]:
@@ -85,7 +109,3 @@ def _unique(columns: list[tuple[str, pd.Series]]) -> pd.DataFrame:
             f"table_6_1: two columns would be called {repeated!r}; rename one of the labels"
         )
     return pd.DataFrame(dict(columns))
-
-
-TABLES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {"table_6_1": table_6_1}
-"""Name in a configuration -> function of the table of runs."""

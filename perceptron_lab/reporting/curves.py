@@ -1,0 +1,100 @@
+"""Courses of several runs as one: the median and the quartiles over the seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from perceptron_lab.results import FloatArray, Trace
+
+MOST_PLACES = 200
+"""The most places of a curve; more would not be seen."""
+
+
+class Course(NamedTuple):
+    """A quantity along one run, record by record.
+
+    Parameters
+    ----------
+    places
+        Where the records are (queries, seconds): not decreasing, shape ``(k,)``.
+    values
+        The quantity there; NaN where the record has none. Shape ``(k,)``.
+    """
+
+    places: FloatArray
+    values: FloatArray
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Quartiles of a quantity over the runs, at increasing places.
+
+    Parameters
+    ----------
+    places
+        Where, shape ``(k,)``, more than 0.
+    lower, median, upper
+        The quartiles there, each a value that some run has; shape ``(k,)``.
+    """
+
+    places: FloatArray
+    lower: FloatArray
+    median: FloatArray
+    upper: FloatArray
+
+
+def asked(trace: Trace) -> FloatArray:
+    """Return how often a run has asked its system, record by record: oracle queries or iterations.
+
+    A method that is not mistake-driven has few queries or none, one that is has one and more per
+    update; the larger of the two is meant.
+    """
+    return np.maximum(trace.queries, trace.updates).astype(float)
+
+
+def quartile_curve(courses: Sequence[Course]) -> Curve | None:
+    """Return the quartiles of runs over their places; None if no value has a place above 0.
+
+    Between two values a run has the earlier one, and after its last the last: it has ended, and
+    what it found stays. The curve begins where the last run has begun, so that no run comes in
+    later and makes it jump; runs without a value at a place above 0 do not count.
+    """
+    begun = [course for course in map(_begun, courses) if len(course.places)]
+    if not begun:
+        return None
+    grid = _grid([course.places for course in begun])
+    values = np.array([_held(course, grid) for course in begun])
+    # An observed value and not one between two, which may be infinite.
+    quartiles = np.quantile(values, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
+    return Curve(grid, *quartiles)
+
+
+def finite_medians(curves: Sequence[Curve]) -> FloatArray:
+    """Return the medians of all curves that are finite, in one array."""
+    values: FloatArray = np.concatenate([curve.median for curve in curves] or [np.zeros(0)])
+    return values[np.isfinite(values)]
+
+
+def _begun(course: Course) -> Course:
+    """Return the records that have a value, at places above 0."""
+    kept = ~np.isnan(course.values) & (course.places > 0)
+    return Course(course.places[kept], course.values[kept])
+
+
+def _grid(places: Sequence[FloatArray]) -> FloatArray:
+    """Return all places at which every run has begun, thinned out evenly on a logarithmic axis."""
+    grid: FloatArray = np.unique(np.concatenate(places))
+    grid = grid[grid >= max(at[0] for at in places)]
+    if len(grid) <= MOST_PLACES:
+        return grid
+    wanted = np.searchsorted(grid, np.geomspace(grid[0], grid[-1], MOST_PLACES)[:-1])
+    return np.asarray(grid[np.unique([*wanted, len(grid) - 1])])
+
+
+def _held(course: Course, grid: FloatArray) -> FloatArray:
+    """Return at each place of the grid the last value at or before it."""
+    return course.values[np.searchsorted(course.places, grid, side="right") - 1]

@@ -1,0 +1,135 @@
+"""What a report is made of: the table of runs, and the results beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.config import ExperimentConfig
+from perceptron_lab.experiments.loader import instances_of
+from perceptron_lab.experiments.store import read_config_of
+from perceptron_lab.goals import Goal
+from perceptron_lab.reporting.runs import checked_runs, read_runs
+from perceptron_lab.results import Bound, Result, Status, Trace
+
+WITHOUT_RESULT = frozenset(
+    {Status.SKIPPED, Status.CRASHED, Status.KILLED, Status.OUT_OF_MEMORY, Status.ERROR}
+)
+"""The endings of cells that leave a row and nothing else."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The runs of one experiment.
+
+    Parameters
+    ----------
+    frame
+        The table of runs, one row per cell, as :func:`~perceptron_lab.reporting.runs.checked_runs`
+        returns it.
+    folder
+        Where ``cells/CELL.npz`` and the configuration are, which are read when they are asked for;
+        None if only the rows are there.
+    """
+
+    frame: pd.DataFrame
+    folder: Path | None = None
+    _kept: dict[str, tuple[Trace, Bound]] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of_runs(cls, runs: pd.DataFrame) -> Evidence:
+        """Return the evidence of rows alone.
+
+        Raises
+        ------
+        DataError
+            If they are not a table of runs.
+        """
+        return cls(checked_runs(runs))
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> Evidence:
+        """Return the evidence in an experiment's folder.
+
+        Raises
+        ------
+        DataError
+            If its ``runs.csv`` is missing, unreadable, or not a table of runs.
+        """
+        return cls(read_runs(folder / "runs.csv"), folder)
+
+    def trace(self, cell: str) -> Trace | None:
+        """Return the course of a cell; None for one that ended without a result.
+
+        Raises
+        ------
+        DataError
+            If there is no such cell, or its result is missing or damaged.
+        """
+        kept = self._read(cell)
+        return None if kept is None else kept[0]
+
+    def bound(self, cell: str) -> Bound | None:
+        """Return the guarantee that a cell's algorithm gave; otherwise as :meth:`trace`."""
+        kept = self._read(cell)
+        return None if kept is None else kept[1]
+
+    def dataset(self, problem: str) -> Any:
+        """Return the record of the dataset that a problem belongs to, as the experiment had it.
+
+        Raises
+        ------
+        DataError
+            If the configuration is missing, or has no such problem.
+        ConfigError
+            If it is damaged, or names what is not registered any more.
+        """
+        for instance in instances_of(self._config()):
+            if instance.title == problem:
+                return instance.dataset.record
+        raise DataError(
+            f"{self.folder}: its configuration has no problem {problem!r}, its runs.csv does; "
+            "run the experiment again"
+        )
+
+    def goal(self) -> Goal:
+        """Return when the runs of the experiment were to end.
+
+        Raises
+        ------
+        DataError
+            If the configuration is missing.
+        ConfigError
+            If it is damaged.
+        """
+        return self._config().goal
+
+    def _config(self) -> ExperimentConfig:
+        return read_config_of(self._beside("config.json").parent)
+
+    def _read(self, cell: str) -> tuple[Trace, Bound] | None:
+        """Read a result once; its arrays, which may be large, are not kept."""
+        if self._status(cell) in WITHOUT_RESULT:
+            return None
+        if cell not in self._kept:
+            result = Result.load(self._beside("cells") / f"{cell}.npz")
+            self._kept[cell] = result.trace, result.bound
+        return self._kept[cell]
+
+    def _beside(self, name: str) -> Path:
+        if self.folder is None:
+            raise DataError(
+                f"the report needs {name} of the experiment's folder, but only rows were given; "
+                "make it from the folder of the results"
+            )
+        return self.folder / name
+
+    def _status(self, cell: str) -> str:
+        found = self.frame.loc[self.frame["cell"] == cell, "status"]
+        if found.empty:
+            raise DataError(f"the table of runs: no cell {cell!r}")
+        return str(found.iloc[0])

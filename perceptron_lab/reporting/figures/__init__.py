@@ -1,0 +1,24 @@
+"""The figures of reports, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from matplotlib.figure import Figure
+
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.figures.certificates import certificates
+from perceptron_lab.reporting.figures.convergence import convergence
+from perceptron_lab.reporting.figures.figure_1 import figure_1
+from perceptron_lab.reporting.figures.figure_2 import figure_2
+from perceptron_lab.reporting.figures.table_6_1 import table_6_1
+
+FIGURES: Final[dict[str, Callable[[Evidence], Figure]]] = {
+    "table_6_1": table_6_1,
+    "figure_1": figure_1,
+    "figure_2": figure_2,
+    "convergence": convergence,
+    "certificates": certificates,
+}
+"""Name in a configuration -> function of the evidence."""

@@ -1,0 +1,159 @@
+"""What all figures share: style, colours, axes, legend, and files with the same bytes each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from math import ceil
+from typing import Any, Literal, TypedDict
+
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from perceptron_lab.reporting.evidence import Evidence
+
+Line = Literal["-", "--", ":", "-."]
+
+STYLE: list[str | dict[str, Any]] = [
+    "default",
+    {
+        "font.size": 8,
+        "axes.labelsize": 8,
+        "axes.titlesize": 8,
+        "axes.linewidth": 0.6,
+        "xtick.labelsize": 7,
+        "ytick.labelsize": 7,
+        "legend.fontsize": 7,
+        "pdf.fonttype": 42,
+    },
+]
+"""The reader's own matplotlibrc is set aside, so that the same runs give the same bytes."""
+
+# Okabe and Ito's palette, told apart with every kind of colour vision; without its yellow, which
+# is too pale for small markers on white.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKERS = ("o", "s", "D", "^", "v", "P", "h", "<")
+_LINES: tuple[Line, ...] = ("-", "--", ":", "-.")
+
+LOWER_EDGE = 0.03
+"""Height, as a part of the axis, of what a logarithmic axis cannot show."""
+LETTER = 0.055
+"""Inches that a letter takes at 7 points."""
+UNPROVED = "not proved"
+"""What the legend calls a cross."""
+
+
+class Look(TypedDict):
+    """How one label is drawn, in every panel and in the legend."""
+
+    color: str
+    marker: str
+    linestyle: Line
+
+
+def looks(labels: Sequence[str]) -> dict[str, Look]:
+    """Return label -> look; 56 labels differ in colour or marker, 28 in colour or line."""
+    return {
+        label: {
+            "color": _COLOURS[i % len(_COLOURS)],
+            "marker": _MARKERS[i % len(_MARKERS)],
+            "linestyle": _LINES[i // len(_COLOURS) % len(_LINES)],
+        }
+        for i, label in enumerate(labels)
+    }
+
+
+def canvas(width: float, height: float) -> Figure:
+    """Return an empty figure of a size in inches, apart from matplotlib's global state."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def render(
+    draw: Callable[[Evidence], Figure],
+    evidence: Evidence,
+    title: str,
+    kind: Literal["png", "pdf"],
+) -> bytes:
+    """Return a figure as the bytes of a file: the same for the same runs, with no date in it.
+
+    Parameters
+    ----------
+    draw
+        A function of :data:`~perceptron_lab.reporting.figures.FIGURES`.
+    evidence
+        The runs.
+    title
+        Recorded in the file's metadata, not drawn: captions belong to the document.
+    kind
+        The format, ``png`` (300 dots per inch) or ``pdf``.
+    """
+    buffer = BytesIO()
+    undated: dict[str, dict[str, str | None]] = {
+        "png": {"Title": title, "Software": None},
+        "pdf": {"Title": title, "Creator": None, "Producer": None, "CreationDate": None},
+    }
+    with style.context(STYLE):  # also fonts are chosen when the figure is saved
+        draw(evidence).savefig(buffer, format=kind, dpi=300, metadata=undated[kind])
+    return buffer.getvalue()
+
+
+def points(
+    axes: Axes,
+    given: Sequence[tuple[float, float | None]],
+    name: str,
+    look: Look,
+    markersize: float,
+    fillstyle: Literal["full", "none"] = "full",
+) -> None:
+    """Plot what a logarithmic axis can show at its height, and the rest at the lower edge."""
+    shown = [(x, y) for x, y in given if y is not None and y > 0]
+    edge = [(x, LOWER_EDGE) for x, y in given if y is None or y <= 0]
+    places = ((name, shown, axes.transData), (f"{name}, edge", edge, axes.get_xaxis_transform()))
+    for label, chosen, transform in places:
+        if chosen:
+            axes.plot(
+                *zip(*chosen, strict=True),
+                label=label,
+                color=look["color"],
+                marker=look["marker"],
+                linestyle="none",
+                markersize=markersize,
+                markeredgewidth=0.8,
+                fillstyle=fillstyle,
+                transform=transform,
+            )
+
+
+def rule_logarithmic(axes: Axes, which: Literal["x", "y"]) -> None:
+    """Rule at plain numbers: 1, 2, 5, 10 on a short axis, whole decades on a long one."""
+    axis, limits = (axes.xaxis, axes.get_xlim()) if which == "x" else (axes.yaxis, axes.get_ylim())
+    lowest, highest = limits
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if highest < 300 * lowest else (1,)))
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_minor_formatter(NullFormatter())
+    rule(axes, which, "0.9")
+
+
+def rule(axes: Axes, which: Literal["x", "y", "both"], grey: str) -> None:
+    """Draw pale lines at the ticks, below everything else."""
+    axes.grid(axis=which, color=grey, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def legend_above(figure: Figure, handles: Sequence[Line2D], rows: int = 1) -> None:
+    """Name the handles above the panels, in more rows of equal length where names are long."""
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    fitting = max(1, int(figure.get_figwidth() / (0.45 + LETTER * longest)))
+    columns = ceil(len(handles) / max(rows, ceil(len(handles) / fitting)))
+    figure.legend(handles=list(handles), loc="outside upper center", ncols=columns, frameon=False)
+
+
+def cross_handle() -> Line2D:
+    """Return the legend's entry for what is not proved."""
+    return Line2D([], [], label=UNPROVED, color="0.3", marker="x", linestyle="none")

@@ -1,0 +1,116 @@
+"""The cells of one problem and label, as reports speak of them: medians over the seeds, endings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import pandas as pd
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.results import Status
+
+CLAIMS = (Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED)
+"""The statuses that say something about the problem, and count as answers once they are proved."""
+
+
+Shape = tuple[int, int]
+"""Dimension and constraints (rows, or eigenvalues of the cone)."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The cells of one problem and label.
+
+    Parameters
+    ----------
+    problem, label
+        Which.
+    runs
+        Their rows of the table of runs; none if the label was not run on the problem.
+    """
+
+    problem: str
+    label: str
+    runs: pd.DataFrame
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds were run."""
+        return len(self.runs)
+
+    @property
+    def answered(self) -> bool:
+        """Whether there are cells, and every one of them ended with a proved answer."""
+        return bool(self.seeds and (self.runs["status"].isin(CLAIMS) & self.runs["proved"]).all())
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there are cells, and every one of them ended with a proved feasible point."""
+        return self.answered and set(self.runs["status"]) == {Status.FEASIBLE}
+
+    @property
+    def endings(self) -> str:
+        """What the cells ended with: ``FEASIBLE (3 of 5), TIME_LIMIT (2 of 5)``."""
+        return endings(self.runs) if self.seeds else "not run"
+
+    def median(self, column: str) -> float | None:
+        """Return the median of a column over the cells that have a number in it, or None."""
+        value = self.runs[column].dropna().median()
+        return None if pd.isna(value) else float(value)
+
+    def largest(self, column: str) -> float | None:
+        """Return the largest number of a column; None unless every cell has one."""
+        values = self.runs[column]
+        return None if values.empty or values.isna().any() else float(values.max())
+
+
+def summaries(runs: pd.DataFrame) -> list[Summary]:
+    """Return every problem by every label, in the order of their first appearance.
+
+    Pairs that were not run are there, so that no table leaves them out silently.
+
+    Parameters
+    ----------
+    runs
+        The checked table of runs.
+    """
+    groups = dict(list(runs.groupby(["problem", "label"], sort=False)))
+    return [
+        Summary(problem, label, groups.get((problem, label), runs.iloc[:0]))
+        for problem in runs["problem"].unique()
+        for label in runs["label"].unique()
+    ]
+
+
+def shape_of(runs: pd.DataFrame) -> dict[str, Shape]:
+    """Return problem -> shape, of the problems whose rows say it.
+
+    Raises
+    ------
+    DataError
+        If one problem has several.
+    """
+    shapes: dict[str, Shape] = {}
+    known = runs.dropna(subset=["dimension", "constraints"])
+    for problem, *sizes in known[["problem", "dimension", "constraints"]].itertuples(index=False):
+        shape = (int(sizes[0]), int(sizes[1]))
+        if shapes.setdefault(problem, shape) != shape:
+            raise DataError(
+                f"the table of runs: problem {problem!r} has several shapes "
+                f"({shapes[problem]} and {shape}); give different problems different names"
+            )
+    return shapes
+
+
+def endings(runs: pd.DataFrame) -> str:
+    """Count the endings of cells; those without proof say so, and a single cell has no count."""
+    counts = Counter(map(ending, runs["status"], runs["proved"]))
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{ending} ({count} of {len(runs)})" for ending, count in counts.items())
+
+
+def ending(status: str, proved: bool) -> str:
+    """Name an ending; a claim without proof says so."""
+    return f"{status} (unproved)" if not proved and status in CLAIMS else str(status)

@@ -1,0 +1,95 @@
+"""Table 1 of `YuKilincCarbonell2014`, measured: iterations beside the theorems' bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.reporting.tables.table import Column, Table, counts, reals, texts
+from perceptron_lab.reporting.tables.typesetting import NOTHING, escape
+from perceptron_lab.results import Bound, Status
+
+SIDES = {
+    "feasible": {Status.FEASIBLE},
+    "epsilon": {Status.MARGIN_BOUNDED, Status.INFEASIBLE},
+}
+"""The two columns of the paper's table, LDFP and LAP, by the endings that belong to them."""
+
+
+def rates(evidence: Evidence) -> Table:
+    """Return the bounds of the algorithms' own theorems beside what was measured.
+
+    The paper's Table 1 has an order of growth per algorithm for feasible systems (LDFP) and for
+    epsilon-certificates of near infeasibility (LAP). Here every problem and label has a line; its
+    bound is a number, from the theorem's own constants and the facts of the problem.
+
+    Columns: ``problem``, ``side`` (``feasible`` or ``epsilon``, by the proved answers; empty where
+    there is none in every cell), ``label``, ``seeds``; medians over the seeds of ``iterations``
+    (changes of the point: the column ``updates`` of the runs) and ``bound``; ``largest ratio`` of
+    the two over the cells, which the theorem holds at 1 or less; ``theorem``, or the ``reason`` why
+    there is no bound; ``status``, the endings of the cells.
+
+    The goal ``margin_upper`` says which epsilon. With it a run whose weights prove even that there
+    is no separator (INFEASIBLE) has ended where they reached epsilon all the same.
+
+    Raises
+    ------
+    DataError
+        If the result of a cell is missing or damaged.
+    """
+    entries = summaries(evidence.frame)
+    bounds = [_bounds(evidence, entry) for entry in entries]
+    theorems = [_distinct(bound.theorem for bound in found) for found in bounds]
+    reasons = [_distinct(bound.reason for bound in found) for found in bounds]
+    columns = [
+        texts("problem", [entry.problem for entry in entries]),
+        texts("side", [_side(entry) for entry in entries]),
+        texts("label", [entry.label for entry in entries]),
+        counts("seeds", [entry.seeds for entry in entries]),
+        counts("iterations", [entry.median("updates") for entry in entries]),
+        reals("bound", [entry.median("bound") for entry in entries]),
+        reals("largest ratio", [_largest_ratio(entry) for entry in entries]),
+        _theorem(theorems, reasons),
+        Column("reason", reasons, None, align="l"),
+        texts("status", [entry.endings for entry in entries]),
+    ]
+    return Table("rates", columns, notes=[_NOTE])
+
+
+_NOTE = (
+    "Iterations and bounds are medians over the seeds; largest ratio: iterations over bound, the "
+    "largest of the seeds. Bounds are those of the theorems with their constants, at the margin "
+    "known or proved. Side epsilon: the weights prove that the margin is at most epsilon "
+    "(MARGIN\\_BOUNDED), or even that there is no separator (INFEASIBLE)."
+)
+
+
+def _bounds(evidence: Evidence, entry: Summary) -> list[Bound]:
+    found = [evidence.bound(cell) for cell in entry.runs["cell"]]
+    return [bound for bound in found if bound is not None]
+
+
+def _distinct(words: Iterable[str]) -> str:
+    return "; ".join(word for word in dict.fromkeys(words) if word)
+
+
+def _side(entry: Summary) -> str:
+    endings = set(entry.runs["status"])
+    sides = [side for side, statuses in SIDES.items() if endings <= statuses]
+    return sides[0] if entry.answered and sides else ""
+
+
+def _largest_ratio(entry: Summary) -> float | None:
+    """Return the largest ratio of the cells that have a bound, or None."""
+    known = entry.runs.dropna(subset=["bound", "updates"])
+    # No update within a bound of 0 is 0 / 0, and any other is infinitely too many.
+    return None if known.empty else float((known["updates"] / known["bound"]).fillna(0.0).max())
+
+
+def _theorem(theorems: list[str], reasons: list[str]) -> Column:
+    shown = [
+        escape(": ".join(filter(None, (theorem, reason)))) or NOTHING
+        for theorem, reason in zip(theorems, reasons, strict=True)
+    ]
+    return Column("theorem", theorems, shown, align="p{38mm}")

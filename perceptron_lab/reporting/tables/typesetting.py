@@ -1,0 +1,48 @@
+"""LaTeX of what tables hold: text, counts, seconds and other numbers, rounded for reading."""
+
+from __future__ import annotations
+
+from math import floor, isinf, log10
+
+NOTHING = "--"
+DAGGER = r"$^{\dagger}$"
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def escape(text: str) -> str:
+    """Return the text so that LaTeX prints it as it is, on one line."""
+    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+
+
+def count(value: float | None) -> str:
+    """Return a count; a median may lie halfway between two of them."""
+    return NOTHING if value is None else f"{value:.1f}".removesuffix(".0")
+
+
+def seconds(value: float | None) -> str:
+    """Return seconds with three digits, as far as a clock has them."""
+    if value is None:
+        return NOTHING
+    if 0 < value < 0.001:
+        return "$<$0.001"
+    decimals = 3 if value < 1 else 2 if value < 10 else 1
+    return f"{value:.{decimals}f}"
+
+
+def real(value: float | None) -> str:
+    r"""Return a number with three significant digits; far from 1 as ``$1.25\cdot10^{-7}$``."""
+    if value is None:
+        return NOTHING
+    if value == 0 or isinf(value):
+        return "0" if value == 0 else r"$\infty$"
+    mantissa, _, exponent = f"{value:.2e}".partition("e")
+    if -3 <= int(exponent) <= 5:
+        decimals = max(0, 2 - floor(log10(abs(float(f"{value:.2e}")))))
+        return f"{value:.{decimals}f}"
+    return f"${mantissa}\\cdot10^{{{int(exponent)}}}$"

@@ -1,0 +1,138 @@
+"""The gallery at a small size: every shipped experiment runs to its tables and figures."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from perceptron_lab.cli.main import main
+from perceptron_lab.experiments.gallery import gallery
+
+SIZES = {
+    "margin_sets": [
+        *(f"problems.{i}.rows={50 + 10 * i}" for i in range(4)),
+        *(f"problems.{i}.dimension=5" for i in range(4)),
+        "problems.0.seeds=[0, 1]",
+        "seeds=[0]",
+    ],
+    "margin_effect": [
+        "problems.0.rows=60",
+        "problems.0.dimension=5",
+        "problems.0.grid.difficulty=[0.5, 2]",
+        "seeds=[0, 1]",
+    ],
+    "infeasible": [
+        "problems.0={dataset: margin-sets, family: convex-combination, dimension: 5, rows: 60}",
+        "problems.1={dataset: margin-sets, family: gaussian, dimension: 5, ratio: 4}",
+        "problems.2={dataset: margin-sets, family: gaussian, dimension: 5, rows: 50}",
+        "problems.3={dataset: margin-sets, family: gaussian, dimension: 5, rows: 60}",
+        "problems.4={dataset: margin-sets, family: gaussian, dimension: 5, rows: 70}",
+        "seeds=[0, 1]",
+    ],
+    "kernel": [
+        "problems.0.source=wine",
+        "problems.0.scaling=standard",
+        "budget.updates=40",
+        "seeds=[0, 1]",
+    ],
+    "conic": [
+        "problems.0={dataset: conic-sets, family: second-order, dimension: 4, blocks: 5}",
+        "problems.1={dataset: conic-sets, family: semidefinite, dimension: 4, order: 4}",
+        "problems.2={dataset: conic-sets, family: mixed, dimension: 4, order: 4, rows: 5}",
+        "problems.3={dataset: conic-sets, family: mixed, dimension: 4, order: 4, infeasible: true}",
+        "problems.4={dataset: maxcut, instances: [random-8-12]}",
+    ],
+    "rates": [
+        "problems.0.rows=60",
+        "problems.0.dimension=5",
+        "problems.1.rows=60",
+        "problems.1.dimension=5",
+        "problems.2.rows=60",
+        "problems.2.dimension=5",
+        "problems.3.rows=60",
+        "problems.3.dimension=5",
+        "seeds=[0, 1]",
+    ],
+}
+"""What is overridden, so that a second or two suffices."""
+REPORTS = {
+    "margin_sets": ("table_2", 4 * 6),
+    "margin_effect": ("table_2", 2 * 6),
+    "infeasible": ("infeasible", 5 * 7),
+    "kernel": ("table_figure_2", 5 * 5),
+    "conic": ("conic", 5 * 7),
+    "rates": ("rates", 4 * 9),
+}
+"""Configuration -> its table, and how many lines it has."""
+
+
+def run(name: str, folder: Path) -> tuple[list[dict[str, str]], pd.DataFrame]:
+    """Run a small version and return its rows and its table."""
+    overrides = [word for override in SIZES[name] for word in ("-s", override)]
+    assert main(["run", name, "-q", "--output", str(folder), *overrides]) == 0
+    results = folder / name
+    with (results / "runs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for suffix in ("png", "pdf"):
+        assert (results / f"convergence.{suffix}").stat().st_size > 1000
+    return rows, pd.read_csv(results / f"{REPORTS[name][0]}.csv")
+
+
+def statuses(rows: list[dict[str, str]]) -> set[str]:
+    return {row["status"] for row in rows}
+
+
+def test_every_shipped_configuration_is_run_somewhere() -> None:
+    assert set(SIZES) == set(REPORTS) == set(gallery()) - {"maxcut", "maxcut_oracles", "quickstart"}
+
+
+@pytest.mark.parametrize("name", ["margin_sets", "margin_effect"])
+def test_every_algorithm_separates_the_margin_sets(name: str, tmp_path: Path) -> None:
+    rows, table = run(name, tmp_path)
+    assert statuses(rows) == {"FEASIBLE"}
+    assert {row["proved"] for row in rows} == {"true"}
+    assert len(table) == REPORTS[name][1]
+    assert (table.loc[table["label"] == "MPLFP", "ratio"] == 1).all()
+    assert table["status"].isna().all()
+
+
+def test_every_algorithm_bounds_the_margin_of_the_infeasible(tmp_path: Path) -> None:
+    rows, table = run("infeasible", tmp_path)
+    assert statuses(rows) <= {"MARGIN_BOUNDED", "INFEASIBLE"}
+    assert len(table) == REPORTS["infeasible"][1]
+    assert (table["margin upper"] <= 1e-3).all()
+
+
+def test_the_kernel_classifiers_learn(tmp_path: Path) -> None:
+    rows, table = run("kernel", tmp_path)
+    assert statuses(rows) <= {"FEASIBLE", "UPDATE_LIMIT"}
+    assert len(table) == REPORTS["kernel"][1]
+    assert (table["seeds"] == 2).all()
+    last = table[table["iterations"] == 1000].set_index("label")
+    assert (last["median"] < 25).all()
+    # All were cut off at 40 iterations.
+    assert (last["ended"] == last["classifiers"]).all()
+    assert "decisions" not in " ".join(rows[0])
+
+
+def test_every_algorithm_answers_on_every_cone(tmp_path: Path) -> None:
+    rows, table = run("conic", tmp_path)
+    assert statuses(rows) <= {"FEASIBLE", "INFEASIBLE", "MARGIN_BOUNDED"}
+    assert {row["proved"] for row in rows} == {"true"}
+    assert len(table) == REPORTS["conic"][1]
+    bracket = table.dropna(subset=["margin lower", "margin upper"])
+    assert (bracket["margin lower"] <= bracket["margin upper"]).all()
+
+
+def test_no_algorithm_exceeds_its_bound(tmp_path: Path) -> None:
+    rows, table = run("rates", tmp_path)
+    assert statuses(rows) <= {"FEASIBLE", "INFEASIBLE", "MARGIN_BOUNDED"}
+    assert len(table) == REPORTS["rates"][1]
+    assert set(table["side"]) == {"feasible", "epsilon"}
+    ratios = table.dropna(subset=["largest ratio"])
+    assert (ratios["largest ratio"] <= 1).all()
+    assert (ratios["side"] == "feasible").sum() == 2 * 9
+    assert table.loc[table["bound"].isna(), "reason"].notna().all()

@@ -1,0 +1,119 @@
+"""The figure of certificates: the least upper bound so far, and the epsilon that is asked for."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments import run
+from perceptron_lab.experiments.config import ExperimentConfig
+from perceptron_lab.goals import Budget
+from perceptron_lab.reporting import Evidence
+from perceptron_lab.reporting.curves import Curve
+from perceptron_lab.reporting.figures.certificates import certificates, least_upper, scale_bounds
+from perceptron_lab.reporting.figures.drawing import render
+from tests.reporting.drawn_lines import heights
+from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder
+
+NAN = math.nan
+
+
+def experiment(folder: Path, **changes: Any) -> Evidence:
+    """Return the evidence of a small infeasible system by a method with weights, one without."""
+    config = {
+        "experiment": "e",
+        "problems": [
+            {"dataset": "margin-sets", "family": "gaussian", "dimension": 3, "rows": 30},
+        ],
+        "algorithms": [{"name": "mirror-prox", "label": "MP"}, {"name": "ellipsoid"}],
+        "goal": {"margin_upper": 1e-2},
+        "budget": Budget(updates=100),
+        "seeds": [0, 1],
+    }
+    checked = ExperimentConfig.model_validate(config | changes)
+    return Evidence.of_folder(run(checked, output=folder).folder)
+
+
+def curve(*bounds: float) -> Curve:
+    values = np.array(bounds)
+    return Curve(np.arange(1.0, len(values) + 1), values, values, values)
+
+
+def axes_of(*curves: Curve, epsilon: float | None = None) -> Axes:
+    axes = Figure().subplots()
+    scale_bounds(axes, curves, epsilon)
+    return axes
+
+
+def test_the_bound_falls_to_epsilon_and_what_has_no_weights_is_named(tmp_path: Path) -> None:
+    figure = certificates(experiment(tmp_path))
+    for axes in figure.axes:
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+        level, line, end = axes.get_lines()
+        assert heights(level) == [1e-2, 1e-2]
+        bounds = heights(line)
+        assert (np.diff(bounds) <= 0.0).all()
+        assert bounds[-1] <= 1e-2
+        assert heights(end) == [bounds[-1]]
+    assert heights(figure.axes[0].get_lines()[1])[0] > 1e-2
+    assert [text.get_text() for text in figure.axes[0].texts] == [
+        "no bound of the margin: ellipsoid"
+    ]
+    assert "epsilon = 0.01" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_another_goal_has_no_epsilon(tmp_path: Path) -> None:
+    given = experiment(tmp_path, goal="decide")
+    figure = certificates(given)
+    assert len(figure.axes[0].get_lines()) == 2
+    assert not [text for text in figure.legends[0].get_texts() if "epsilon" in text.get_text()]
+    assert render(certificates, given, "T", "png") == render(certificates, given, "T", "png")
+
+
+def test_without_the_configuration_the_goal_is_not_known(tmp_path: Path) -> None:
+    trace = make_trace([0, 1], [-1.0, -1.0], [1.0, 0.5])
+    given = write_folder(tmp_path, [make_row("a", "L", cell="c")], {"c": make_result(trace)})
+    with pytest.raises(DataError, match="no results there"):
+        certificates(given)
+
+
+def test_the_least_bound_so_far_passes_over_records_without_weights() -> None:
+    trace = make_trace([0, 1, 2, 4, 8], [0.0] * 5, [NAN, 0.5, 0.75, NAN, 0.25])
+    np.testing.assert_array_equal(least_upper(trace), [NAN, 0.5, 0.5, 0.5, 0.25])
+
+
+@given(st.lists(st.floats(0, 10) | st.just(NAN), min_size=1, max_size=20))
+def test_the_least_bound_so_far_is_one_of_the_bounds_and_never_grows(upper: list[float]) -> None:
+    found = least_upper(make_trace(list(range(len(upper))), [0.0] * len(upper), upper))
+    known = found[~np.isnan(found)]
+    assert (np.diff(known) <= 0.0).all()
+    assert set(known) <= set(upper)
+    assert len(known) == 0 or known[-1] == np.nanmin(upper)
+
+
+@pytest.mark.parametrize("epsilon", [None, 1e-4, 0.5, 30.0])
+@pytest.mark.parametrize("bounds", [(1.0, 1e-2), (1e-9,), (0.5, 0.0)])
+def test_the_axis_holds_every_bound_above_0_and_epsilon(
+    bounds: tuple[float, ...], epsilon: float | None
+) -> None:
+    axes = axes_of(curve(*bounds), epsilon=epsilon)
+    lowest, highest = axes.get_ylim()
+    assert axes.get_yscale() == "log"
+    held = [value for value in (*bounds, epsilon) if value]
+    assert 0.0 < lowest < min(held)
+    assert max(held) < highest
+
+
+def test_no_bounds_leave_the_axis_alone() -> None:
+    for curves in ([], [curve(0.0, 0.0)]):
+        assert axes_of(*curves).get_yscale() == "linear"
+        assert axes_of(*curves, epsilon=1e-3).get_yscale() == "log"

@@ -1,0 +1,169 @@
+"""Figure 2: multi-class predictions from the traces of one-versus-rest classifiers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab.datasets.tabular import Tabular, held_out_labels
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.config import ExperimentConfig
+from perceptron_lab.reporting import Evidence
+from perceptron_lab.reporting.figures.figure_2 import figure_2
+from perceptron_lab.reporting.kernel_errors import ITERATIONS, kernel_errors, snapshot
+from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.results import FloatArray, Trace
+from tests.reporting.made_runs import NOTHING, Row, make_result, make_row, make_trace, write_folder
+
+CLASSES = ("wine-0-rest", "wine-1-rest", "wine-2-rest")
+WINE = Tabular(source="wine", test_fraction=0.5)
+UPDATES = [0, 1, *ITERATIONS]
+
+
+def config(*problems: dict[str, Any]) -> str:
+    wine = {"dataset": "tabular", "source": "wine", "test_fraction": 0.5}
+    tree = {
+        "experiment": "e",
+        "problems": list(problems) or [wine],
+        "algorithms": [{"name": "perceptron"}],
+    }
+    return ExperimentConfig.model_validate(tree).model_dump_json()
+
+
+def decisions(index: int, seed: int, wrong: int) -> FloatArray:
+    """Return f of the test examples: right, but for the last ones, which say class 0."""
+    truth = held_out_labels(WINE, seed)
+    values = np.where(truth == index, 1.0, -1.0)
+    values[len(values) - wrong :] = 5.0 if index == 0 else -5.0
+    return values
+
+
+def trace_of(index: int, seed: int, wrong: dict[int, int], updates: list[int]) -> Trace:
+    found = [decisions(index, seed, wrong.get(count, 0)) for count in updates]
+    return make_trace(updates, [0.0] * len(updates), decisions=found)
+
+
+def wine(folder: Path, label: str, *, seeds: int = 1, **course: Any) -> Evidence:
+    """Write runs of the three classifiers with ``wrong`` errors at each number of iterations."""
+    rows: list[Row] = []
+    results = {}
+    updates = course.get("updates", UPDATES)
+    for seed in range(seeds):
+        for index, problem in enumerate(CLASSES):
+            cell = f"{seed}{index}{label}"
+            rows.append(make_row(problem, label, seed=seed, cell=cell))
+            trace = trace_of(index, seed, course.get("wrong", {}), updates)
+            results[cell] = make_result(trace)
+    (folder / "config.json").write_text(config())
+    return write_folder(folder, rows, results)
+
+
+def count_wrong(seed: int, wrong: int) -> float:
+    truth = held_out_labels(WINE, seed)
+    return float(np.sum(truth[len(truth) - wrong :] != 0) / len(truth))
+
+
+def test_the_class_predicted_is_that_of_the_largest_value(tmp_path: Path) -> None:
+    evidence = wine(tmp_path, "MP", seeds=2, wrong={10: 40, 32: 20, 100: 3})
+    found = kernel_errors(evidence)
+    assert [(e.label, e.iterations) for e in found] == [("MP", n) for n in ITERATIONS]
+    for errors, wrong in zip(found, (40, 20, 3, 0, 0), strict=True):
+        assert errors.errors == [count_wrong(seed, wrong) for seed in (0, 1)]
+        assert (errors.classifiers, errors.ended, errors.incomplete) == (6, 0, 0)
+    assert found[0].errors[0] > 0
+
+
+def test_a_run_that_ended_earlier_keeps_its_last_point(tmp_path: Path) -> None:
+    evidence = wine(tmp_path, "SVC", updates=[0, 1], wrong={1: 30})
+    found = kernel_errors(evidence)
+    assert {errors.median for errors in found} == {count_wrong(0, 30)}
+    assert [(errors.ended, errors.classifiers) for errors in found] == [(3, 3)] * 5
+    (line,) = [one for one in figure_2(evidence).axes[0].get_lines() if one.get_label() == "SVC"]
+    assert set(line.get_ydata()) == {100.0 * count_wrong(0, 30)}
+    assert list(line.get_xdata()) == [0, 1]  # in parts of the axis: from end to end
+
+
+def test_the_table_has_percents_and_what_they_are_made_of(tmp_path: Path) -> None:
+    frame = TABLES["table_figure_2"](wine(tmp_path, "MP", seeds=2, wrong={10: 40})).frame
+    assert frame["iterations"].tolist() == list(ITERATIONS)
+    first = frame.iloc[0]
+    errors = [100.0 * count_wrong(seed, 40) for seed in (0, 1)]
+    assert first["median"] == first["mean"] == pytest.approx(np.mean(errors))
+    assert first[["lowest", "highest"]].tolist() == [min(errors), max(errors)]
+    assert first[["seeds", "classifiers", "ended", "incomplete"]].tolist() == [2, 6, 0, 0]
+    assert frame["status"].tolist() == ["FEASIBLE"] * 5
+
+
+def test_a_seed_without_one_of_its_classifiers_is_counted_and_left_out(tmp_path: Path) -> None:
+    evidence = wine(tmp_path, "MP", seeds=2)
+    failed = evidence.frame["cell"] == "01MP"
+    rows = evidence.frame.astype(object).where(~failed, None).to_dict("records")
+    kept = {key: evidence.frame.loc[failed, key].item() for key in ("cell", "problem", "label")}
+    broken = kept | {"seed": 0, **NOTHING, "status": "CRASHED"}
+    rows = [broken if one["cell"] is None else one for one in rows]
+    found = kernel_errors(write_folder(tmp_path, rows, {}))
+    assert [(len(e.errors), e.incomplete) for e in found] == [(1, 1)] * 5
+    assert found[0].endings == "FEASIBLE (5 of 6), CRASHED (1 of 6)"
+
+
+def test_a_label_without_any_result_is_a_cross_at_the_edge(tmp_path: Path) -> None:
+    rows = [
+        make_row(problem, "MP", cell=problem, **NOTHING | {"status": "ERROR"})
+        for problem in CLASSES
+    ]
+    (tmp_path / "config.json").write_text(config())
+    evidence = write_folder(tmp_path, rows, {})
+    assert TABLES["table_figure_2"](evidence).frame["median"].isna().all()
+    (line,) = figure_2(evidence).axes[0].get_lines()
+    assert (line.get_marker(), len(line.get_xdata())) == ("x", 5)
+    assert str(line.get_label()).endswith("edge")
+
+
+def test_the_figure_draws_medians_and_ranges(tmp_path: Path) -> None:
+    axes = figure_2(wine(tmp_path, "MP", seeds=2, wrong={10: 40, 32: 30})).axes[0]
+    (drawn,) = [line for line in axes.get_lines() if line.get_label() == "MP"]
+    medians = [50.0 * (count_wrong(0, wrong) + count_wrong(1, wrong)) for wrong in (40, 30)]
+    np.testing.assert_allclose(drawn.get_ydata(), medians)
+    np.testing.assert_allclose(drawn.get_xdata(), [10, 32])
+    # Errors of 0 cannot be shown at their height.
+    (edge,) = [line for line in axes.get_lines() if line.get_label() == "MP, edge"]
+    np.testing.assert_allclose(edge.get_xdata(), [100, 320, 1000])
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+
+
+def test_a_snapshot_needs_a_record_unless_the_run_had_ended() -> None:
+    trace = trace_of(0, 0, {}, [0, 8, 16])
+    with pytest.raises(DataError, match=r"no record after 10 iterations; run .* record_at"):
+        snapshot(trace, 10)
+    assert snapshot(trace, 16).ended is False
+    assert snapshot(trace, 1000).ended is True
+    with pytest.raises(DataError, match="the traces hold no decisions"):
+        snapshot(make_trace([0], [0.0]), 10)
+
+
+@pytest.mark.parametrize("problem", ["mcp100", "wine-0-1", "wine"])
+def test_other_problems_are_refused_by_name(tmp_path: Path, problem: str) -> None:
+    evidence = write_folder(tmp_path, [make_row(problem, "MP")], {})
+    with pytest.raises(DataError, match=f"'{problem}' is no class against the rest"):
+        kernel_errors(evidence)
+
+
+def test_every_class_is_needed(tmp_path: Path) -> None:
+    wine(tmp_path, "MP")
+    evidence = write_folder(tmp_path, [make_row(CLASSES[1], "MP", cell="01MP")], {})
+    with pytest.raises(DataError, match="no runs of wine-0-rest, wine-2-rest; run every class"):
+        kernel_errors(evidence)
+
+
+def test_classes_of_two_datasets_are_refused(tmp_path: Path) -> None:
+    problems = [
+        {"dataset": "tabular", "source": source, "test_fraction": 0.5}
+        for source in ("wine", "digits")
+    ]
+    (tmp_path / "config.json").write_text(config(*problems))
+    rows = [make_row(problem, "MP") for problem in (*CLASSES, "digits-0-rest")]
+    with pytest.raises(DataError, match="its problems belong to several datasets"):
+        kernel_errors(write_folder(tmp_path, rows, {}))

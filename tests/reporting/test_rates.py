@@ -1,0 +1,68 @@
+"""Yu's Table 1 measured: iterations beside the bounds of the theorems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.results import Bound
+from tests.reporting.latex_lines import balanced, body
+from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
+
+TRACE = make_trace([0, 1], [-1.0, 1.0])
+
+
+def test_each_label_stands_beside_its_bound_and_theorem(tmp_path: Path) -> None:
+    rows = [
+        make_row("a", "MP", seed=0, cell="0", updates=30, bound=100),
+        make_row("a", "MP", seed=1, cell="1", updates=10, bound=20),
+        make_row("b", "MP", cell="2", updates=7, bound=None, status="MARGIN_BOUNDED"),
+        make_row("b", "PRA", cell="3", updates=7, bound=None, status="UPDATE_LIMIT", proved=False),
+    ]
+    results = {
+        "0": make_result(TRACE, Bound(100.0, "Theorem 3 of K_1")),
+        "1": make_result(TRACE, Bound(20.0, "Theorem 3 of K_1")),
+        "2": make_result(TRACE, Bound(None, "Theorem 3 of K_1", "no margin is known")),
+        "3": make_result(TRACE, Bound(None, "", "no theorem")),
+    }
+    table = TABLES["rates"](write_folder(tmp_path, rows, results))
+    frame = table.frame.set_index(["problem", "label"])
+    first = frame.loc[("a", "MP")]
+    assert first[["side", "seeds", "iterations", "bound"]].tolist() == ["feasible", 2, 20, 60]
+    assert first["largest ratio"] == 0.5
+    assert first["theorem"] == "Theorem 3 of K_1"
+    assert frame["side"].tolist() == ["feasible", "", "epsilon", ""]
+    assert frame["reason"].tolist() == ["", "", "no margin is known", "no theorem"]
+    assert frame["largest ratio"].isna().tolist() == [False, True, True, True]
+    assert frame["status"].tolist() == ["FEASIBLE", "not run", "MARGIN_BOUNDED", "UPDATE_LIMIT"]
+    latex = table.latex("T")
+    assert balanced(latex)
+    theorems = [line[7] for line in body(latex)]
+    assert theorems == [
+        "Theorem 3 of K\\_1",
+        "--",
+        "Theorem 3 of K\\_1: no margin is known",
+        "no theorem",
+    ]
+
+
+@pytest.mark.parametrize(("updates", "ratio"), [(0, 0.0), (3, float("inf"))])
+def test_a_bound_of_no_updates(tmp_path: Path, updates: int, ratio: float) -> None:
+    row = make_row("a", "EA", cell="0", updates=updates, bound=0.0)
+    evidence = write_folder(tmp_path, [row], {"0": make_result(TRACE, Bound(0.0, "T"))})
+    assert TABLES["rates"](evidence).frame["largest ratio"].tolist() == [ratio]
+
+
+def test_a_cell_without_result_is_a_line_without_theorem(tmp_path: Path) -> None:
+    row = make_row("a", "EA", cell="0", **NOTHING | {"status": "CRASHED"})
+    frame = TABLES["rates"](write_folder(tmp_path, [row], {})).frame
+    assert frame[["theorem", "side", "status"]].to_numpy().tolist() == [["", "", "CRASHED"]]
+
+
+def test_a_missing_result_is_named(tmp_path: Path) -> None:
+    evidence = write_folder(tmp_path, [make_row("a", "EA", cell="0")], {})
+    with pytest.raises(DataError, match=r"0\.npz"):
+        TABLES["rates"](evidence)
