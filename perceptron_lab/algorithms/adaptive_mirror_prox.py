@@ -152,7 +152,7 @@ def _try(
     """
     (image_v, scores_v), (temperature, unit) = at_v, constants
     gamma, cone = state.gamma, system.cone
-    ahead = system.spectrum(state.scores + gamma * scores_v)
+    ahead = cone.spectrum(state.scores + gamma * scores_v)
     x_w = gibbs(cone, *ahead, temperature)[0]
     y_w = ball(system, state.centre + gamma * unit * image_v)
     scores, image = system.scores(y_w), system.combine(x_w)

@@ -10,7 +10,7 @@ import numpy as np
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.facts import Facts
 from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.system import ConicSystem, Cut, Deepest
 
 
 @dataclass
@@ -138,12 +138,26 @@ def squared_ratio(facts: Facts, theorem: str) -> Bound:
     return Bound((facts.atom_norm / facts.margin) ** 2, theorem)
 
 
-def mix(state: State, cut: Cut, theta: float) -> None:
+@dataclass(kw_only=True)
+class DeepestState(State):
+    """A state whose deepest constraint is kept from a claim to the update after it."""
+
+    deepest: Deepest | None = None
+
+    def look(self, system: ConicSystem) -> Deepest:
+        """Return the deepest constraint at the point; one query per update."""
+        if self.deepest is None:
+            self.deepest = system.deepest(self.point)
+        return self.deepest
+
+
+def mix(state: DeepestState, cut: Cut, theta: float) -> None:
     """Move point and weights towards a cut: y <- (1 - theta) y + theta A(atom), p likewise."""
     assert state.weights is not None
     state.point *= 1.0 - theta
     state.point += theta * cut.normal
     state.weights *= 1.0 - theta
     state.weights[cut.atom.span] += theta * cut.atom.values
+    state.deepest = None
     state.updates += 1
     state.iterations += 1

@@ -103,7 +103,7 @@ class MirrorProx:
             x_v = gibbs(system.cone, state.values, state.frame, temperature)[0]
             y_w = ball(system, state.centre + step * system.combine(x_v))
             ahead = state.scores + system.scores(state.centre)
-            x_w = gibbs(system.cone, *system.spectrum(ahead), temperature)[0]
+            x_w = gibbs(system.cone, *system.cone.spectrum(ahead), temperature)[0]
             image = system.combine(x_w)
             accumulate(system, state, y_w, x_w, system.scores(y_w), image, 1.0)
             state.values, state.frame = system.spectrum(state.scores)

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, claim_of, mix, squared_ratio
+from perceptron_lab.algorithms.base import DeepestState, claim_of, mix, squared_ratio
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -50,14 +50,16 @@ class NormalizedPerceptron:
         """Return the system with whole matrices, so that weights can be proved."""
         return system.completed()
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepestState:
         """Return the state at y = 0."""
-        return State(np.zeros(system.dimension), weights=np.zeros(system.cone.size))
+        return DeepestState(np.zeros(system.dimension), weights=np.zeros(system.cone.size))
 
-    def step(self, system: ConicSystem, state: State, most: int) -> tuple[State, Claim | None]:
+    def step(
+        self, system: ConicSystem, state: DeepestState, most: int
+    ) -> tuple[DeepestState, Claim | None]:
         """Make up to ``most`` updates; claim a separator, or weights that bound the margin."""
         for _ in range(most):
-            deepest = system.deepest(state.point)
+            deepest = state.look(system)
             image = system.norm(state.point) if state.updates else np.inf
             claim = claim_of(system, state, deepest.score, deepest.scores, image, self.epsilon)
             if claim is not None:

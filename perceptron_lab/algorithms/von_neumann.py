@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, claim_of, mix, squared_ratio
+from perceptron_lab.algorithms.base import DeepestState, claim_of, mix, squared_ratio
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.facts import Facts
@@ -51,15 +51,17 @@ class VonNeumann:
         """Return the system with whole matrices, so that weights can be proved."""
         return system.completed()
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepestState:
         """Return the state at the barycentre of Delta(K)."""
         weights = barycentre(system.cone)
-        return State(system.combine(weights), weights=weights)
+        return DeepestState(system.combine(weights), weights=weights)
 
-    def step(self, system: ConicSystem, state: State, most: int) -> tuple[State, Claim | None]:
+    def step(
+        self, system: ConicSystem, state: DeepestState, most: int
+    ) -> tuple[DeepestState, Claim | None]:
         """Make up to ``most`` updates; claim a separator, or weights that bound the margin."""
         for _ in range(most):
-            cut, score, scores = system.deepest(state.point)
+            cut, score, scores = state.look(system)
             norm = system.norm(state.point)
             claim = claim_of(system, state, score, scores, norm, self.epsilon)
             if claim is not None:

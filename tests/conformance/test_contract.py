@@ -171,7 +171,7 @@ PRICES = {
     "von-neumann": ((0, 1), (1, 1), (1, 1 / 40)),
     "smoothed-perceptron": ((1, 1), (3, 2), (2, 1)),
     "smoothed-von-neumann": ((1, 1), (3, 2), (2, 1)),
-    "mirror-prox": ((0, 2), (0, 4), (0, 2)),
+    "mirror-prox": ((0, 1), (0, 4), (0, 2)),
 }
 
 
