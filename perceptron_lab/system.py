@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,10 +18,10 @@ from perceptron_lab.cones.base import Atom, Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
+from perceptron_lab.inputs import check_kernel, checked_rows, refuse_extreme_rows, signs_of
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.kernels import Kernel, symmetric
@@ -138,10 +138,10 @@ class ConicSystem:
         InputError
             If the rows are not a finite, non-empty matrix without zero rows.
         """
-        data = _checked_rows(rows)
+        data = checked_rows(rows)
         origin = cls(Matrix(data), Orthant(data.shape[0]), unit_rows=True)
         norms = Matrix(data).row_norms()
-        _refuse_extreme_rows(data, norms)
+        refuse_extreme_rows(data, norms)
         return cls(Matrix(data, 1.0 / norms), Orthant(data.shape[0]), origin, unit_rows=True)
 
     @classmethod
@@ -162,9 +162,9 @@ class ConicSystem:
         InputError
             As :meth:`from_rows`, and if the labels are not one per example, of exactly two classes.
         """
-        data: Any = _checked_rows(examples)
+        data: Any = checked_rows(examples)
         count = data.shape[0]
-        signs = _signs(labels, count)
+        signs = signs_of(labels, count)
         if affine and isinstance(data, sp.csr_array):
             data = sp.csr_array(sp.hstack([data, sp.csr_array(np.ones((count, 1)))]))
         elif affine:
@@ -199,12 +199,12 @@ class ConicSystem:
             If the examples are not a finite matrix, the labels not of exactly two classes, or the
             kernel matrix not symmetric positive semidefinite to rounding, with a positive diagonal.
         """
-        data = _checked_rows(examples)
+        data = checked_rows(examples)
         if not isinstance(data, np.ndarray):
             data = data.toarray()
         matrix = data if kernel == "precomputed" else symmetric(kernel, data)
-        _check_kernel(matrix)
-        signs = _signs(labels, len(matrix))
+        check_kernel(matrix)
+        signs = signs_of(labels, len(matrix))
         cone = Orthant(len(matrix))
         origin = cls(Gram(matrix, signs), cone, unit_rows=True)
         scale = 1.0 / np.sqrt(matrix.diagonal())
@@ -227,7 +227,7 @@ class ConicSystem:
         InputError
             If the matrix is not finite, or the sizes are not positive numbers with its rows as sum.
         """
-        data = _checked_rows(matrix)
+        data = checked_rows(matrix)
         if not len(sizes) or min(sizes) < 1 or sum(sizes) != data.shape[0]:
             raise InputError(
                 f"blocks of sizes {list(sizes)[:10]} for {data.shape[0]} rows; give positive "
@@ -272,23 +272,13 @@ class ConicSystem:
 
         Off the pattern the scores are zero.
         """
-        parts = self.cone.parts if isinstance(self.cone, Product) else (self.cone,)
-        if all(part.complete for part in parts if isinstance(part, Semidefinite)):
+        cone, places = self.cone.completed()
+        if cone is self.cone:
             return self
         assert isinstance(self.operator, Matrix)
-        places, cones, start = [], list[Cone](), 0
-        for part in parts:
-            whole, place = (
-                part.completed() if isinstance(part, Semidefinite) else (part, np.arange(part.size))
-            )
-            places.append(place + start)
-            cones.append(whole)
-            start += whole.size
-        place = np.concatenate(places)
-        entries = (np.ones(len(place)), (place, np.arange(len(place))))
-        spread = sp.csr_array(entries, shape=(start, len(place)))
+        entries = (np.ones(len(places)), (places, np.arange(len(places))))
+        spread = sp.csr_array(entries, shape=(cone.size, len(places)))
         operator = Matrix(sp.csr_array(spread @ sp.csr_array(self.operator.data)))
-        cone = Product(cones) if isinstance(self.cone, Product) else cones[0]
         return replace(self, operator=operator, cone=cone)
 
     def scores(self, point: FloatArray) -> FloatArray:
@@ -467,53 +457,6 @@ class ConicSystem:
         return 1.0 if self.unit_rows else norm_bound(self.operator, self.cone, "atoms")
 
 
-def _checked_rows(rows: Any) -> FloatArray | sp.csr_array:
-    """Return rows as a float64 array in C order, or a float64 CSR array."""
-    try:
-        data: Any = rows if sp.issparse(rows) else np.asarray(rows)
-    except ValueError as error:
-        raise InputError(f"rows must be a matrix of real numbers: {error}") from None
-    if np.ma.is_masked(rows):
-        raise InputError("rows are a masked array with missing entries; fill or remove them")
-    if data.dtype.kind not in "buif":
-        raise InputError(f"rows of type {data.dtype}; give a matrix of real numbers")
-    if data.ndim != 2 or 0 in data.shape:
-        raise InputError(
-            f"rows have shape {data.shape}; give a non-empty matrix, one row per constraint"
-        )
-    if sp.issparse(rows):
-        data = sp.csr_array(cast("Any", rows), dtype=float)
-    else:
-        data = np.ascontiguousarray(data, dtype=float)
-    finite = np.isfinite(data.data if sp.issparse(rows) else data)
-    if not finite.all():
-        entry = int(np.flatnonzero(~finite.ravel())[0])
-        row = np.searchsorted(data.indptr, entry, "right") - 1 if sp.issparse(rows) else None
-        where = entry // data.shape[1] if row is None else row
-        raise InputError(
-            f"row {where} holds NaN or infinity ({(~finite).sum()} such entries); remove or "
-            "replace them"
-        )
-    checked: FloatArray | sp.csr_array = data
-    return checked
-
-
-def _refuse_extreme_rows(data: FloatArray | sp.csr_array, norms: FloatArray) -> None:
-    extreme = np.flatnonzero(~((norms > 1e-150) & (norms < 1e150)))
-    if not len(extreme):
-        return
-    first: Any = data[extreme[:1]]
-    if abs(first).max() > 0:
-        raise InputError(
-            f"row {extreme[0]} has a norm outside 1e-150 .. 1e150 ({len(extreme)} such rows); "
-            "rescale them"
-        )
-    raise InputError(
-        f"row {extreme[0]} is zero ({len(extreme)} such rows); a zero row can never be strictly "
-        "positive: remove it"
-    )
-
-
 def _check_finite(score: float) -> None:
     if not math.isfinite(score):
         raise NumericalError("the scores of the point are not finite (overflow)")
@@ -522,50 +465,3 @@ def _check_finite(score: float) -> None:
 def _row_norms(operator: Operator) -> FloatArray:
     assert isinstance(operator, Matrix | Gram)
     return operator.row_norms()
-
-
-def _check_kernel(matrix: FloatArray) -> None:
-    """Refuse what is no kernel matrix."""
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"the kernel matrix has shape {matrix.shape}; give a square one")
-    if not np.isfinite(matrix).all():
-        raise InputError(
-            "the kernel matrix is not finite; scale the examples or choose other parameters"
-        )
-    size = float(np.abs(matrix).max())
-    if float(np.abs(matrix - matrix.T).max()) > 1e-12 * size:
-        raise InputError("the kernel matrix is not symmetric; K(x, z) must equal K(z, x)")
-    diagonal = matrix.diagonal()
-    if diagonal.min() <= 0.0:
-        row = int(diagonal.argmin())
-        raise InputError(
-            f"K(x, x) = {diagonal[row]:g} for example {row}; a vanishing feature can never be "
-            "strictly positive: remove it"
-        )
-    scale = np.sqrt(diagonal)
-    shifted = matrix / np.outer(scale, scale)
-    shifted[np.diag_indices(len(shifted))] += 1e-10 * len(shifted)
-    try:
-        np.linalg.cholesky(shifted)
-    except np.linalg.LinAlgError:
-        raise InputError(
-            "the kernel matrix is not positive semidefinite; it is no kernel (a sigmoid is none)"
-        ) from None
-
-
-def _signs(labels: Any, count: int) -> FloatArray:
-    """Return +1 for the larger of two labels, -1 for the other, shape ``(count,)``."""
-    given = np.asarray(labels)
-    if given.shape == (count, 1):
-        given = given[:, 0]
-    if given.shape != (count,):
-        raise InputError(
-            f"{count} examples, but {given.size} labels of shape {given.shape}; give one each"
-        )
-    missing = [label for label in given.tolist() if label is None or label != label]
-    if missing:
-        raise InputError(f"{len(missing)} labels are missing (None or NaN); give every one")
-    classes = np.unique(given)
-    if len(classes) != 2:
-        raise InputError(f"labels take {len(classes)} values {classes[:5]}; give two classes")
-    return np.where(given == classes[1], 1.0, -1.0)

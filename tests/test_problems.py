@@ -12,6 +12,8 @@ import scipy.sparse as sp
 
 from perceptron_lab.cones.product import Product
 from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.problems import as_system
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -233,3 +235,76 @@ def test_the_larger_label_is_the_positive_class(form: Any, labels: Any) -> None:
         point = np.arange(1.0, rows.shape[1] + 1)
         expected = rows @ point / np.linalg.norm(rows, axis=1)
         np.testing.assert_allclose(system.scores(point), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ones((3, 2)), r"kernel matrix has shape \(3, 2\); give a square one"),
+        ([[1.0, 0.5], [0.4, 1.0]], "not symmetric"),
+        ([[1.0, 2.0], [2.0, 1.0]], "not positive semidefinite"),
+        ([[1.0, 0.0], [0.0, -1.0]], "K\\(x, x\\) = -1 for example 1"),
+        ([[0.0, 0.0], [0.0, 1.0]], "K\\(x, x\\) = 0 for example 0"),
+        ([[1.0, np.nan], [np.nan, 1.0]], "NaN or infinity"),
+        ([["a"]], "real numbers"),
+    ],
+)
+def test_matrices_that_are_no_kernel_are_refused(matrix: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ConicSystem.from_kernel("precomputed", matrix, [1, 2])
+
+
+def test_a_singular_kernel_matrix_is_one_all_the_same() -> None:
+    """Equal examples, or fewer features than examples: semidefinite to rounding is enough."""
+    assert ConicSystem.from_kernel("precomputed", np.ones((3, 3)), [1, 2, 1]).cone.size == 3
+    rows = np.random.default_rng(0).standard_normal((40, 2))
+    assert ConicSystem.from_kernel("precomputed", rows @ rows.T, np.arange(40) % 2).cone.size == 40
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(), Rbf()])
+def test_examples_and_labels_of_kernels_are_checked(kernel: Kernel) -> None:
+    for labels in ([1, 1, 1], [1, 2], [1.0, np.nan, 1.0]):
+        with pytest.raises(InputError, match="label"):
+            ConicSystem.from_kernel(kernel, EXAMPLES, labels)
+    for examples in ([[np.nan, 1.0], [1.0, 1.0]], [["a"], ["b"]], [1.0, 2.0], None):
+        with pytest.raises(InputError):
+            ConicSystem.from_kernel(kernel, examples, [1, 2])
+
+
+def test_an_example_without_features_vanishes_under_the_linear_kernel_only() -> None:
+    examples = np.array([[0.0, 0.0], [1.0, 1.0]])
+    with pytest.raises(InputError, match=r"K\(x, x\) = 0 for example 0.*remove it"):
+        ConicSystem.from_kernel(Linear(), examples, [1, 2])
+    for kernel in (Polynomial(), Rbf()):
+        system = ConicSystem.from_kernel(kernel, examples, [1, 2])
+        assert system.cone.size == 2
+
+
+def test_kernel_values_that_overflow_are_refused() -> None:
+    for kernel in (Polynomial(degree=200), Linear()):
+        examples = EXAMPLES * (1e200 if isinstance(kernel, Linear) else 1e3)
+        with np.errstate(over="ignore"), pytest.raises(InputError, match="not finite"):
+            ConicSystem.from_kernel(kernel, examples, [1, 2, 1])
+
+
+@pytest.mark.parametrize("sizes", [[], [2], [4], [3, 0], [4, -1], [1, 1, 1, 1]])
+def test_sizes_of_second_order_blocks_must_sum_to_the_rows(sizes: list[int]) -> None:
+    with pytest.raises(InputError, match=r"blocks of sizes .* for 3 rows; give positive sizes"):
+        ConicSystem.second_order(np.eye(3), sizes)
+
+
+@pytest.mark.parametrize("matrix", [[[np.nan, 1.0]] * 2, [["a"], ["b"]], [1.0, 2.0], None, []])
+def test_second_order_data_that_are_not_a_finite_matrix_are_refused(matrix: Any) -> None:
+    with pytest.raises(InputError):
+        ConicSystem.second_order(matrix, [2])
+
+
+def test_one_unknown_one_row_and_more_unknowns_than_rows() -> None:
+    single = ConicSystem.from_rows([[-2.0]])
+    assert single.prove_point(np.array([-1.0])).margin_lower == pytest.approx(1.0, abs=1e-14)
+    assert single.prove_infeasible(np.ones(1)) is None
+    wide = ConicSystem.from_rows(np.random.default_rng(0).standard_normal((3, 50)))
+    assert isinstance(wide.operator, Matrix)
+    point = np.linalg.pinv(np.asarray(wide.operator.data)) @ np.ones(3)
+    assert wide.prove_point(point).feasible
+    assert wide.prove_infeasible(np.ones(3)) is None

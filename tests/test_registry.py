@@ -44,6 +44,23 @@ def test_the_names_of_the_thesis_are_there() -> None:
     assert {"sdplib", "sdpa", "maxcut"} <= set(registry.names("dataset"))
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "normalized-perceptron",
+        "smoothed-perceptron",
+        "von-neumann",
+        "smoothed-von-neumann",
+        "iterated-smoothed-von-neumann",
+        "winnow",
+        "mirror-prox",
+        "adaptive-mirror-prox",
+    ],
+)
+def test_the_names_of_the_papers_on_feasibility_are_there(name: str) -> None:
+    assert registry.name_of("algorithm", registry.load("algorithm", name)()) == name
+
+
 @pytest.mark.parametrize("name", registry.names("oracle"))
 def test_the_name_of_a_record_is_that_of_its_class(name: str) -> None:
     assert registry.name_of("oracle", registry.load("oracle", name)()) == name

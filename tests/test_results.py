@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,6 +58,22 @@ def test_the_file_has_exactly_the_name_given(tmp_path: Path, name: str) -> None:
     assert_equal(round_trip(RESULT, tmp_path / name), RESULT)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert_equal(Result.load(str(tmp_path / name)), RESULT)
+
+
+def test_measured_numbers_and_arrays_survive(tmp_path: Path) -> None:
+    """One entry per record: numbers, or arrays of one shape, under any name."""
+    measures: dict[str, list[Any]] = {
+        "test_error": [0.5, 0.25],
+        "decision values": [np.array([1.0, -2.0, 5e-324]), np.array([0.0, math.inf, 1e300])],
+        "größe": [1, 2],
+    }
+    traced = replace(RESULT, trace=replace(RESULT.trace, measures=measures))
+    loaded = round_trip(traced, tmp_path / "traced.npz").trace.measures
+    assert list(loaded) == list(measures)
+    for name, values in measures.items():
+        assert len(loaded[name]) == 2
+        np.testing.assert_array_equal(np.array(loaded[name]), np.array(values))
+    assert replace(traced.trace, measures={}) == RESULT.trace
 
 
 def test_what_is_missing_stays_missing(tmp_path: Path) -> None:

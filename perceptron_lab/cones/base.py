@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, IntArray
 
 Oracles = Mapping[str, Any]
 """Oracle records by the kind of cone that they separate: ``orthant``, ``semidefinite``."""
@@ -80,6 +80,10 @@ class Cone(ABC):
     @abstractmethod
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return this cone with fresh running oracles: those given, or the defaults."""
+
+    def completed(self) -> tuple[Cone, IntArray]:
+        """Return the cone with all entries of its matrices, and where this one's lie in it."""
+        return self, np.arange(self.size)
 
     def strict(self) -> Self:
         """Return this cone with oracles that refuse the boundary."""

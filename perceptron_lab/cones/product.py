@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from perceptron_lab.cones.base import Atom, Cone, Oracles
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, IntArray
 
 
 class Product(Cone):
@@ -66,6 +66,14 @@ class Product(Cone):
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return the product of the parts with fresh oracles."""
         return type(self)([part.started(oracles, rng) for part in self.parts])
+
+    def completed(self) -> tuple[Cone, IntArray]:
+        """Return the product of the completed parts, and where this one's entries lie in it."""
+        cones, places = zip(*(part.completed() for part in self.parts), strict=True)
+        whole = type(self)(cones)
+        starts = [span.start for span in whole.spans]
+        shifted = [place + start for place, start in zip(places, starts, strict=True)]
+        return (whole if whole.size > self.size else self), np.concatenate(shifted)
 
     def strict(self) -> Self:
         """Return the product of the parts with oracles that refuse the boundary."""

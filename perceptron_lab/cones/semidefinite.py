@@ -49,6 +49,8 @@ class Semidefinite(Cone):
 
         Weights on it are whole matrices, so that they can be proved and projected.
         """
+        if self.complete:
+            return self, np.arange(self.size)
         rows, columns = np.triu_indices(self.rank)
         whole = Semidefinite(self.rank, rows, columns)
         whole._use(self.oracles["semidefinite"])
@@ -74,8 +76,7 @@ class Semidefinite(Cone):
         NumericalError
             If the scores are not finite: LAPACK is undefined there.
         """
-        if not np.isfinite(scores).all():
-            raise NumericalError("the scores of a matrix block are not finite (overflow)")
+        _check_finite(scores)
         if self._buffer is None:
             self._buffer = np.zeros((self.rank, self.rank))
         elif self._oracle.overwrites and not self.complete:
@@ -97,8 +98,7 @@ class Semidefinite(Cone):
         NumericalError
             If the scores are not finite.
         """
-        if not np.isfinite(scores).all():
-            raise NumericalError("the scores of a matrix block are not finite (overflow)")
+        _check_finite(scores)
         values, vectors = scipy.linalg.eigh(
             self.matrix(scores), subset_by_index=[0, 0], check_finite=False
         )
@@ -109,11 +109,19 @@ class Semidefinite(Cone):
         return direction[self.rows] * direction[self.columns] * self.multiplicity
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
-        """Return the eigenvalues of Z in ascending order."""
+        """Return the eigenvalues of Z in ascending order; refuses what is not finite."""
+        _check_finite(scores)
         return np.asarray(scipy.linalg.eigvalsh(self.matrix(scores), check_finite=False))
 
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the eigenvalues of Z in ascending order, and its eigenvectors as columns."""
+        """Return the eigenvalues of Z in ascending order, and its eigenvectors as columns.
+
+        Raises
+        ------
+        NumericalError
+            If the scores are not finite.
+        """
+        _check_finite(scores)
         values, vectors = scipy.linalg.eigh(self.matrix(scores), check_finite=False)
         return values, vectors
 
@@ -135,3 +143,9 @@ class Semidefinite(Cone):
         other = type(self)(self.rank, self.rows, self.columns)
         other._use(PivotedCholesky(mode="strict"))
         return other
+
+
+def _check_finite(scores: FloatArray) -> None:
+    """Refuse what LAPACK is undefined on: it may answer wrongly, or never."""
+    if not np.isfinite(scores).all():
+        raise NumericalError("the scores of a matrix block are not finite (overflow)")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates import infeasibility
+from perceptron_lab.certificates import automorphisms, infeasibility
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
@@ -44,12 +44,12 @@ def exact_weights(cone: Cone, made: list[Any]) -> Vector:
     """T e without rounding, T being defined by the doubles of the blocks."""
     weights = [Fraction()] * cone.size
     for block in made:
-        if isinstance(block, infeasibility._MatrixBlock):
+        if isinstance(block, automorphisms.MatrixBlock):
             factor = exact(block.factor)
             whole = times(factor, [list(row) for row in zip(*factor, strict=True)])
             places = zip(block.cone.rows, block.cone.columns, block.cone.multiplicity, strict=True)
             entries = [whole[i][j] * int(k) for i, j, k in places]
-        elif isinstance(block, infeasibility._SecondOrderBlock):
+        elif isinstance(block, automorphisms.SecondOrderBlock):
             *u, t = rational(block.root)
             entries = [4 * t * x for x in u] + [2 * (t * t + inner(u, u))]
         else:
@@ -131,13 +131,13 @@ def exact_error(block: Any, cone: Cone, data: FloatArray, columns: FloatArray) -
     square = Fraction()
     for column, computed in zip(np.asarray(data).T, columns, strict=True):
         entries = rational(column)
-        if isinstance(block, infeasibility._MatrixBlock):
+        if isinstance(block, automorphisms.MatrixBlock):
             factor = exact(block.factor)
             turned = [list(row) for row in zip(*factor, strict=True)]
             image = times(times(turned, symmetric(block.cone, entries)), factor)
             pairs = zip(block.cone.rows, block.cone.columns, strict=True)
             true = [image[i][j] * (1 if i == j else root) for i, j in pairs]
-        elif isinstance(block, infeasibility._SecondOrderBlock):
+        elif isinstance(block, automorphisms.SecondOrderBlock):
             root_weights = [2 * x for x in rational(block.root)]  # H at 2 v is 2 Q_v
             true = [x / 2 * root for x in represented(cone, root_weights, entries)]
         else:

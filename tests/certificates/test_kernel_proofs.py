@@ -132,6 +132,20 @@ def test_the_norm_of_a_function_is_enclosed_also_where_it_cancels() -> None:
         assert error <= 1e-14 * float(np.abs(c) @ lengths) ** 2
 
 
+def test_the_norm_of_a_function_is_rounded_also_where_its_scores_are_exact() -> None:
+    inexact = 0
+    for seed in range(200):
+        rng = RNG(seed)
+        c, scores = rng.standard_normal((2, 8))
+        scores[-1] = (1.0 - c[:-1] @ scores[:-1]) / c[-1]
+        square, error = kernel_square(c, scores, np.zeros(8))
+        exact = dot(c, scores)
+        assert abs(Fraction(square) - exact) <= Fraction(error)
+        inexact += Fraction(square) != exact
+        assert kernel_square(c, -scores, np.zeros(8)) == (0.0, error)
+    assert inexact > 100
+
+
 def test_functions_of_norm_zero_prove_nothing() -> None:
     """Two equal examples of opposite classes: f = psi_1 + psi_2 vanishes."""
     gram = Gram(np.ones((2, 2)), np.array([1.0, -1.0]))
@@ -157,13 +171,15 @@ def test_weights_bound_the_margin_by_the_norm_of_their_combination() -> None:
         rng = RNG(seed)
         gram, cone, rows = integer_case(rng, count=6, features=3)
         weights = rng.uniform(0.0, 1.0, 6) / np.linalg.norm(rows, axis=1)
-        if seed % 3 == 0:
-            rows[-1] = -(weights[:-1] @ rows[:-1]) / weights[-1]
+        if seed % 3 == 0:  # a combination of integers that vanishes, and one near it
+            rows = rng.integers(-9, 10, (6, 3)).astype(float)
+            rows[-1] = -rows[:-1].sum(axis=0)
             gram = Gram(rows @ rows.T, np.ones(6))
+            weights = 1.0 + 10.0 ** rng.uniform(-12, -7) * rng.random(6)
         for unit_rows in (False, True):
             upper = prove_weights(gram, cone, weights, unit_rows=unit_rows)
             assert upper is not None
-            assert seed % 3 == 0 or upper_is_true(gram, weights, upper, unit_rows=unit_rows)
+            assert upper_is_true(gram, weights, upper, unit_rows=unit_rows)
             expected = math.sqrt(max(float(exact_square(gram, weights)), 0.0))
             mass = weights @ (np.linalg.norm(rows, axis=1) if unit_rows else np.ones(6))
             rounding = 1e-7 * float(weights @ np.linalg.norm(rows, axis=1)) / mass

@@ -93,6 +93,22 @@ def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs() 
     assert answers[False, True] > 100
 
 
+def test_scores_that_cancel_are_not_taken_for_what_is_computed_of_them() -> None:
+    """All scores are about as small as the errors of the sums that they come from."""
+    answers: Counter[tuple[bool, bool]] = Counter()
+    for seed in range(600):
+        rng = RNG(seed)
+        data, point = rng.standard_normal((4, 6)), rng.standard_normal(6)
+        wanted = rng.standard_normal(4) * 10.0 ** rng.uniform(-16, -13)
+        wanted[-1] = np.linalg.norm(wanted[:-1]) * (1.0 + rng.choice([-1, 1]) * rng.random())
+        data[:, -1] = (wanted - data[:, :-1] @ point[:-1]) / point[-1]
+        scores = data @ point
+        seems = bool(scores[-1] > np.linalg.norm(scores[:-1]))
+        assert_sound(prove(data, point), data, point)
+        answers[seems, is_inside(data, point)] += 1
+    assert min(answers[True, False], answers[False, True]) > 10
+
+
 @pytest.mark.parametrize("scores", TRIPLES)
 @pytest.mark.parametrize("exponent", [0, -200, 200, -520, 480])
 def test_the_boundary_itself_is_refused_and_the_next_double_is_not(
@@ -117,6 +133,7 @@ def test_what_lies_outside_is_refused_also_in_the_opposite_cone(last: float) -> 
     data = np.array([[3.0], [4.0], [last]])
     proof = prove(data, np.ones(1))
     assert not proof.feasible
+    assert proof.exact_rows == 0
     assert proof.margin_lower == pytest.approx(last - 5.0, rel=1e-9)
     assert margin_is_at_least(data, np.ones(1), proof.margin_lower)
     assert not prove(np.array([[0.0], [0.0], [last]]), np.ones(1)).feasible or last > 0

@@ -1,0 +1,106 @@
+"""What a user passes as numbers and labels, checked before any algorithm starts."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.errors import InputError
+from perceptron_lab.results import FloatArray
+
+
+def checked_rows(rows: Any) -> FloatArray | sp.csr_array:
+    """Return rows as a float64 array in C order, or a float64 CSR array."""
+    try:
+        data: Any = rows if sp.issparse(rows) else np.asarray(rows)
+    except ValueError as error:
+        raise InputError(f"rows must be a matrix of real numbers: {error}") from None
+    if np.ma.is_masked(rows):
+        raise InputError("rows are a masked array with missing entries; fill or remove them")
+    if data.dtype.kind not in "buif":
+        raise InputError(f"rows of type {data.dtype}; give a matrix of real numbers")
+    if data.ndim != 2 or 0 in data.shape:
+        raise InputError(
+            f"rows have shape {data.shape}; give a non-empty matrix, one row per constraint"
+        )
+    if sp.issparse(rows):
+        data = sp.csr_array(cast("Any", rows), dtype=float)
+    else:
+        data = np.ascontiguousarray(data, dtype=float)
+    finite = np.isfinite(data.data if sp.issparse(rows) else data)
+    if not finite.all():
+        entry = int(np.flatnonzero(~finite.ravel())[0])
+        row = np.searchsorted(data.indptr, entry, "right") - 1 if sp.issparse(rows) else None
+        where = entry // data.shape[1] if row is None else row
+        raise InputError(
+            f"row {where} holds NaN or infinity ({(~finite).sum()} such entries); remove or "
+            "replace them"
+        )
+    checked: FloatArray | sp.csr_array = data
+    return checked
+
+
+def refuse_extreme_rows(data: FloatArray | sp.csr_array, norms: FloatArray) -> None:
+    """Refuse zero rows, and rows whose squares leave the range of doubles."""
+    extreme = np.flatnonzero(~((norms > 1e-150) & (norms < 1e150)))
+    if not len(extreme):
+        return
+    first: Any = data[extreme[:1]]
+    if abs(first).max() > 0:
+        raise InputError(
+            f"row {extreme[0]} has a norm outside 1e-150 .. 1e150 ({len(extreme)} such rows); "
+            "rescale them"
+        )
+    raise InputError(
+        f"row {extreme[0]} is zero ({len(extreme)} such rows); a zero row can never be strictly "
+        "positive: remove it"
+    )
+
+
+def check_kernel(matrix: FloatArray) -> None:
+    """Refuse what is no kernel matrix."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"the kernel matrix has shape {matrix.shape}; give a square one")
+    if not np.isfinite(matrix).all():
+        raise InputError(
+            "the kernel matrix is not finite; scale the examples or choose other parameters"
+        )
+    size = float(np.abs(matrix).max())
+    if float(np.abs(matrix - matrix.T).max()) > 1e-12 * size:
+        raise InputError("the kernel matrix is not symmetric; K(x, z) must equal K(z, x)")
+    diagonal = matrix.diagonal()
+    if diagonal.min() <= 0.0:
+        row = int(diagonal.argmin())
+        raise InputError(
+            f"K(x, x) = {diagonal[row]:g} for example {row}; a vanishing feature can never be "
+            "strictly positive: remove it"
+        )
+    scale = np.sqrt(diagonal)
+    shifted = matrix / np.outer(scale, scale)
+    shifted[np.diag_indices(len(shifted))] += 1e-10 * len(shifted)
+    try:
+        np.linalg.cholesky(shifted)
+    except np.linalg.LinAlgError:
+        raise InputError(
+            "the kernel matrix is not positive semidefinite; it is no kernel (a sigmoid is none)"
+        ) from None
+
+
+def signs_of(labels: Any, count: int) -> FloatArray:
+    """Return +1 for the larger of two labels, -1 for the other, shape ``(count,)``."""
+    given = np.asarray(labels)
+    if given.shape == (count, 1):
+        given = given[:, 0]
+    if given.shape != (count,):
+        raise InputError(
+            f"{count} examples, but {given.size} labels of shape {given.shape}; give one each"
+        )
+    missing = [label for label in given.tolist() if label is None or label != label]
+    if missing:
+        raise InputError(f"{len(missing)} labels are missing (None or NaN); give every one")
+    classes = np.unique(given)
+    if len(classes) != 2:
+        raise InputError(f"labels take {len(classes)} values {classes[:5]}; give two classes")
+    return np.where(given == classes[1], 1.0, -1.0)
