@@ -173,6 +173,9 @@ class Judge:
         if state.weights is None or products - before < self.system.operator.unknowns:
             return None
         upper = self._bound(state.weights)
+        if upper == 0.0:
+            self.message = f"the weights prove it: {self._nothing(state.weights)}"
+            return Status.INFEASIBLE
         if upper is None or upper > 0.9 * least:
             return None
         self._tried = products, upper
@@ -192,6 +195,10 @@ class Judge:
             done = self._best[0].margin_lower >= goal.margin_ratio * self.upper
         if not done:
             return None
+        if self.upper == 0.0:
+            assert self.weights is not None
+            self.message = f"the weights prove it: {self._nothing(self.weights)}"
+            return Status.INFEASIBLE
         self.message = f"the goal {goal} is proved"
         return Status.FEASIBLE if self._feasible else Status.MARGIN_BOUNDED
 
@@ -205,8 +212,10 @@ class Judge:
             self.message = f"{self.message}; {'the last' if status in _LIMITS else 'a'} point is "
             self.message += "proved strictly feasible"
             status = Status.FEASIBLE
-        if state.weights is not None:
-            self._bound(state.weights)
+        if state.weights is not None and self._bound(state.weights) == 0.0:
+            if status is not Status.INFEASIBLE:
+                self.message = f"the weights prove it: {self._nothing(state.weights)}"
+            status = Status.INFEASIBLE
         self.certificate |= {"method": proof.method, "exact_rows": proof.exact_rows}
         return status, proof, point
 

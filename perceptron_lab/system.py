@@ -202,7 +202,8 @@ class ConicSystem:
         data = checked_rows(examples)
         if not isinstance(data, np.ndarray):
             data = data.toarray()
-        matrix = data if kernel == "precomputed" else symmetric(kernel, data)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            matrix = data if kernel == "precomputed" else symmetric(kernel, data)
         check_kernel(matrix)
         signs = signs_of(labels, len(matrix))
         cone = Orthant(len(matrix))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
@@ -11,6 +12,9 @@ from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.facts import Facts
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut, Deepest
+
+ROUNDING = 1e-13
+"""What rounding may add to a vanishing combination, relative to the norms of the cuts."""
 
 
 @dataclass
@@ -92,10 +96,13 @@ def cut_or_claim(system: ConicSystem, point: FloatArray) -> Cut | Claim:
 
 
 def no_point_exists(system: ConicSystem, cut: Cut) -> MarginBelow:
-    """Return the claim of a cut with A(atom) = 0: then <atom, A*y> = 0 for every y."""
+    """Return the claim of a cut with A(atom) = 0: then <atom, A*y> = 0 for every y.
+
+    The atom may be one to rounding only; then no more than a bound of that size can be proved.
+    """
     weights = np.zeros(system.cone.size)
     weights[cut.atom.span] = cut.atom.values
-    return MarginBelow(weights, 0.0)
+    return MarginBelow(weights, ROUNDING * system.atom_norm())
 
 
 def claim_of(
@@ -136,6 +143,13 @@ def squared_ratio(facts: Facts, theorem: str) -> Bound:
     if facts.margin is None or facts.atom_norm is None or facts.margin <= 0.0:
         return Bound(None, theorem, "no positive margin is known")
     return Bound((facts.atom_norm / facts.margin) ** 2, theorem)
+
+
+def squared_accuracy(facts: Facts, epsilon: float, theorem: str) -> Bound:
+    """Return (L / epsilon)^2, their bound for weights with norm(A w) <= epsilon."""
+    if facts.atom_norm is None or epsilon <= 0.0:
+        return Bound(None, theorem, "no bound of the cuts' norms, or no epsilon, is known")
+    return Bound(math.ceil((facts.atom_norm / epsilon) ** 2), theorem)
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,13 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import DeepestState, claim_of, mix, squared_ratio
+from perceptron_lab.algorithms.base import (
+    DeepestState,
+    claim_of,
+    mix,
+    squared_accuracy,
+    squared_ratio,
+)
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -70,3 +76,7 @@ class NormalizedPerceptron:
     def bound(self, facts: Facts) -> Bound:
         """Return (L / rho)^2."""
         return squared_ratio(facts, "section 2.2 of RamdasPena2014 (Novikoff)")
+
+    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
+        """Return (L / epsilon)^2: while no cut is positive, norm(k y_k)^2 grows by L^2 at most."""
+        return squared_accuracy(facts, epsilon, "section 2.2 of RamdasPena2014 (Novikoff)")

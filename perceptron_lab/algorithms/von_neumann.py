@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import DeepestState, claim_of, mix, squared_ratio
+from perceptron_lab.algorithms.base import (
+    DeepestState,
+    claim_of,
+    mix,
+    squared_accuracy,
+    squared_ratio,
+)
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.facts import Facts
@@ -77,7 +82,4 @@ class VonNeumann:
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return (L / epsilon)^2."""
-        theorem = "Dantzig (1992), section 5 of RamdasPena2014"
-        if facts.atom_norm is None or epsilon <= 0.0:
-            return Bound(None, theorem, "no bound of the cuts' norms, or no epsilon, is known")
-        return Bound(math.ceil((facts.atom_norm / epsilon) ** 2), theorem)
+        return squared_accuracy(facts, epsilon, "Dantzig (1992), section 5 of RamdasPena2014")

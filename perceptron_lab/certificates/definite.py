@@ -46,7 +46,8 @@ def lowest_eigenvalue_bound(matrix: FloatArray) -> float:
     computed = float(
         scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0]
     )
-    scale = n * UNIT_ROUNDOFF * max(float(np.abs(matrix.diagonal()).sum()), abs(computed), SMALLEST)
+    size = max(float(np.abs(matrix.diagonal()).sum()), abs(computed))
+    scale = max(n * UNIT_ROUNDOFF * size, SMALLEST)
     best = -math.inf
     for steps in (1.05, 1.5, 2.0, 4.0, 8.0, 64.0):
         best = max(best, shifted_bound(matrix, computed - steps * scale))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +14,7 @@ from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     above,
     below,
+    exact_dot,
     in_range,
     norm_above,
     normalised,
@@ -56,32 +58,58 @@ def prove_weights(
     if inside is None:
         return None
     total = _mass(operator, cone, inside, unit_rows)
-    length = _combined_norm(operator, inside)
+    combined, radius = combined_with_radius(operator, inside)
+    length = _norm(operator, inside, combined, radius)
     if not (total > UNDERFLOW and math.isfinite(length)):
         return None
-    if length == 0.0:
+    if (np.abs(combined) <= radius).all() and _vanishes(operator, inside):
         return 0.0
     return math.nextafter(length / total * (1 + 2.0**-50) + UNDERFLOW, math.inf)
 
 
-def _combined_norm(operator: Operator, weights: FloatArray) -> float:
+def _norm(
+    operator: Operator, weights: FloatArray, combined: FloatArray, radius: FloatArray
+) -> float:
     """Return an upper bound of norm(A w)."""
     if isinstance(operator, Gram):
-        raw, radius = product_with_radius(operator.kernel, operator.signs * weights)
-        square, error = kernel_square(weights, operator.signs * raw, radius)
+        square, error = kernel_square(weights, combined, radius)
         return above(math.sqrt(square + error), 2)
-    combined, radius = combined_with_radius(operator, weights)
     return norm_above(combined) + norm_above(radius)
 
 
 def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return fl(A w) and a bound of its error, entry by entry, shape ``(dimension,)`` each."""
-    if not isinstance(operator, Matrix):
+    """Return fl(A w), or fl(S w) for kernels, and a bound of its error, entry by entry."""
+    if isinstance(operator, Gram):
+        raw, radius = product_with_radius(operator.kernel, operator.signs * weights)
+        return operator.signs * raw, radius
+    return product_with_radius(*_adjoint(operator, weights))
+
+
+def _adjoint(
+    operator: Operator, weights: FloatArray
+) -> tuple[FloatArray | sp.csr_array, FloatArray]:
+    """Return A (or S, by columns) and w without the entries where w is 0."""
+    if not isinstance(operator, Matrix | Gram):
         raise TypeError(f"no proof is known for the operator {type(operator).__name__}")
+    data = operator.kernel if isinstance(operator, Gram) else operator.data
+    given = operator.signs * weights if isinstance(operator, Gram) else weights
     support = np.flatnonzero(weights)
-    rows = operator.data[support]
-    adjoint = rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T)
-    return product_with_radius(adjoint, weights[support])
+    rows = data[support]
+    return rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T), given[support]
+
+
+def _vanishes(operator: Operator, weights: FloatArray) -> bool:
+    """Return whether A w = 0 exactly: integers can tell, bounds of rounding errors cannot.
+
+    For kernels w'S = 0 is asked for, which makes w'(S c) = 0 for all coefficients c.
+    """
+    adjoint, given = _adjoint(operator, weights)
+    for k in range(adjoint.shape[0]):
+        row = adjoint[[k]]
+        dense = np.asarray(row if isinstance(row, np.ndarray) else row.toarray())[0]
+        if exact_dot(dense, given) != 0:
+            return False
+    return True
 
 
 def _mass(operator: Operator, cone: Cone, weights: FloatArray, unit_rows: bool) -> float:
@@ -113,8 +141,11 @@ def moved_inside(cone: Cone, weights: FloatArray) -> FloatArray | None:
 
 def _second_order_inside(weights: FloatArray) -> FloatArray:
     """Return (u, t) with norm(u) <= t for sure: t is raised to an upper bound of norm(u)."""
-    length = norm_above(weights[:-1])
-    return weights if length <= weights[-1] else np.append(weights[:-1], length)
+    u, t = weights[:-1], float(weights[-1])
+    length = norm_above(u)
+    if length <= t or (t > 0 and exact_dot(u, u) <= Fraction(t) ** 2):
+        return weights  # in the latter case on the boundary, to the last bit
+    return np.append(u, length)
 
 
 def _semidefinite_inside(cone: Semidefinite, weights: FloatArray) -> FloatArray | None:

@@ -35,7 +35,9 @@ _known: WeakKeyDictionary[Operator, dict[str, float]] = WeakKeyDictionary()
 
 
 def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]) -> float:
-    """Return an upper bound of a norm of A; computed once per operator.
+    """Return an upper bound of a norm of A, positive; computed once per operator.
+
+    It is 1 where A = 0, so that steps that it divides stay defined.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
     """
     known = _known.setdefault(operator, {})
     if kind not in known:
-        known[kind] = (_atoms if kind == "atoms" else _euclidean)(operator, cone)
+        known[kind] = (_atoms if kind == "atoms" else _euclidean)(operator, cone) or 1.0
     return known[kind]
 
 
@@ -80,7 +82,7 @@ def _matrix_atoms(data: sp.csc_array, cone: Semidefinite) -> float:
     weighted = sp.csc_array(sp.diags_array(np.sqrt(cone.multiplicity)) @ data)
     first = np.asarray(data[:, [0]].toarray()).ravel()
     split = math.hypot(_symmetric_norm(cone, first), _rough(weighted[:, 1:]))
-    return min(_rough(weighted), split) * SLACK
+    return min(_spectral(sp.csr_array(weighted)), split) * SLACK
 
 
 def _symmetric_norm(cone: Semidefinite, entries: FloatArray) -> float:

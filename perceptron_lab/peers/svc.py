@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass as plain_dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -44,6 +47,9 @@ class Svc:
         C > 0 (default 1e6).
     tolerance
         LIBSVM's stopping tolerance, > 0 (default 1e-3).
+    iterations
+        LIBSVM's own at most (default 1e6): it cannot be interrupted, and on data without a
+        separator it may take hours.
 
     References
     ----------
@@ -53,6 +59,7 @@ class Svc:
 
     penalty: Annotated[float, Field(gt=0)] = 1e6
     tolerance: Annotated[float, Field(gt=0)] = 1e-3
+    iterations: Annotated[int, Field(ge=1)] = 1_000_000
 
     uses_oracle: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False
@@ -72,13 +79,21 @@ class Svc:
     def step(
         self, system: ConicSystem, state: SvcState, most: int
     ) -> tuple[SvcState, Claim | None]:
-        """Train once and claim the answer."""
+        """Train once; claim the answer, or where it does not separate the bound of its weights."""
         if state.trained:
             return state, FeasiblePoint(state.point.copy())
         inner = inner_products(system)
-        machine = SVC(C=self.penalty, tol=self.tolerance, kernel="precomputed", cache_size=1000.0)
+        machine = SVC(
+            C=self.penalty,
+            tol=self.tolerance,
+            max_iter=self.iterations,
+            kernel="precomputed",
+            cache_size=1000.0,
+        )
         symmetrised = np.block([[inner, -inner], [-inner, inner]])
-        machine.fit(symmetrised, np.repeat([1.0, -1.0], len(inner)))
+        with warnings.catch_warnings():  # the proof says whether it has converged
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(symmetrised, np.repeat([1.0, -1.0], len(inner)))
         dual = np.zeros(2 * len(inner))
         dual[machine.support_] = machine.dual_coef_[0]
         state.weights = dual[: len(inner)] - dual[len(inner) :]
@@ -87,7 +102,10 @@ class Svc:
         state.weights = np.maximum(state.weights, 0.0)
         state.point = system.combine(state.weights)
         state.updates, state.iterations, state.trained = 1, 1, True
-        return state, FeasiblePoint(state.point.copy())
+        if lowest(system.cone, system.scores(state.point)) > 0.0:
+            return state, FeasiblePoint(state.point.copy())
+        bound = system.upper(state.weights)
+        return state, MarginBelow(state.weights.copy(), (1.0 + 1e-9) * bound + system.resolution)
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: none is stated for LIBSVM's iterations in these terms."""

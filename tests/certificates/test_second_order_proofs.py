@@ -102,6 +102,8 @@ def test_scores_that_cancel_are_not_taken_for_what_is_computed_of_them() -> None
         wanted = rng.standard_normal(4) * 10.0 ** rng.uniform(-16, -13)
         wanted[-1] = np.linalg.norm(wanted[:-1]) * (1.0 + rng.choice([-1, 1]) * rng.random())
         data[:, -1] = (wanted - data[:, :-1] @ point[:-1]) / point[-1]
+        if seed % 2:  # t alone comes from a sum
+            data[:-1], data[:-1, 0] = 0.0, wanted[:-1] / point[0]
         scores = data @ point
         seems = bool(scores[-1] > np.linalg.norm(scores[:-1]))
         assert_sound(prove(data, point), data, point)
@@ -215,6 +217,17 @@ def test_weights_outside_are_moved_inside_before_they_prove_anything() -> None:
     cancelled = np.array([1.0, 0.0])  # moved to (1, 1): norm(A w) / 1 = sqrt 2
     assert prove_weights(Matrix(data), SecondOrder(2), cancelled) == pytest.approx(math.sqrt(2.0))
     assert prove_weights(Matrix(data), SecondOrder(2), -cancelled) == pytest.approx(math.sqrt(2.0))
+
+
+@pytest.mark.parametrize("depth", [1e-3, 1e-6, 1e-9, 1e-12, 2.0**-52])
+def test_weights_hardly_outside_do_not_hide_a_small_margin(depth: float) -> None:
+    """|(1 - d) y| < y has the margin d at y = 1, though A (1, 1 - d) = 0."""
+    short = 1.0 - depth
+    data = np.array([[-short], [1.0]])
+    upper = prove_weights(Matrix(data), SecondOrder(2), np.array([1.0, short]))
+    assert upper is not None
+    assert 1 - Fraction(short) <= Fraction(upper)
+    assert upper < 2.0 * depth + 1e-14
 
 
 def test_no_weights_whatever_undercut_the_margin_of_a_known_point() -> None:

@@ -51,6 +51,9 @@ def test_the_boundary_is_cut_at_slack_zero_only(scores: list[float]) -> None:
     assert atom.values @ at == 0.0
     assert cone.separate(at, 1e-12) is None
     assert cone.separate(at, -1e-12) is not None
+    lowered = at - 0.5 * cone.identity
+    assert cone.separate(lowered, 0.5) is None  # at slack s > 0 the boundary is good enough
+    assert cone.separate(lowered, 0.5 - 1e-12) is not None
 
 
 @PROPERTY

@@ -40,9 +40,12 @@ def test_it_separates_what_a_kernel_separates():
     assert result.point.shape == (60,)
 
 
-def test_a_wrong_answer_is_not_believed():
+def test_where_nothing_separates_its_weights_bound_the_margin():
     rows = infeasible(3, 12, np.random.default_rng(3))
-    assert solve(rows, Svc(penalty=1.0)).status is Status.UNVERIFIED
+    result = solve(rows, Svc(iterations=1000))
+    assert result.status in (Status.MARGIN_BOUNDED, Status.INFEASIBLE)
+    assert result.proved
+    assert result.margin_upper < 0.5
 
 
 def test_only_rows_and_kernels():
