@@ -123,6 +123,11 @@ def test_tiny_and_huge_matrices(exponent: int) -> None:
                 assert bound / 2.0**exponent == pytest.approx(lowest, abs=1e-12)
 
 
+@pytest.mark.parametrize("order", [1, 2, 9])
+def test_the_zero_matrix_has_a_bound_among_the_subnormals(order: int) -> None:
+    assert -1e-300 < lowest_eigenvalue_bound(np.zeros((order, order))) <= 0.0
+
+
 @pytest.mark.parametrize("order", [1, 2, 5, 20, 60, 150])
 def test_the_bound_is_sharp_to_about_n_u_trace(order: int) -> None:
     rng = np.random.default_rng(order)

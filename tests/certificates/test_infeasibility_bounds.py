@@ -227,10 +227,12 @@ def test_the_bound_of_q_is_true_whatever_the_error_of_the_columns() -> None:
     for seed in range(100):
         rng = RNG(seed)
         true = rng.uniform(0.5, 1.0, (1, int(rng.integers(2, 9))))
-        if seed % 2:
-            true += 10.0 ** rng.uniform(-6, -1) - true.mean()
+        if seed % 3:
+            true += 10.0 ** rng.uniform(-6, -1) * (seed % 3 == 1) - true.mean()
+            true += (seed % 3 == 2) * rng.uniform(0.1, 1.0) * np.linalg.norm(true)
         for error in (1e-12, 1e-6, 1e-3, 0.1):
-            for direction in (-np.ones(true.shape), true, rng.standard_normal(true.shape)):
+            less, longer = -np.ones(true.shape) / np.sqrt(true.size), true / np.linalg.norm(true)
+            for direction in (less, longer, less + longer, 2 * less + longer, less - longer):
                 share = error * np.linalg.norm(true) / np.linalg.norm(direction)
                 wrong = true + share * direction
                 q, ratio = ratio_of(true, wrong)

@@ -225,6 +225,24 @@ def test_the_bounds_that_can_be_proved_reach_down_to_the_resolution(count: int) 
         assert system.in_coordinates().resolution == system.resolution
 
 
+def test_only_combinations_that_vanish_exactly_are_called_zero() -> None:
+    """Integers: f = 0 in every entry of w'S, or in none that matters."""
+    for seed in range(100):
+        rng = RNG(seed)
+        rows = rng.integers(-9, 10, (6, 3)).astype(float)
+        rows[-1] = -rows[:-1].sum(axis=0)
+        rows = rows[(rows != 0).any(axis=1)]
+        signs = rng.choice([-1.0, 1.0], len(rows))
+        examples = rows * signs[:, None]
+        gram, cone = Gram(examples @ examples.T, signs), Orthant(len(rows))
+        assert prove_weights(gram, cone, np.ones(len(rows)), unit_rows=True) == 0.0
+        weights = np.ones(len(rows))
+        weights[int(rng.integers(len(rows)))] = np.nextafter(1.0, rng.choice([0.0, 2.0]))
+        upper = prove_weights(gram, cone, weights, unit_rows=True)
+        assert upper is not None
+        assert upper > 0.0
+
+
 def test_there_is_no_exact_infeasibility_without_the_features() -> None:
     """A kernel matrix of doubles need not be the Gram matrix of any features."""
     system, weights = infeasible_kernel(8, 0)

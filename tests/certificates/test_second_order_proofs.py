@@ -230,6 +230,18 @@ def test_weights_hardly_outside_do_not_hide_a_small_margin(depth: float) -> None
     assert upper < 2.0 * depth + 1e-14
 
 
+@pytest.mark.parametrize("exponent", [0, -300, 300])
+def test_weights_on_the_boundary_to_the_last_bit_prove_an_exact_zero(exponent: int) -> None:
+    """A (3, 4, 5) = 0 in integers; one unit in the last place less and (u, t) lies outside."""
+    data = np.array([[5.0, 3.0], [0.0, -1.0], [-3.0, -1.0]])
+    weights = np.array([3.0, 4.0, 5.0]) * 2.0**exponent
+    assert prove_weights(Matrix(data), SecondOrder(3), weights) == 0.0
+    for last in (np.nextafter(weights[-1], 0.0), np.nextafter(weights[-1], np.inf)):
+        near = prove_weights(Matrix(data), SecondOrder(3), np.append(weights[:-1], last))
+        assert near is not None
+        assert 0.0 < near < 1e-13
+
+
 def test_no_weights_whatever_undercut_the_margin_of_a_known_point() -> None:
     points = np.array([[1, 0, 0], [0, -1, 0], [3, 4, 0], [2, -1, 2], [-2, 6, 3], [4, 4, 7]])
     cone = Product([SecondOrder(3), SecondOrder(2), Orthant(1)])

@@ -242,6 +242,22 @@ def test_indefinite_weights_prove_nothing_wrong() -> None:
             assert upper is None or upper >= 1.0
 
 
+@pytest.mark.parametrize("depth", [1e-3, 1e-6, 1e-9, 1e-12, 2.0**-50])
+def test_weights_hardly_indefinite_do_not_hide_a_small_margin(depth: float) -> None:
+    """F(y) = y diag(d, 1), turned or not, has the margin d, though A diag(1, -d) = 0."""
+    cone, turn = complete(2), np.array([[0.6, 0.8], [-0.8, 0.6]])
+    for basis in (np.eye(2), turn):
+        matrix, indefinite = (
+            (basis * values) @ basis.T for values in ([depth, 1.0], [1.0, -depth])
+        )
+        data = matrix[cone.rows, cone.columns][:, None]
+        weights = indefinite[cone.rows, cone.columns] * cone.multiplicity
+        upper = prove_weights(Matrix(data), cone, weights)
+        margin = float(np.linalg.eigvalsh(matrix)[0])
+        assert upper is None or upper >= margin - 1e-16
+        assert upper is None or upper < 10.0 * depth + 1e-13
+
+
 def test_weights_on_an_incomplete_pattern_prove_only_if_they_are_diagonal() -> None:
     cone = Semidefinite(3, np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2]))
     data = np.eye(4)

@@ -129,9 +129,15 @@ def test_a_completed_pattern_keeps_the_oracle_of_the_pattern() -> None:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_there_is_no_deepest_atom_of_a_matrix_that_is_not_finite(bad: float) -> None:
-    with pytest.raises(NumericalError, match="not finite"):
-        complete(2).deepest(np.array([1.0, bad, 1.0]))
+def test_a_matrix_that_is_not_finite_is_refused(bad: float) -> None:
+    """LAPACK may find the eigenvalue 0, or never end."""
+    cone = complete(2)
+    for ask in (cone.separate, cone.deepest, cone.eigenvalues, cone.spectrum):
+        for place in range(3):
+            scores = np.ones(3)
+            scores[place] = bad
+            with pytest.raises(NumericalError, match="not finite"):
+                ask(scores)
 
 
 def test_a_product_is_slices_of_one_vector() -> None:
