@@ -24,7 +24,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.inputs import check_kernel, checked_rows, refuse_extreme_rows, signs_of
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Coordinates, Gram
-from perceptron_lab.operators.kernels import Kernel, symmetric
+from perceptron_lab.operators.kernels import Kernel, symmetric, symmetrised
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.norms import known_bound, norm_bound
 from perceptron_lab.results import FloatArray
@@ -202,8 +202,13 @@ class ConicSystem:
         data = checked_rows(examples)
         if not isinstance(data, np.ndarray):
             data = data.toarray()
+        if kernel != "precomputed" and (isinstance(kernel, type) or not hasattr(kernel, "matrix")):
+            raise InputError(
+                f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
+                "perceptron_lab.operators.kernels, or 'precomputed'"
+            )
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
-            matrix = data if kernel == "precomputed" else symmetric(kernel, data)
+            matrix = symmetrised(data) if kernel == "precomputed" else symmetric(kernel, data)
         check_kernel(matrix)
         signs = signs_of(labels, len(matrix))
         cone = Orthant(len(matrix))
@@ -229,12 +234,14 @@ class ConicSystem:
             If the matrix is not finite, or the sizes are not positive numbers with its rows as sum.
         """
         data = checked_rows(matrix)
-        if not len(sizes) or min(sizes) < 1 or sum(sizes) != data.shape[0]:
+        given = np.atleast_1d(np.asarray(sizes))
+        if given.dtype.kind not in "iu" or given.min() < 1 or given.sum() != data.shape[0]:
             raise InputError(
-                f"blocks of sizes {list(sizes)[:10]} for {data.shape[0]} rows; give positive "
-                "sizes that sum to the number of rows"
+                f"blocks of sizes {sizes} for {data.shape[0]} rows; give whole numbers, 1 or more, "
+                "that sum to the number of rows"
             )
-        cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in sizes]
+        orders: list[int] = given.tolist()
+        cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in orders]
         return cls(Matrix(data), cones[0] if len(cones) == 1 else Product(cones))
 
     @property
@@ -446,7 +453,7 @@ class ConicSystem:
             raw_margin=raw,
             norm=norm,
             unit_rows=self.unit_rows,
-            spectral=known_bound(self.operator, "euclidean"),
+            spectral=known_bound(self.operator, self.cone, "euclidean"),
         )
 
     def spectral_norm(self) -> float:

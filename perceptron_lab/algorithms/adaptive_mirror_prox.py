@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.algorithms.base import SeesAll
 from perceptron_lab.algorithms.mirror_prox import (
     MirrorProxState,
     accumulate,
@@ -50,7 +51,7 @@ class _Trial(NamedTuple):
 
 
 @dataclass(frozen=True, config=STRICT)
-class AdaptiveMirrorProx:
+class AdaptiveMirrorProx(SeesAll):
     """Mirror-Prox whose step is tested instead of bounded beforehand.
 
     The proof of Mirror-Prox needs of a step gamma only that
@@ -84,13 +85,6 @@ class AdaptiveMirrorProx:
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
     growth: Annotated[float, Field(gt=1)] = 1.2
     shrinkage: Annotated[float, Field(gt=0, lt=1)] = 0.5
-
-    uses_oracle: ClassVar[bool] = False
-    takes_start: ClassVar[bool] = False
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system with whole matrices, so that weights can be proved."""
-        return system.completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> AdaptiveState:
         """Return the state at v_1, with empty sums and gamma = 1 / L."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -76,6 +76,17 @@ class Algorithm(Protocol[S]):
     def bound(self, facts: Facts) -> Bound:
         """Return the guarantee on the number of updates for these facts."""
         ...
+
+
+class SeesAll:
+    """What the algorithms have in common that look at all constraints themselves."""
+
+    uses_oracle: ClassVar[bool] = False
+    takes_start: ClassVar[bool] = False
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system with whole matrices, so that weights can be proved and projected."""
+        return system.completed()
 
 
 def view_of(algorithm: Algorithm[Any], system: ConicSystem) -> ConicSystem:

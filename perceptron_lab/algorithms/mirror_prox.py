@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, claim_of
+from perceptron_lab.algorithms.base import SeesAll, State, claim_of
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import gibbs
 from perceptron_lab.facts import Facts
@@ -37,7 +37,7 @@ class MirrorProxState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class MirrorProx:
+class MirrorProx(SeesAll):
     """Mirror-Prox for max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.
 
     The saddle value is the margin rho where that is positive. With the entropy on Delta(K) and
@@ -78,13 +78,6 @@ class MirrorProx:
     """
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
-
-    uses_oracle: ClassVar[bool] = False
-    takes_start: ClassVar[bool] = False
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system with whole matrices, so that weights can be proved."""
-        return system.completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> MirrorProxState:
         """Return the state at v_1, with empty sums."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -10,6 +10,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     DeepestState,
+    SeesAll,
     claim_of,
     mix,
     squared_accuracy,
@@ -23,7 +24,7 @@ from perceptron_lab.system import ConicSystem
 
 
 @dataclass(frozen=True, config=STRICT)
-class NormalizedPerceptron:
+class NormalizedPerceptron(SeesAll):
     """The perceptron on the most violated constraint, with the mean of the cuts as its point.
 
     With p(y) = argmin over p in Delta(K) of <p, A*y>, an atom, and theta_k = 1 / (k + 1),
@@ -48,13 +49,6 @@ class NormalizedPerceptron:
     """
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
-
-    uses_oracle: ClassVar[bool] = False
-    takes_start: ClassVar[bool] = False
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system with whole matrices, so that weights can be proved."""
-        return system.completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepestState:
         """Return the state at y = 0."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import claim_of
+from perceptron_lab.algorithms.base import SeesAll, claim_of
 from perceptron_lab.algorithms.smoothing import Entropy, SmoothedState, begin, turn
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
@@ -19,7 +19,7 @@ from perceptron_lab.system import ConicSystem
 
 
 @dataclass(frozen=True, config=STRICT)
-class SmoothedPerceptron:
+class SmoothedPerceptron(SeesAll):
     """The perceptron's loss smoothed by the entropy: sqrt(ln n) / rho iterations for 1 / rho^2.
 
     The iteration is that of :mod:`perceptron_lab.algorithms.smoothing` with
@@ -42,13 +42,6 @@ class SmoothedPerceptron:
     """
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
-
-    uses_oracle: ClassVar[bool] = False
-    takes_start: ClassVar[bool] = False
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system with whole matrices, so that weights can be proved."""
-        return system.completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SmoothedState:
         """Return the state at the barycentre."""

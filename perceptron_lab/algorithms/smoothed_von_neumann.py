@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import claim_of
+from perceptron_lab.algorithms.base import SeesAll, claim_of
 from perceptron_lab.algorithms.smoothing import Euclidean, SmoothedState, begin, turn
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import barycentre
@@ -22,7 +22,7 @@ from perceptron_lab.system import ConicSystem
 
 
 @dataclass(frozen=True, config=STRICT)
-class SmoothedVonNeumann:
+class SmoothedVonNeumann(SeesAll):
     """Smoothed perceptron and von Neumann at once: the prox-function is norm(p - q)^2 / 2.
 
     The iteration is that of :mod:`perceptron_lab.algorithms.smoothing` around q = e / n, with the
@@ -43,13 +43,6 @@ class SmoothedVonNeumann:
     """
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
-
-    uses_oracle: ClassVar[bool] = False
-    takes_start: ClassVar[bool] = False
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system with whole matrices: projections need them."""
-        return system.completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SmoothedState:
         """Return the state at the barycentre."""
@@ -106,7 +99,7 @@ class IteratedState(SmoothedState):
 
 
 @dataclass(frozen=True, config=STRICT)
-class IteratedSmoothedVonNeumann:
+class IteratedSmoothedVonNeumann(SeesAll):
     """Algorithm 6 called again and again, around its own last answer, gamma times as accurate.
 
         q_0 = e / n,    delta_t = norm(A q_t) / gamma,    q_{t+1} = Algorithm 6 (q_t, delta_t),
@@ -131,13 +124,6 @@ class IteratedSmoothedVonNeumann:
 
     gamma: Annotated[float, Field(gt=1)] = 2.0
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
-
-    uses_oracle: ClassVar[bool] = False
-    takes_start: ClassVar[bool] = False
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system with whole matrices: projections need them."""
-        return system.completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> IteratedState:
         """Return the state at the start of the first call."""

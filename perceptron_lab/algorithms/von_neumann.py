@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -10,6 +10,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import (
     DeepestState,
+    SeesAll,
     claim_of,
     mix,
     squared_accuracy,
@@ -24,7 +25,7 @@ from perceptron_lab.system import ConicSystem
 
 
 @dataclass(frozen=True, config=STRICT)
-class VonNeumann:
+class VonNeumann(SeesAll):
     """The point w = A p of least norm, by exact steps towards the most violated constraint.
 
     With a_j the cut of least <a_j, w_k>, from p_0 = e / n (Frank and Wolfe's method for norm(w)^2),
@@ -48,13 +49,6 @@ class VonNeumann:
     """
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
-
-    uses_oracle: ClassVar[bool] = False
-    takes_start: ClassVar[bool] = False
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system with whole matrices, so that weights can be proved."""
-        return system.completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepestState:
         """Return the state at the barycentre of Delta(K)."""

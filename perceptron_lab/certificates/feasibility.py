@@ -57,6 +57,7 @@ class PointProof:
     method: str
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing
 def prove_point(
     operator: Operator, cone: Cone, point: FloatArray, *, unit_rows: bool = False
 ) -> PointProof:

@@ -65,6 +65,7 @@ class InfeasibilityProof:
     ratio: float
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing
 def prove_infeasible(
     operator: Operator, cone: Cone, weights: FloatArray
 ) -> InfeasibilityProof | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -72,7 +72,19 @@ class Rbf:
         return np.asarray(np.exp(-gamma * cdist(left, right, "sqeuclidean")))
 
 
-def symmetric(kernel: Kernel, examples: Any) -> FloatArray:
+def symmetric(kernel: Kernel, examples: FloatArray) -> FloatArray:
     """Return the kernel matrix of some examples, symmetric to the last bit."""
-    values = kernel.matrix(examples, examples)
-    return np.asarray((values + values.T) / 2.0)
+    return symmetrised(kernel.matrix(examples, examples))
+
+
+def symmetrised(matrix: FloatArray) -> FloatArray:
+    """Return a kernel matrix that is symmetric to the last bit, unless it is far from it.
+
+    Rounding may have made K(x, z) and K(z, x) differ; what differs by more is no kernel, and is
+    returned as it is, to be refused.
+    """
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        return matrix
+    gap = np.abs(matrix - matrix.T).max()
+    close = 0.0 < gap <= 1e-12 * np.abs(matrix).max()
+    return np.asarray((matrix + matrix.T) / 2.0) if close else matrix

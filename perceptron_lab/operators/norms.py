@@ -31,7 +31,7 @@ EXACT_UP_TO = 1000
 SLACK = 1.0 + 1e-10
 """Covers the rounding of a computed largest eigenvalue."""
 
-_known: WeakKeyDictionary[Operator, dict[str, float]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Operator, dict[tuple[str, str], float]] = WeakKeyDictionary()
 
 
 def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]) -> float:
@@ -47,14 +47,23 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
         ``atoms`` or ``euclidean``.
     """
     known = _known.setdefault(operator, {})
-    if kind not in known:
-        known[kind] = (_atoms if kind == "atoms" else _euclidean)(operator, cone) or 1.0
-    return known[kind]
+    key = _key(cone, kind)
+    if key not in known:
+        known[key] = (_atoms if kind == "atoms" else _euclidean)(operator, cone) or 1.0
+    return known[key]
 
 
-def known_bound(operator: Operator, kind: Literal["atoms", "euclidean"]) -> float | None:
+def known_bound(
+    operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]
+) -> float | None:
     """Return a bound that :func:`norm_bound` has computed before, or None."""
-    return _known.get(operator, {}).get(kind)
+    return _known.get(operator, {}).get(_key(cone, kind))
+
+
+def _key(cone: Cone, kind: str) -> tuple[str, str]:
+    """Return what a bound depends on beside the operator: the kinds and sizes of the blocks."""
+    parts = cone.parts if isinstance(cone, Product) else (cone,)
+    return kind, " ".join(f"{type(part).__name__}{part.size}" for part in parts)
 
 
 def _atoms(operator: Operator, cone: Cone) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from perceptron_lab.algorithms.base import State
+from perceptron_lab.algorithms.base import SeesAll, State
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.spectral import lowest
@@ -33,7 +33,7 @@ class SvcState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class Svc:
+class Svc(SeesAll):
     """The support vector machine with a hard margin, as scikit-learn's SVC finds it.
 
     minimise norm(f)^2 / 2 + C sum_i max(0, 1 - <psi_i, f>) over f, with a large C. LIBSVM has
@@ -60,9 +60,6 @@ class Svc:
     penalty: Annotated[float, Field(gt=0)] = 1e6
     tolerance: Annotated[float, Field(gt=0)] = 1e-3
     iterations: Annotated[int, Field(ge=1)] = 1_000_000
-
-    uses_oracle: ClassVar[bool] = False
-    takes_start: ClassVar[bool] = False
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SvcState:
         """Return the untrained state at 0.

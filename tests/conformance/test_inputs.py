@@ -172,12 +172,6 @@ def test_matrices_that_are_no_kernels_are_refused() -> None:
         ConicSystem.from_kernel(Polynomial(degree=9), large, SIGNS)
 
 
-@pytest.mark.parametrize("sizes", [[], [0, 4], [2, 3], [-1, 5], [5]])
-def test_blocks_that_do_not_fit_are_refused(sizes: list[int]) -> None:
-    with pytest.raises(InputError, match="sizes that sum to the number of rows"):
-        ConicSystem.second_order(CLASSES, sizes)
-
-
 # --- unusual, but right --------------------------------------------------------------------------
 
 
@@ -298,3 +292,15 @@ def test_rows_of_extreme_length_are_seen_through_their_norms(algorithm: str, siz
     expect_feasible(ConicSystem.from_rows(rows), algorithm)
     with pytest.raises(InputError, match=r"norm outside 1e-150 .. 1e150"):
         ConicSystem.from_rows(rows * (1e20 if size > 1 else 1e-20))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", Rbf, None, 3.0])
+def test_what_is_no_kernel_is_refused(kernel: object) -> None:
+    with pytest.raises(InputError, match="as a kernel"):
+        ConicSystem.from_kernel(kernel, np.eye(3), [0, 1, 1])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sizes", [4, "4", [1.5, 3.5], [], [6], [2, 2], [0, 5], [-1, 6]])
+def test_sizes_of_blocks_are_whole_numbers_that_fit(sizes: object) -> None:
+    with pytest.raises(InputError, match="whole numbers"):
+        ConicSystem.second_order(np.ones((5, 2)), sizes)  # type: ignore[arg-type]

@@ -325,12 +325,14 @@ def test_a_bound_is_computed_once_and_known_from_then_on(
     kind: Literal["atoms", "euclidean"],
 ) -> None:
     operator = Matrix(np.eye(3))
-    assert known_bound(operator, kind) is None
+    assert known_bound(operator, Orthant(3), kind) is None
     bound = norm_bound(operator, Orthant(3), kind)
-    assert known_bound(operator, kind) == bound == norm_bound(operator, Orthant(3), kind)
+    assert (
+        known_bound(operator, Orthant(3), kind) == bound == norm_bound(operator, Orthant(3), kind)
+    )
     other: Literal["atoms", "euclidean"] = "euclidean" if kind == "atoms" else "atoms"
-    assert known_bound(operator, other) is None
-    assert known_bound(Matrix(np.eye(3)), kind) is None
+    assert known_bound(operator, Orthant(3), other) is None
+    assert known_bound(Matrix(np.eye(3)), Orthant(3), kind) is None
 
 
 def test_data_of_no_known_kind_are_refused() -> None:
@@ -338,3 +340,12 @@ def test_data_of_no_known_kind_are_refused() -> None:
     for kind in ("atoms", "euclidean"):
         with pytest.raises(TypeError, match="no norm bound is known for the operator RescaledMap"):
             norm_bound(rescaled, complete(2), kind)
+
+
+def test_the_same_operator_under_another_cone_has_another_bound() -> None:
+    operator, whole = Matrix(np.array([[3.0, 1.0], [4.0, 1.0], [0.0, 1.0]])), np.triu_indices(2)
+    rows = norm_bound(operator, Orthant(3), "atoms")
+    matrix = norm_bound(operator, Semidefinite(2, *whole), "atoms")
+    assert rows == pytest.approx(np.sqrt(17.0))
+    assert matrix == norm_bound(Matrix(operator.data), Semidefinite(2, *whole), "atoms")
+    assert matrix > rows
