@@ -289,7 +289,7 @@ def test_kernel_values_that_overflow_are_refused() -> None:
 
 @pytest.mark.parametrize("sizes", [[], [2], [4], [3, 0], [4, -1], [1, 1, 1, 1]])
 def test_sizes_of_second_order_blocks_must_sum_to_the_rows(sizes: list[int]) -> None:
-    with pytest.raises(InputError, match=r"blocks of sizes .* for 3 rows; give positive sizes"):
+    with pytest.raises(InputError, match=r"blocks of sizes .* for 3 rows; give whole numbers"):
         ConicSystem.second_order(np.eye(3), sizes)
 
 
