@@ -29,7 +29,7 @@ Observe = Callable[[FloatArray], dict[str, Any]]
 
 def solve(
     problem: Any,
-    algorithm: Any = "rescaled-perceptron",
+    algorithm: Any = "auto",
     *,
     oracle: Any = None,
     goal: Goal | Mapping[str, float] = "decide",
@@ -48,8 +48,8 @@ def solve(
         Rows, ``(X, y)``, a :class:`ConicSystem` or the path of an SDPA file; see
         :func:`perceptron_lab.problems.as_system`.
     algorithm
-        A name of ``plab list algorithms``, or an algorithm's record with its parameters (a class
-        stands for its defaults).
+        A name of ``plab list algorithms`` (default ``auto``), or an algorithm's record with its
+        parameters (a class stands for its defaults).
     oracle
         A name of ``plab list oracles``, a record, or a list of them (one per kind of cone); None
         takes each cone's default.
@@ -244,6 +244,9 @@ class _Run:
         if self.trace.updates[-1] != state.updates:
             self.record()
         status, proof, point = judge.close(status, state)
+        notes = getattr(state, "notes", None)
+        if notes:
+            judge.certificate["notes"] = notes
         weights = judge.weights
         if weights is None and state.weights is not None:
             weights = system.weights_to_origin(state.weights)

@@ -8,11 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.errors import InputError
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, IntArray
 
 
 def checked_rows(rows: Any) -> FloatArray | sp.csr_array:
-    """Return rows as a float64 array in C order, or a float64 CSR array."""
+    """Return rows as an array in C order, or a float64 CSR array.
+
+    Arrays in double or single precision are returned as they are, memory-mapped ones among them;
+    others are converted to double precision.
+    """
     try:
         data: Any = rows if sp.issparse(rows) else np.asarray(rows)
     except ValueError as error:
@@ -27,19 +31,32 @@ def checked_rows(rows: Any) -> FloatArray | sp.csr_array:
         )
     if sp.issparse(rows):
         data = sp.csr_array(cast("Any", rows), dtype=float)
+        bad = ~np.isfinite(data.data)
+        _refuse_rows(np.searchsorted(data.indptr, np.flatnonzero(bad), "right") - 1)
     else:
-        data = np.ascontiguousarray(data, dtype=float)
-    finite = np.isfinite(data.data if sp.issparse(rows) else data)
-    if not finite.all():
-        entry = int(np.flatnonzero(~finite.ravel())[0])
-        row = np.searchsorted(data.indptr, entry, "right") - 1 if sp.issparse(rows) else None
-        where = entry // data.shape[1] if row is None else row
-        raise InputError(
-            f"row {where} holds NaN or infinity ({(~finite).sum()} such entries); remove or "
-            "replace them"
-        )
+        kept = data.dtype in (np.float32, np.float64)
+        data = np.ascontiguousarray(data, dtype=None if kept else float)
+        _refuse_rows(_not_finite(data))
     checked: FloatArray | sp.csr_array = data
     return checked
+
+
+def _not_finite(data: Any) -> IntArray:
+    """Return the row of every entry that is not finite, a few rows at a time."""
+    step = max(1, 2**21 // data.shape[1])
+    found = [
+        start + np.nonzero(~np.isfinite(data[start : start + step]))[0]
+        for start in range(0, data.shape[0], step)
+    ]
+    return np.concatenate(found)
+
+
+def _refuse_rows(rows: IntArray) -> None:
+    if len(rows):
+        raise InputError(
+            f"row {rows[0]} holds NaN or infinity ({len(rows)} such entries); remove or "
+            "replace them"
+        )
 
 
 def refuse_extreme_rows(data: FloatArray | sp.csr_array, norms: FloatArray) -> None:

@@ -9,7 +9,9 @@ from perceptron_lab.errors import ConfigError, did_you_mean
 
 _TARGETS: dict[str, dict[str, str | type]] = {
     "algorithm": {
+        "auto": "perceptron_lab.algorithms.auto:Auto",
         "perceptron": "perceptron_lab.algorithms.perceptron:Perceptron",
+        "cyclic-perceptron": "perceptron_lab.algorithms.cyclic_perceptron:CyclicPerceptron",
         "space-dilation": "perceptron_lab.algorithms.space_dilation:SpaceDilation",
         "ellipsoid": "perceptron_lab.algorithms.ellipsoid:Ellipsoid",
         "relaxed-perceptron": "perceptron_lab.algorithms.relaxed_perceptron:RelaxedPerceptron",
@@ -28,7 +30,16 @@ _TARGETS: dict[str, dict[str, str | type]] = {
         "adaptive-mirror-prox": (
             "perceptron_lab.algorithms.adaptive_mirror_prox:AdaptiveMirrorProx"
         ),
+        "minimum-norm-point": "perceptron_lab.algorithms.minimum_norm_point:MinimumNormPoint",
+        "primal-dual": "perceptron_lab.algorithms.primal_dual:PrimalDual",
         "svc": "perceptron_lab.peers.svc:Svc",
+        "linear-svc": "perceptron_lab.peers.linear_svc:LinearSvc",
+        "sklearn-perceptron": "perceptron_lab.peers.sklearn_perceptron:SklearnPerceptron",
+        "sgd": "perceptron_lab.peers.sgd:Sgd",
+        "nnls": "perceptron_lab.peers.nnls:Nnls",
+        "highs": "perceptron_lab.peers.highs:Highs",
+        "clarabel": "perceptron_lab.peers.clarabel:Clarabel",
+        "scs": "perceptron_lab.peers.scs:Scs",
     },
     "oracle": {
         "most-violated": "perceptron_lab.oracles.orthant:MostViolated",

@@ -200,8 +200,7 @@ class ConicSystem:
             kernel matrix not symmetric positive semidefinite to rounding, with a positive diagonal.
         """
         data = checked_rows(examples)
-        if not isinstance(data, np.ndarray):
-            data = data.toarray()
+        data = np.asarray(data if isinstance(data, np.ndarray) else data.toarray(), dtype=float)
         if kernel != "precomputed" and (isinstance(kernel, type) or not hasattr(kernel, "matrix")):
             raise InputError(
                 f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
@@ -242,7 +241,8 @@ class ConicSystem:
             )
         orders: list[int] = given.tolist()
         cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in orders]
-        return cls(Matrix(data), cones[0] if len(cones) == 1 else Product(cones))
+        double = np.asarray(data, dtype=float) if isinstance(data, np.ndarray) else data
+        return cls(Matrix(double), cones[0] if len(cones) == 1 else Product(cones))
 
     @property
     def dimension(self) -> int:
@@ -293,6 +293,14 @@ class ConicSystem:
         """Return A*point, shape ``(size,)``; counts one product."""
         self.counters.products += self.operator.scores_cost
         return self.operator.scores(point)
+
+    def priced(self, point: FloatArray) -> FloatArray:
+        """Return A*point to the precision of the data; counts one product."""
+        operator = self.operator
+        if not isinstance(operator, Matrix):
+            return self.scores(point)
+        self.counters.products += operator.scores_cost
+        return operator.priced(point)
 
     def combine(self, weights: FloatArray) -> FloatArray:
         """Return A weights, shape ``(dimension,)``; counts one product."""

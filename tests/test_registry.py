@@ -78,7 +78,7 @@ def test_a_record_that_is_not_registered_has_the_name_of_its_class() -> None:
         ("algorithm", "perceptrn", "did you mean 'perceptron'"),
         ("oracle", "pivoted_cholesky", "did you mean 'pivoted-cholesky'"),
         ("dataset", "maxcuts", "did you mean 'maxcut'"),
-        ("algorithm", "zzz", "known: perceptron, "),
+        ("algorithm", "zzz", "known: auto, "),
         ("algorithm", "", "known: "),
     ],
 )

@@ -58,6 +58,7 @@ class Algorithm(Protocol[S]):
       system (:func:`view_of`);
     - ``certificate_bound(facts, epsilon) -> Bound``: its guarantee for weights with
       norm(A w) <= epsilon, where no point is feasible;
+    - ``notes`` in its state, a list of sentences on what was done, for the certificate;
     - class attributes ``uses_oracle = False``, if it looks at all constraints itself, and
       ``takes_start = False``, if it has a starting point of its own.
     """

@@ -97,7 +97,7 @@ def prove_infeasible(
 
 
 def _prove_at(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
-    used = _used_columns(operator.data)
+    used = _used_columns(operator.data, _support(cone, weights))
     blocks = _blocks(operator.data, cone, weights, used)
     if not blocks or not len(used):
         return None
@@ -171,22 +171,41 @@ def _ratio(blocks: list[Block]) -> float | None:
     return above(longest * longest / lowest, 4)
 
 
-def _used_columns(data: FloatArray | sp.csr_array) -> IntArray:
-    """Return the unknowns that occur at all: the others have no equation."""
-    if isinstance(data, np.ndarray):
-        return np.flatnonzero(data.any(axis=0))
-    return np.unique(data.indices[data.data != 0]).astype(np.int64)
+def _support(cone: Cone, weights: FloatArray) -> IntArray:
+    """Return the flat coordinates that take part: positive rows, and blocks that do not vanish."""
+    parts = _parts(cone)
+    kept = [
+        span.start + np.flatnonzero(weights[span] > 0)
+        if isinstance(part, Orthant)
+        else np.arange(span.start, span.stop if weights[span].any() else span.start)
+        for part, span in parts
+    ]
+    return np.unique(np.concatenate(kept)).astype(np.int64)
+
+
+def _parts(cone: Cone) -> list[tuple[Cone, slice]]:
+    if isinstance(cone, Product):
+        return list(zip(cone.parts, cone.spans, strict=True))
+    return [(cone, slice(0, cone.size))]
+
+
+def _used_columns(data: FloatArray | sp.csr_array, support: IntArray) -> IntArray:
+    """Return the unknowns that occur in these coordinates: the others have no equation."""
+    if not isinstance(data, np.ndarray):
+        rows = data[support]
+        return np.unique(rows.indices[rows.data != 0]).astype(np.int64)
+    used = np.zeros(data.shape[1], dtype=bool)
+    for start in range(0, len(support), _ROWS):
+        used |= data[support[start : start + _ROWS]].any(axis=0)
+    return np.flatnonzero(used)
 
 
 def _blocks(
     data: FloatArray | sp.csr_array, cone: Cone, weights: FloatArray, used: IntArray
 ) -> list[Block] | None:
     """Return the blocks at these weights; None where they do not lie inside the cone."""
-    parts = [(cone, slice(0, cone.size))]
-    if isinstance(cone, Product):
-        parts = list(zip(cone.parts, cone.spans, strict=True))
     blocks: list[Block] = []
-    for part, span in parts:
+    for part, span in _parts(cone):
         if isinstance(part, Orthant):
             support = span.start + np.flatnonzero(weights[span] > 0)
             pieces = [support[k : k + _ROWS] for k in range(0, len(support), _ROWS)]

@@ -14,6 +14,7 @@ from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     above,
     below,
+    combination_with_radius,
     exact_dot,
     in_range,
     norm_above,
@@ -82,6 +83,8 @@ def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[Float
     if isinstance(operator, Gram):
         raw, radius = product_with_radius(operator.kernel, operator.signs * weights)
         return operator.signs * raw, radius
+    if isinstance(operator, Matrix) and isinstance(operator.data, np.ndarray):
+        return combination_with_radius(weights, operator.data)
     return product_with_radius(*_adjoint(operator, weights))
 
 

@@ -19,6 +19,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.operators.blockwise import blocks
 from perceptron_lab.results import FloatArray
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -92,14 +93,32 @@ def product_with_radius(
     magnitude = np.abs(vector)
     if isinstance(matrix, np.ndarray):
         terms = np.full(matrix.shape[0], matrix.shape[1])
-        block = max(1, 2**21 // matrix.shape[1])  # |M| is formed a few rows at a time
-        starts = range(0, matrix.shape[0], block)
-        sizes = np.concatenate([np.abs(matrix[i : i + block]) @ magnitude for i in starts])
+        product, sizes = np.empty(matrix.shape[0]), np.empty(matrix.shape[0])
+        for at, rows in blocks(matrix):
+            np.matmul(rows, vector, out=product[at])
+            np.matmul(np.abs(rows), magnitude, out=sizes[at])
     else:
         terms = np.diff(matrix.indptr)
-        sizes = np.asarray(abs(matrix) @ magnitude)
+        product, sizes = np.asarray(matrix @ vector), np.asarray(abs(matrix) @ magnitude)
     radius = (terms + 2) * UNIT_ROUNDOFF * sizes * (1.0 + 1e-10) + 2.0 * terms * SMALLEST
-    return np.asarray(matrix @ vector), np.asarray(radius)
+    return product, np.asarray(radius)
+
+
+def combination_with_radius(
+    weights: FloatArray, matrix: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return s = fl(w M) and r with |s - w M| <= r, entry by entry, shape ``(columns,)`` each.
+
+    The bound is that of :func:`product_with_radius`; it holds for sums in any order, so also for
+    those of a few rows at a time.
+    """
+    product, sizes = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
+    for at, rows in blocks(matrix):
+        if weights[at].any():
+            product += weights[at] @ rows
+            sizes += np.abs(weights[at]) @ np.abs(rows)
+    terms = int(np.count_nonzero(weights))
+    return product, (terms + 2) * UNIT_ROUNDOFF * sizes * (1.0 + 1e-10) + 2.0 * terms * SMALLEST
 
 
 def exact_dot(left: FloatArray, right: FloatArray) -> Fraction:

@@ -28,8 +28,23 @@ from tests.families import (
 )
 
 ALGORITHMS = registry.names("algorithm")
-ROWS_ONLY = {"svc"}
+PEERS = {
+    "svc",
+    "linear-svc",
+    "sklearn-perceptron",
+    "sgd",
+    "nnls",
+    "highs",
+    "clarabel",
+    "scs",
+}
+"""Solvers of others: asked once, or trained for longer and longer."""
+ROWS_ONLY = PEERS - {"clarabel", "scs"} | {"cyclic-perceptron", "minimum-norm-point"}
 """Algorithms that refuse every other cone."""
+DENSE_ONLY = {"cyclic-perceptron"}
+"""Algorithms that refuse sparse rows."""
+ITERATIVE = [name for name in ALGORITHMS if name not in PEERS]
+"""Algorithms whose updates are steps of their own."""
 RNG = np.random.default_rng
 
 
@@ -158,7 +173,10 @@ KERNELS: list[Make] = [rbf, linear_kernel, infeasible_kernel]
 
 
 def runs(algorithm: str, make: Make) -> bool:
-    return algorithm not in ROWS_ONLY or isinstance(make().cone, Orthant)
+    system = make()
+    if algorithm in DENSE_ONLY and sp.issparse(getattr(system.operator, "data", None)):
+        return False
+    return algorithm not in ROWS_ONLY or isinstance(system.cone, Orthant)
 
 
 def cases(systems: list[Make], algorithms: list[str] = ALGORITHMS) -> list[object]:

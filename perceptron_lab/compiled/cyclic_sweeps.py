@@ -1,0 +1,173 @@
+"""Sweeps over unit rows, one row at a time: the inner loops of the cyclic perceptrons.
+
+Each kernel goes through the rows in cyclic order from a given one, and stops when it has made so
+many updates, or when a whole round has passed without one. Rows are float32 or float64 in C order;
+dot products may be summed in any order. Beside each kernel stands its plain numpy reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from perceptron_lab.results import FloatArray
+
+RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_REORDER = {"reassoc", "contract", "nsz", "arcp"}
+"""Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
+
+
+def _compiled(pattern: str) -> Callable[[_Function], _Function]:
+    signatures = [pattern.replace("real", kind) for kind in ("float32", "float64")]
+    return cast("Callable[[_Function], _Function]", njit(signatures, cache=True, fastmath=_REORDER))
+
+
+@_compiled("UniTuple(int64, 3)(real[:, ::1], real[::1], float64[::1], int64, int64)")
+def perceptron_sweep(
+    rows: RealArray, point: RealArray, counts: FloatArray, first: int, most: int
+) -> tuple[int, int, int]:
+    """Add rows a with a'x <= 0 to x, at most ``most`` times; in place.
+
+    Parameters
+    ----------
+    rows
+        Shape ``(m, n)``.
+    point
+        x, shape ``(n,)``, of the rows' type.
+    counts
+        How often each row was added, shape ``(m,)``; counted on.
+    first
+        The row to begin with, 0 <= first < m.
+    most
+        Updates at most.
+
+    Returns
+    -------
+    tuple
+        Updates made, rows looked at, and the next row. Fewer updates than ``most`` mean that a
+        whole round has passed without one: a'x > 0 for all rows, as computed.
+    """
+    size, dimension = rows.shape
+    row, quiet, updates, seen = first, 0, 0, 0
+    while updates < most and quiet < size:
+        score = rows[row, 0] * point[0]
+        for j in range(1, dimension):
+            score += rows[row, j] * point[j]
+        if score <= 0.0:
+            for j in range(dimension):
+                point[j] += rows[row, j]
+            counts[row] += 1.0
+            updates += 1
+            quiet = 0
+        else:
+            quiet += 1
+        seen += 1
+        row += 1
+        if row == size:
+            row = 0
+    return updates, seen, row
+
+
+def perceptron_sweep_reference(
+    rows: RealArray, point: RealArray, counts: FloatArray, first: int, most: int
+) -> tuple[int, int, int]:
+    """The same in numpy."""
+    row, quiet, updates, seen = first, 0, 0, 0
+    while updates < most and quiet < len(rows):
+        quiet += 1
+        if rows[row] @ point <= 0.0:
+            point += rows[row]
+            counts[row] += 1.0
+            updates, quiet = updates + 1, 0
+        seen, row = seen + 1, (row + 1) % len(rows)
+    return updates, seen, row
+
+
+@_compiled("UniTuple(int64, 3)(real[:, ::1], real[::1], float64, int64, int64)")
+def relaxed_sweep(
+    rows: RealArray, point: RealArray, sigma: float, first: int, most: int
+) -> tuple[int, int, int]:
+    """Project x <- x - (a'x) a while unit rows a have a'x < -sigma norm(x), at most so often.
+
+    Arguments and results are those of :func:`perceptron_sweep`.
+    """
+    size, dimension = rows.shape
+    row, quiet, updates, seen = first, 0, 0, 0
+    square = 0.0
+    for j in range(dimension):
+        square += point[j] * point[j]
+    limit = -sigma * np.sqrt(square)
+    while updates < most and quiet < size:
+        score = rows[row, 0] * point[0]
+        for j in range(1, dimension):
+            score += rows[row, j] * point[j]
+        if score < limit:
+            square = 0.0
+            for j in range(dimension):
+                point[j] -= score * rows[row, j]
+                square += point[j] * point[j]
+            limit = -sigma * np.sqrt(square)
+            updates += 1
+            quiet = 0
+        else:
+            quiet += 1
+        seen += 1
+        row += 1
+        if row == size:
+            row = 0
+    return updates, seen, row
+
+
+def relaxed_sweep_reference(
+    rows: RealArray, point: RealArray, sigma: float, first: int, most: int
+) -> tuple[int, int, int]:
+    """The same in numpy."""
+    row, quiet, updates, seen = first, 0, 0, 0
+    while updates < most and quiet < len(rows):
+        quiet += 1
+        score = rows[row] @ point
+        if score < -sigma * np.linalg.norm(point):
+            point -= score * rows[row]
+            updates, quiet = updates + 1, 0
+        seen, row = seen + 1, (row + 1) % len(rows)
+    return updates, seen, row
+
+
+@_compiled("int64(real[:, ::1], real[::1])")
+def stretch_rows(rows: RealArray, direction: RealArray) -> int:
+    """Stretch a <- (a + (a'x) x) / sqrt(1 + 3 (a'x)^2) for all unit rows a, in place.
+
+    With a unit vector x these are the rows times I + x x', divided by their norms.
+
+    Returns
+    -------
+    int
+        How many rows had a'x <= 0.
+    """
+    size, dimension = rows.shape
+    violated = 0
+    for i in range(size):
+        along = rows[i, 0] * direction[0]
+        for j in range(1, dimension):
+            along += rows[i, j] * direction[j]
+        if along <= 0.0:
+            violated += 1
+        shrink = 1.0 / np.sqrt(1.0 + 3.0 * along * along)
+        for j in range(dimension):
+            rows[i, j] = (rows[i, j] + along * direction[j]) * shrink
+    return violated
+
+
+def stretch_rows_reference(rows: RealArray, direction: RealArray) -> int:
+    """The same in numpy."""
+    along = rows @ direction
+    rows += np.outer(along, direction)
+    rows /= np.sqrt(1.0 + 3.0 * along**2)[:, None]
+    return int((along <= 0.0).sum())

@@ -1,0 +1,67 @@
+"""What the reference solvers have in common."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab import registry
+from perceptron_lab.algorithms.base import SeesAll
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.errors import InputError
+from perceptron_lab.facts import Facts
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem
+
+Rows = FloatArray | sp.csr_array
+"""Rows as a solver takes them, dense or sparse."""
+
+
+class Peer(SeesAll):
+    """A solver of others, whose answers are proved like everyone's."""
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return whole matrices; a kernel's features in the coordinates of a Cholesky factor."""
+        return system.in_coordinates().completed()
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return no bound: none is stated in these terms."""
+        return Bound(None, type(self).__name__, "a reference solver without a bound in these terms")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence a solver's warnings: the proof says whether its answer is right."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def refuse_other_cones(algorithm: Any, system: ConicSystem) -> None:
+    """Refuse every system but one of rows.
+
+    Raises
+    ------
+    InputError
+        If the cone is not the orthant.
+    """
+    if not isinstance(system.cone, Orthant):
+        name = registry.name_of("algorithm", algorithm)
+        raise InputError(f"{name} separates rows and kernels only; choose another algorithm")
+
+
+def rows_of(system: ConicSystem) -> Rows:
+    """Return the data as the system sees them, scaled: for rows, those of norm 1."""
+    operator = system.operator
+    assert isinstance(operator, Matrix)
+    if operator.scale is None:
+        return operator.data
+    if isinstance(operator.data, np.ndarray):
+        return np.asarray(operator.data * operator.scale[:, None])
+    return sp.csr_array(sp.diags_array(operator.scale) @ operator.data)

@@ -1,0 +1,159 @@
+"""The largest margin as a cone program, for the solvers that cvxpy calls."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import cvxpy
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab import registry
+from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.peers.asked import Asked, AskedState, supported
+from perceptron_lab.peers.base import Rows, rows_of
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
+"""The statuses of cvxpy with values; the second one comes with SCS's limits, too."""
+
+
+class ConeProgram(Asked, ABC):
+    """maximise t over y and t such that A*y - t e lies in K and norm(y) <= 1.
+
+    It has a solution whether the system has one or not: t is the margin, or 0; and the
+    multipliers of the first constraint are weights w of Delta(K) with norm(A w) = t. The data are
+    divided by their largest entry first.
+
+    Attributes
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove.
+    """
+
+    epsilon: float
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
+        """Return the state before the solver is asked, at 0.
+
+        Raises
+        ------
+        InputError
+            If the cone is not made of rows, second-order and matrix blocks.
+        """
+        for part, _ in blocks(system.cone):
+            if not isinstance(part, Orthant | SecondOrder | Semidefinite):
+                name = registry.name_of("algorithm", self)
+                raise InputError(
+                    f"{name} takes rows, second-order and matrix blocks, not "
+                    f"{type(part).__name__}; choose another algorithm"
+                )
+        return AskedState(np.zeros(system.dimension))
+
+    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+        """Solve the program, ever more finely, until its point or its multipliers will do.
+
+        Raises
+        ------
+        NumericalError
+            If the solver gives up.
+        """
+        program = Program(system)
+        for options in self.options():
+            try:
+                state.point, state.weights = program.solution(options)
+            except (cvxpy.SolverError, ArithmeticError, ValueError) as error:
+                name = type(self).__name__
+                raise NumericalError(f"{name} gives no answer: {error}") from None
+            claim = supported(system, state, self.epsilon)
+            if claim is not None:
+                return claim
+        return FeasiblePoint(state.point.copy())
+
+    @abstractmethod
+    def options(self) -> list[dict[str, Any]]:
+        """Return the keywords of each call of ``cvxpy.Problem.solve``."""
+
+
+class Program:
+    """The program of a system, as cvxpy has it.
+
+    Parameters
+    ----------
+    system
+        Its data are a matrix, and its cone is made of blocks that cvxpy knows.
+    """
+
+    def __init__(self, system: ConicSystem) -> None:
+        data, self._blocks = divided(rows_of(system)), list(blocks(system.cone))
+        self._point, top = cvxpy.Variable(system.dimension), cvxpy.Variable()
+        self._bounds = [constraint(p, data[span], self._point, top) for p, span in self._blocks]
+        ball = cvxpy.norm(self._point, 2) <= 1
+        self._problem = cvxpy.Problem(cvxpy.Maximize(top), [*self._bounds, ball])
+
+    def solution(self, options: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+        """Return the point and the multipliers, as flat weights.
+
+        Raises
+        ------
+        ArithmeticError, cvxpy.SolverError, ValueError
+            If the solver returns none.
+        """
+        self._problem.solve(**options)
+        duals = [bound.dual_value for bound in self._bounds]
+        if self._problem.status not in ANSWERED or any(dual is None for dual in duals):
+            raise ArithmeticError(f"its status is {self._problem.status}")
+        pairs = zip(self._blocks, duals, strict=True)
+        flat = np.concatenate([weights(part, dual) for (part, _), dual in pairs])
+        return np.asarray(self._point.value, dtype=np.float64), flat
+
+
+def divided(data: Rows) -> Rows:
+    """Return the data over their largest entry, which does not move the solution."""
+    if isinstance(data, np.ndarray):
+        return data / (float(np.abs(data).max()) or 1.0)
+    return sp.csr_array(data / (float(np.abs(data.data).max(initial=0.0)) or 1.0))
+
+
+def blocks(cone: Cone) -> Iterator[tuple[Cone, slice]]:
+    """Yield the cone's blocks and where they lie."""
+    if isinstance(cone, Product):
+        yield from zip(cone.parts, cone.spans, strict=True)
+    else:
+        yield cone, slice(0, cone.size)
+
+
+def constraint(part: Cone, data: Rows, point: Any, top: Any) -> Any:
+    """Return that data @ point - top e lies in this block, as cvxpy writes it."""
+    if isinstance(part, SecondOrder):
+        return cvxpy.SOC(data[part.size - 1 :] @ point - top, data[: part.size - 1] @ point)
+    if isinstance(part, Semidefinite):
+        places = np.concatenate([part.rows * part.rank + part.columns] * 2)
+        places[part.size :] = part.columns * part.rank + part.rows
+        keep = np.append(np.ones(part.size, dtype=bool), part.rows != part.columns)
+        entries = np.tile(np.arange(part.size), 2)[keep]
+        shape = (part.rank**2, part.size)
+        spread = sp.csr_array((np.ones(len(entries)), (places[keep], entries)), shape=shape)
+        matrix = cvxpy.reshape((spread @ data) @ point, (part.rank, part.rank), order="C")
+        return matrix - top * np.eye(part.rank) >> 0
+    return data @ point >= top
+
+
+def weights(part: Cone, dual: Any) -> FloatArray:
+    """Return the multipliers of a block's constraint as flat weights."""
+    if isinstance(part, SecondOrder):
+        last, others = dual
+        return np.append(np.ravel(others), np.ravel(last))
+    if isinstance(part, Semidefinite):
+        whole = (dual + dual.T) / 2.0
+        return np.asarray(whole[part.rows, part.columns] * part.multiplicity)
+    return np.maximum(np.ravel(dual), 0.0)

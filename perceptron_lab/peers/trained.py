@@ -1,0 +1,119 @@
+"""Linear models that are trained for longer and longer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.algorithms.base import State
+from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.peers.base import Peer, Rows, quiet, refuse_other_cones, rows_of
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+
+@dataclass(kw_only=True)
+class TrainedState(State):
+    """A linear model under training.
+
+    Parameters
+    ----------
+    examples, labels
+        s_i a_i, shape ``(m, dimension)``, and the signs s_i, of both kinds. A homogeneous model y
+        of these two classes has s_i <s_i a_i, y> = <a_i, y>: it separates them if y is feasible.
+    length
+        Iterations that the next training may take.
+    seed
+        Of the model's own randomness, 0 to 2^31 - 1.
+    last
+        The claim after which there is no more training, or None.
+    """
+
+    examples: Rows
+    labels: FloatArray
+    length: int
+    seed: int
+    last: Claim | None = None
+
+
+class Trained(Peer, ABC):
+    """A linear model without a bias: trained, tested, trained for twice as long, and so on.
+
+    Each training is one update, and a phase. It ends with a point that separates; where none does,
+    the last point is claimed, and not believed: when the model takes itself to be trained, or at
+    the largest number of iterations.
+
+    Attributes
+    ----------
+    first, longest
+        Iterations of the first training, and of the longest one.
+    """
+
+    first: int
+    longest: int
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> TrainedState:
+        """Return the untrained state at 0.
+
+        Raises
+        ------
+        InputError
+            If the system is not one of rows.
+        """
+        refuse_other_cones(self, system)
+        examples, labels = two_classes(rows_of(system))
+        return TrainedState(
+            np.zeros(system.dimension),
+            examples=examples,
+            labels=labels,
+            length=min(self.first, self.longest),
+            seed=int(rng.integers(2**31)),
+        )
+
+    def step(
+        self, system: ConicSystem, state: TrainedState, most: int
+    ) -> tuple[TrainedState, Claim | None]:
+        """Train once; claim the point if it lies inside, or if it is the last.
+
+        Raises
+        ------
+        NumericalError
+            If the model's coefficients are not finite.
+        """
+        if state.last is not None:
+            return state, state.last
+        with quiet():
+            point, trained = self.train(state)
+        if not np.isfinite(point).all():
+            raise NumericalError("the coefficients of the linear model are not finite")
+        state.point = np.asarray(point, dtype=np.float64)
+        state.updates += 1
+        state.iterations += state.length
+        state.phase = f"{state.length} iterations"  # so that the budget is looked at in between
+        claim = FeasiblePoint(state.point.copy())
+        if trained or state.length == self.longest:
+            state.last = claim
+        state.length = min(2 * state.length, self.longest)
+        scores = system.scores(state.point)
+        inside = system.inside(system.lowest(scores), scores)
+        return state, claim if inside else state.last
+
+    @abstractmethod
+    def train(self, state: TrainedState) -> tuple[FloatArray, bool]:
+        """Train for ``length`` iterations; return the coefficients, and whether that was enough."""
+
+
+def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:
+    """Return s_i a_i and s_i, the signs in turn; a single row comes with both signs."""
+    if isinstance(rows, np.ndarray):
+        given: Rows = np.vstack([rows, rows]) if len(rows) == 1 else rows
+    else:
+        given = sp.csr_array(sp.vstack([rows, rows])) if rows.shape[0] == 1 else rows
+    signs = np.where(np.arange(given.shape[0]) % 2 == 0, 1.0, -1.0)
+    if isinstance(given, np.ndarray):
+        return given * signs[:, None], signs
+    return sp.csr_array(sp.diags_array(signs) @ given), signs

@@ -1,0 +1,119 @@
+"""`auto` answers with a proof: on every family of rows, on kernels, on cones."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_lab.algorithms.auto import Auto, spread, whitened
+from perceptron_lab.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.driver import solve
+from perceptron_lab.goals import Budget
+from perceptron_lab.operators.kernels import Linear, Rbf
+from perceptron_lab.results import Status
+from perceptron_lab.system import ConicSystem
+from tests.families import exact_margin, infeasible, planted, planted_pencil
+
+SEEDS = range(20)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("margin", [1e-2, 1e-4, 1e-6, 1e-8, 1e-10])
+def test_margins_of_every_size_are_found(margin, seed):
+    rng = np.random.default_rng(seed)
+    rows = planted(2 + seed, 60 + 10 * seed, margin, rng)[0]
+    result = solve(rows, "auto", seed=seed)
+    assert result.status is Status.FEASIBLE
+    assert 0.0 < result.margin_lower <= margin * (1.0 + 1e-4)
+    assert (rows @ result.point > 0).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_infeasible_rows_are_proved_infeasible(seed):
+    rng = np.random.default_rng(seed)
+    rows = infeasible(2 + seed, 60 + 10 * seed, rng)
+    result = solve(rows, "auto", seed=seed)
+    assert result.status is Status.INFEASIBLE
+    assert result.margin_upper == 0.0
+    length = np.abs(rows).T @ result.weights
+    assert (np.abs(rows.T @ result.weights) <= 1e-9 * length).all()
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 1.5, 1.9, 2.1, 2.5, 4.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_gaussian_rows_on_both_sides_of_the_critical_number(factor, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((int(30 * factor), 30))
+    result = solve(rows, "auto", seed=seed)
+    largest = exact_margin(rows / np.linalg.norm(rows, axis=1)[:, None])[0]
+    feasible = largest > 1e-9
+    assert result.status is (Status.FEASIBLE if feasible else Status.INFEASIBLE)
+
+
+def test_large_sets_are_priced_a_few_times_only():
+    rng = np.random.default_rng(3)
+    rows = planted(20, 20_000, 1e-3, rng)[0]
+    result = solve(rows, "auto")
+    assert result.status is Status.FEASIBLE
+    assert result.products <= 20
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_rows_kernels_and_labels(seed):
+    rng = np.random.default_rng(seed)
+    rows = planted(6, 50, 0.02, rng)[0]
+    assert solve(sp.csr_array(rows), "auto").status is Status.FEASIBLE
+    labels = np.where(rng.uniform(size=50) < 0.5, 1.0, -1.0)
+    gram = ConicSystem.from_kernel(Linear(), rows * labels[:, None], labels)
+    assert solve(gram, "auto").status is Status.FEASIBLE
+    examples = rng.standard_normal((40, 2))
+    xor = ConicSystem.from_kernel(Rbf(gamma=2.0), examples, examples[:, 0] * examples[:, 1] > 0)
+    assert solve(xor, "auto").status is Status.FEASIBLE
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cones(seed):
+    system = planted_pencil(5, 4, 0.05, np.random.default_rng(seed))[0]
+    assert solve(system, "auto", seed=seed).status is Status.FEASIBLE
+
+
+def test_the_same_seed_takes_the_same_course_and_says_what_it_did():
+    rows = planted(15, 3000, 1e-5, np.random.default_rng(4))[0]
+    one, two = (solve(rows, Auto(first=2, growth=1), seed=9) for _ in range(2))
+    assert np.array_equal(one.point, two.point)
+    assert one.certificate["notes"] == two.certificate["notes"]
+    assert "working set of" in one.certificate["notes"][0]
+
+
+def test_a_goal_on_the_upper_bound_ends_with_weights():
+    rows = np.random.default_rng(5).standard_normal((200, 20))
+    result = solve(rows, "auto", goal={"margin_upper": 1e-3}, budget=Budget(updates=100))
+    assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
+    assert result.margin_upper <= 1e-3
+
+
+@pytest.mark.parametrize("rank", [2, 5, 8])
+def test_whitened_rows_have_orthonormal_columns(rank):
+    rng = np.random.default_rng(rank)
+    rows = (
+        rng.standard_normal((40, rank))
+        @ rng.standard_normal((rank, 8))
+        @ np.diag(10.0 ** -np.arange(8))
+    )
+    transform = whitened(rows)
+    assert transform.shape == (8, rank)
+    mapped = rows @ transform
+    product = mapped.T @ mapped
+    assert np.allclose(product / product[0, 0], np.eye(rank), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_are_spread_over_more_rows(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((200, 10))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    weights = minimum_norm_point(rows, 1000)[1]
+    wider = spread(rows, weights, rng)
+    assert (wider >= 0).all()
+    assert wider.sum() == pytest.approx(1.0)
+    assert (wider > 0).sum() > (weights > 0).sum()
+    assert np.linalg.norm(wider @ rows) < 1e-12
