@@ -28,6 +28,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 COMMANDS: Final = {
     "run": ("perceptron_lab.cli.run:run", "Run experiments; write their tables and figures."),
     "report": ("perceptron_lab.cli.report:report", "Rebuild tables and figures from results."),
+    "solve": ("perceptron_lab.cli.solve:command", "Solve the system in a file, and prove it."),
     "check": ("perceptron_lab.cli.check:check", "Check configurations without running them."),
     "list": ("perceptron_lab.cli.listing:listing", "List what can be named in a configuration."),
     "show": ("perceptron_lab.cli.show:show", "Explain one name, with its parameters."),

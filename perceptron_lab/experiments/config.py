@@ -13,9 +13,25 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from perceptron_lab.errors import did_you_mean
 from perceptron_lab.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper
 
-TABLES: Final = ("table_6_1", "table_2", "infeasible", "table_figure_2", "conic", "rates")
+TABLES: Final = (
+    "table_6_1",
+    "table_2",
+    "infeasible",
+    "table_figure_2",
+    "conic",
+    "rates",
+    "profile",
+)
 """The tables that a report may ask for."""
-FIGURES: Final = ("table_6_1", "figure_1", "figure_2", "convergence", "certificates")
+FIGURES: Final = (
+    "table_6_1",
+    "figure_1",
+    "figure_2",
+    "convergence",
+    "certificates",
+    "profile",
+    "scaling",
+)
 """The figures that a report may ask for."""
 
 _GOAL_WORDS = ("decide", "budget")

@@ -10,10 +10,16 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def gallery() -> dict[str, Path]:
-    """Return name -> file: those of the clone, or those in the installed package."""
+    """Return name -> file: those of the clone, or those in the installed package.
+
+    The name of a file in a subfolder begins with that: ``benchmarks/peers``.
+    """
     folders = (_PACKAGE.parent / "configs", _PACKAGE / "configs")
     folder = next((folder for folder in folders if folder.is_dir()), None)
-    return {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    if folder is None:
+        return {}
+    files = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*/*.yaml"))]
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}
 
 
 def find_config(name: str | Path) -> Path:

@@ -12,6 +12,8 @@ from perceptron_lab.reporting.figures.certificates import certificates
 from perceptron_lab.reporting.figures.convergence import convergence
 from perceptron_lab.reporting.figures.figure_1 import figure_1
 from perceptron_lab.reporting.figures.figure_2 import figure_2
+from perceptron_lab.reporting.figures.profile import profile
+from perceptron_lab.reporting.figures.scaling import scaling
 from perceptron_lab.reporting.figures.table_6_1 import table_6_1
 
 FIGURES: Final[dict[str, Callable[[Evidence], Figure]]] = {
@@ -20,5 +22,7 @@ FIGURES: Final[dict[str, Callable[[Evidence], Figure]]] = {
     "figure_2": figure_2,
     "convergence": convergence,
     "certificates": certificates,
+    "profile": profile,
+    "scaling": scaling,
 }
 """Name in a configuration -> function of the evidence."""

@@ -7,6 +7,7 @@ from io import BytesIO
 from math import ceil
 from typing import Any, Literal, TypedDict
 
+import pandas as pd
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -128,6 +129,14 @@ def points(
                 fillstyle=fillstyle,
                 transform=transform,
             )
+
+
+def quartile_bar(axes: Axes, x: float, values: pd.Series, colour: str) -> None:
+    """Draw a line from the lower to the upper quartile of several values, missing ones left out."""
+    known = values.dropna()
+    if len(known) > 1:
+        lower, upper = known.quantile(0.25), known.quantile(0.75)
+        axes.plot([x, x], [lower, upper], color=colour, linewidth=0.8, solid_capstyle="butt")
 
 
 def rule_logarithmic(axes: Axes, which: Literal["x", "y"]) -> None:

@@ -20,6 +20,7 @@ from perceptron_lab.reporting.figures.drawing import (
     legend_above,
     looks,
     points,
+    quartile_bar,
     rule_logarithmic,
 )
 from perceptron_lab.reporting.summary import Summary, shape_of, summaries
@@ -95,7 +96,8 @@ def _panel(axes: Axes, entries: Sequence[Summary], column: str, known: dict[str,
         line = [(x, y) for x, y, _ in heights if y]
         colour, style = look["color"], look["linestyle"]
         axes.plot(*_coordinates(line), color=colour, linestyle=style, linewidth=0.8)
-        _bars(axes, mine, column, colour)
+        for x, entry in mine:
+            quartile_bar(axes, x, entry.runs[column], colour)
         answers = [(x, y) for x, y, entry in heights if entry.feasible]
         others = [(x, y) for x, y, entry in heights if not entry.feasible]
         points(axes, answers, f"{label} proved", look, markersize=3.5)
@@ -106,14 +108,6 @@ def _panel(axes: Axes, entries: Sequence[Summary], column: str, known: dict[str,
 
 def _coordinates(points: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
     return [x for x, _ in points], [y for _, y in points]
-
-
-def _bars(axes: Axes, entries: list[tuple[float, Summary]], column: str, colour: str) -> None:
-    for x, entry in entries:
-        values = entry.runs[column].dropna()
-        if len(values) > 1:
-            lower, upper = values.quantile(0.25), values.quantile(0.75)
-            axes.plot([x, x], [lower, upper], color=colour, linewidth=0.8, solid_capstyle="butt")
 
 
 def _handles(entries: Sequence[Summary], known: dict[str, Look]) -> list[Line2D]:

@@ -8,6 +8,7 @@ from typing import Final
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.tables.conic import conic
 from perceptron_lab.reporting.tables.infeasible import infeasible
+from perceptron_lab.reporting.tables.profile import profile
 from perceptron_lab.reporting.tables.rates import rates
 from perceptron_lab.reporting.tables.table import Printable
 from perceptron_lab.reporting.tables.table_2 import table_2
@@ -21,5 +22,6 @@ TABLES: Final[dict[str, Callable[[Evidence], Printable]]] = {
     "table_figure_2": table_figure_2,
     "conic": conic,
     "rates": rates,
+    "profile": profile,
 }
 """Name in a configuration -> function of the evidence."""

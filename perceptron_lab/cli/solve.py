@@ -1,0 +1,158 @@
+"""``plab solve``: one file, one algorithm, one proved answer."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from perceptron_lab import registry
+from perceptron_lab.datasets.problem_files import FORMATS, LAST, read_system
+from perceptron_lab.driver import solve
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.components import Component
+from perceptron_lab.experiments.store import COLUMNS
+from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper
+from perceptron_lab.results import Result
+from perceptron_lab.system import ConicSystem
+
+_GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"
+_DEFAULT = str(inspect.signature(solve).parameters["algorithm"].default)
+_UPDATES, _SECONDS = Budget().updates, Budget().seconds
+
+
+def _goal(text: str) -> Goal:
+    """Return the goal that a word means: ``decide``, ``budget``, or as ``margin_upper=1e-6``."""
+    words: dict[str, Goal] = {"decide": "decide", "budget": "budget"}
+    if text in words:
+        return words[text]
+    key, _, number = text.partition("=")
+    try:
+        if key == "margin_upper":
+            return MarginUpper(float(number))
+        if key == "margin_ratio":
+            return MarginRatio(float(number))
+    except ValueError:  # a ValidationError is one
+        pass
+    raise click.BadParameter(f"received {text!r}; allowed: {_GOALS}, above 0 (a ratio: below 1)")
+
+
+@click.command(
+    "solve",
+    epilog="FILE ends with " + "; ".join(f"{end}: {words}" for end, words in FORMATS.items()) + ".",
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--labels",
+    metavar=f"COLUMN|{LAST}",
+    help="Column of two classes in a .csv, .tsv or .npy file, by its name or its number from 1 on; "
+    "the answer is an affine separator (w, b).",
+)
+@click.option(
+    "--algorithm",
+    metavar="NAME",
+    default=_DEFAULT,
+    show_default=True,
+    help="A name of `plab list algorithms`.",
+)
+@click.option(
+    "--oracle",
+    "oracles",
+    metavar="NAME",
+    multiple=True,
+    help="A name of `plab list oracles`; at most one per kind of cone, each with an option.",
+)
+@click.option(
+    "--goal", type=_goal, metavar="GOAL", default="decide", show_default=True, help=_GOALS
+)
+@click.option("--budget-updates", type=click.IntRange(min=0), default=_UPDATES, show_default=True)
+@click.option("--budget-seconds", type=click.FloatRange(min=0), default=_SECONDS, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON with the names of runs.csv.")
+@click.option(
+    "--save",
+    metavar="RESULT.npz",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write point, weights and trace to a file (`Result.load` reads it).",
+)
+def command(
+    file: Path,
+    labels: str | None,
+    algorithm: str,
+    oracles: tuple[str, ...],
+    goal: Goal,
+    budget_updates: int,
+    budget_seconds: float,
+    seed: int,
+    as_json: bool,
+    save: Path | None,
+) -> int:
+    """Solve the system in FILE: a point strictly inside, or a proof that there is (nearly) none.
+
+    Rows of numbers are the system rows @ y > 0. The answer is proved on the numbers of the file.
+    """
+    try:
+        budget = Budget(budget_updates, budget_seconds)
+    except ValidationError:
+        raise click.BadParameter(
+            f"{budget_seconds}; give a finite number of seconds", param_hint="'--budget-seconds'"
+        ) from None
+    if save is not None and not save.parent.is_dir():
+        raise DataError(f"{save}: there is no folder {save.parent}; make it, or choose another")
+    record = registry.load("algorithm", algorithm)()
+    asked = [registry.load("oracle", name)() for name in oracles]
+    system = read_system(file, labels)
+    result = solve(system, record, oracle=asked or None, goal=goal, budget=budget, seed=seed)
+    if as_json:
+        click.echo(json.dumps(_row(file, system, record, asked, seed, result), indent=2))
+    else:
+        notes = [f"  {note}" for note in result.certificate.get("notes", [])]
+        click.echo("\n".join([f"{file}: {_size(system)}; {algorithm}", str(result), *notes]))
+    if save is not None:
+        _save(result, save)
+    return 1 if result.status.failed else 0
+
+
+def _size(system: ConicSystem) -> str:
+    return f"{system.cone.rank} constraints, dimension {system.operator.unknowns}"
+
+
+def _row(
+    file: Path, system: ConicSystem, record: Any, oracles: list[Any], seed: int, result: Result
+) -> dict[str, Any]:
+    """Return what a row of runs.csv would hold; names of cells and machines are left out."""
+    name = registry.name_of("algorithm", record)
+    defaults = system.cone.oracles.values() if getattr(record, "uses_oracle", True) else []
+    asked = oracles or list(defaults)
+    settings = {
+        "problem": file.name,
+        "constraints": int(system.cone.rank),
+        "dimension": int(system.operator.unknowns),
+        "algorithm": name,
+        "label": name,
+        "oracle": " + ".join(registry.name_of("oracle", oracle) for oracle in asked),
+        "parameters": Component("algorithm", name, record).parameters,
+        "seed": seed,
+    }
+    bound = result.bound.value
+    figures = {name: getattr(result, name) for name in COLUMNS if hasattr(result, name)}
+    known = None if bound is None or math.isinf(bound) else bound
+    return settings | figures | {"bound": known}
+
+
+def _save(result: Result, path: Path) -> None:
+    """Write a result so that an earlier file is whole until the new one is."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        result.save(partial)
+        os.replace(partial, path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror}); choose another") from None
+    finally:
+        partial.unlink(missing_ok=True)

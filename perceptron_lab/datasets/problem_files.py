@@ -1,0 +1,244 @@
+"""A system from a file of a user's own: SDPA, numbers as text, numpy's or svmlight's format."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import ZipFile
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.datasets.sdpa import read_sdpa
+from perceptron_lab.errors import DataError, InputError, did_you_mean
+from perceptron_lab.system import ConicSystem
+
+FORMATS = {
+    ".dat-s": "a semidefinite program (SDPA)",
+    ".csv": "rows of numbers, commas between them",
+    ".tsv": "rows of numbers, tabs between them",
+    ".npy": "rows, a numpy matrix",
+    ".npz": "rows (one numpy array, or scipy.sparse.save_npz), or X and y",
+    ".svm": "labelled examples (svmlight)",
+    ".libsvm": "labelled examples (svmlight)",
+}
+"""End of a file's name -> what such a file holds."""
+LAST = "last"
+"""The word for the last column."""
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+class Contents(NamedTuple):
+    """What a file of numbers holds.
+
+    Parameters
+    ----------
+    rows
+        Constraints, or examples if there are labels; dense or scipy.sparse.
+    labels
+        One per example, or None.
+    """
+
+    rows: Any
+    labels: Any = None
+
+
+def read_system(path: Path, labels: str | None = None) -> ConicSystem:
+    """Return the system that a file states.
+
+    Rows a_i are the homogeneous system a_i'y > 0. Labelled examples of two classes are that of an
+    affine separator (w, b), with the larger label (of texts: the later one) as positive class. The
+    rows of a .npy file are mapped into memory, and not copied if they are in double or single
+    precision and in C order.
+
+    Parameters
+    ----------
+    path
+        A file whose name ends with one of :data:`FORMATS`.
+    labels
+        The column of the labels in a matrix of numbers (.csv, .tsv, .npy): its name in the first
+        line, its number from 1 on, or ``last``. None: there are none.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it does not hold what the end of its name promises.
+    """
+    kind = next((end for end in FORMATS if path.name.lower().endswith(end)), None)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; give one that ends with {', '.join(FORMATS)}")
+    if kind is None:
+        known = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
+        raise DataError(f"{path}: nothing is known of such files; allowed are {known}")
+    if labels is not None and kind not in (*_SEPARATORS, ".npy"):
+        raise DataError(
+            f"{path}: labels are a column of .csv, .tsv and .npy files; a {kind} file holds "
+            f"{FORMATS[kind]}: leave the option out"
+        )
+    if kind == ".dat-s":
+        return homogenised(read_sdpa(path))
+    try:
+        contents = _contents(path, kind, labels)
+        if contents.labels is None:
+            return ConicSystem.from_rows(contents.rows)
+        return ConicSystem.from_labelled(contents.rows, contents.labels)
+    except InputError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def _contents(path: Path, kind: str, labels: str | None) -> Contents:
+    try:
+        return _READERS[kind](path, labels)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        # On damaged bytes the libraries' readers end in anything, from zlib.error to TokenError.
+        reason = " ".join(str(error).split())
+        raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
+
+
+def _text(path: Path, labels: str | None) -> Contents:
+    """Read lines of numbers; the first line may name the columns."""
+    separator = _SEPARATORS[path.suffix.lower()]
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = _lines(csv.reader(file, delimiter=separator, skipinitialspace=True))
+        first = next(lines, None)
+        if first is None:
+            raise InputError("the file is empty; give rows of numbers")
+        width, (column, named) = len(first[1]), _column(labels, first[1])
+        rows, classes = [], []
+        for number, fields in lines if named else _chained(first, lines):
+            if len(fields) != width:
+                raise InputError(
+                    f"line {number} has {len(fields)} fields, line {first[0]} has {width}; "
+                    "give every row as many"
+                )
+            if column is not None:
+                classes.append(fields.pop(column))
+            rows.append(np.array([_number(text, number) for text in fields]))
+    if not rows:
+        raise InputError("only names of columns are in the file; give rows of numbers below")
+    return Contents(np.array(rows), _classes(classes) if column is not None else None)
+
+
+_Line = tuple[int, list[str]]
+
+
+def _lines(reader: Any) -> Iterator[_Line]:
+    """Yield the number of each line that is not blank, and its fields."""
+    for fields in reader:
+        stripped = [field.strip() for field in fields]
+        if any(stripped):
+            yield reader.line_num, stripped
+
+
+def _chained(first: _Line, others: Iterator[_Line]) -> Iterator[_Line]:
+    yield first
+    yield from others
+
+
+def _column(labels: str | None, first: list[str]) -> tuple[int | None, bool]:
+    """Return the place of the labels, and whether the first line holds names of columns."""
+    if labels is not None and labels in first and not _is_place(labels):
+        return first.index(labels), True
+    column = None if labels is None else _place(labels, len(first), first)
+    return column, not any(_is_number(text) for i, text in enumerate(first) if i != column)
+
+
+def _is_place(labels: str) -> bool:
+    return labels == LAST or (labels.isascii() and labels.isdigit())
+
+
+def _place(labels: str, width: int, names: list[str]) -> int:
+    """Return the place of the labels' column among ``width``, from 0 on."""
+    if labels == LAST:
+        return width - 1
+    if not _is_place(labels):
+        raise InputError(
+            f"no column is called {labels!r}{did_you_mean(labels, names)}; give a name of the "
+            f"first line, a number from 1 to {width}, or {LAST}"
+        )
+    if not 1 <= int(labels) <= width:
+        raise InputError(f"there is no column {labels}; give 1 to {width}, or {LAST}")
+    return int(labels) - 1
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(text: str, line: int) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise InputError(
+            f"line {line}: received {text!r}, which is no number; mend it, or say which column "
+            "holds the labels if it is one"
+        ) from None
+    if not math.isfinite(number):
+        raise InputError(f"line {line}: received {text!r}; give finite numbers, or remove the row")
+    return number
+
+
+def _classes(labels: list[str]) -> Any:
+    """Return labels as numbers, if all are, so that 10 is larger than 9."""
+    if "" in labels:
+        raise InputError(f"{labels.count('')} labels are missing; give every one")
+    numbers = all(map(_is_number, labels))
+    return np.array([float(label) for label in labels]) if numbers else np.array(labels)
+
+
+def _array(path: Path, labels: str | None) -> Contents:
+    # Mapped and not read: rows may be larger than memory.
+    rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(rows, np.ndarray):
+        rows.close()
+        raise InputError("it holds several arrays; let its name end with .npz")
+    if labels is None:
+        return Contents(rows)
+    if rows.ndim != 2 or rows.shape[1] < 2:
+        raise InputError(f"rows have shape {rows.shape}; with labels give two columns or more")
+    column = _place(labels, rows.shape[1], [])
+    return Contents(np.delete(rows, column, axis=1), rows[:, column])
+
+
+def _archive(path: Path, labels: str | None) -> Contents:
+    with path.open("rb") as file, ZipFile(file) as archive:
+        names = {name.removesuffix(".npy") for name in archive.namelist()}
+    if {"format", "shape", "data"} <= names:
+        return Contents(sp.load_npz(path))
+    with np.load(path, allow_pickle=False) as arrays:
+        if names == {"X", "y"}:
+            return Contents(arrays["X"], arrays["y"])
+        if len(names) == 1:
+            return Contents(arrays[names.pop()])
+    raise InputError(
+        f"it holds the arrays {', '.join(sorted(names)) or '(none)'}; give one (the rows), or X "
+        "and y (examples and labels)"
+    )
+
+
+def _svmlight(path: Path, labels: str | None) -> Contents:
+    # Imported here: scikit-learn takes longer to load than most files to solve.
+    from sklearn.datasets import load_svmlight_file
+
+    examples, classes = load_svmlight_file(str(path))
+    return Contents(examples, classes)
+
+
+_READERS: dict[str, Callable[[Path, str | None], Contents]] = {
+    ".csv": _text,
+    ".tsv": _text,
+    ".npy": _array,
+    ".npz": _archive,
+    ".svm": _svmlight,
+    ".libsvm": _svmlight,
+}

@@ -1,0 +1,92 @@
+"""The benchmarks at a small size: they run to their tables and figures, `auto` has all proofs."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from perceptron_lab.cli.main import main
+from perceptron_lab.experiments.gallery import find_config, gallery
+from perceptron_lab.experiments.loader import read_config
+from perceptron_lab.reporting import Evidence, write_report
+
+SMALL = {
+    "benchmarks/peers": (
+        "problems=["
+        "{dataset: margin-sets, family: reflected, dimension: 5, rows: 60},"
+        "{dataset: margin-sets, family: reflected, dimension: 5, rows: 90},"
+        "{dataset: margin-sets, family: gaussian, dimension: 5, rows: 60},"
+        "{dataset: tabular, source: wine, instances: [wine-0-rest]}]"
+    ),
+    "benchmarks/tiny_margin": (
+        "problems=["
+        "{dataset: margin-sets, family: exact, dimension: 5, rows: 50,"
+        " grid: {margin: [1e-2, 1e-9]}},"
+        "{dataset: margin-sets, family: thin, dimension: 5, rows: 50,"
+        " grid: {margin: [1e-2, 1e-9]}}]"
+    ),
+    "benchmarks/certificates": (
+        "problems=["
+        "{dataset: margin-sets, family: convex-combination, dimension: 5, rows: 60},"
+        "{dataset: margin-sets, family: gaussian, dimension: 5, rows: 40}]"
+    ),
+    "benchmarks/scaling": (
+        "problems=["
+        "{dataset: margin-sets, family: reflected, dimension: 5, grid: {rows: [50, 100, 200]}},"
+        "{dataset: margin-sets, family: reflected, rows: 100, grid: {dimension: [2, 3]}}]"
+    ),
+}
+"""Name -> its problems in a second or two."""
+NO_ANSWER = {"ERROR", "CRASHED", "KILLED", "OUT_OF_MEMORY", "SKIPPED"}
+
+
+def test_every_benchmark_is_run_here() -> None:
+    assert set(SMALL) == {name for name in gallery() if name.startswith("benchmarks/")}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_benchmark_is_a_shipped_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert find_config(name).resolve() == gallery()[name].resolve()
+    assert main(["show", name]) == 0
+    assert capsys.readouterr().out == gallery()[name].read_text()
+    assert main(["list", "experiments"]) == 0
+    assert name in capsys.readouterr().out
+    config = read_config(gallery()[name])
+    assert len(config.seeds) >= 3
+    assert config.algorithms[0].name == "auto"
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_ours_has_a_proved_answer_everywhere(name: str, tmp_path: Path) -> None:
+    config = read_config(gallery()[name])
+    limits = [
+        word
+        for index in range(len(config.algorithms))
+        for word in ("-s", f"algorithms.{index}.budget={{seconds: 0.5}}")
+    ]
+    small = ["-s", SMALL[name], *limits, "-s", "seeds=[0]"]
+    # A peer's wrong answer is a failed cell, and no failure of the benchmark.
+    assert main(["run", name, "-q", "--output", str(tmp_path), *small]) in (0, 1)
+    folder = tmp_path / config.experiment
+    with (folder / "runs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert not {row["status"] for row in rows} & NO_ANSWER
+    assert {row["proved"] for row in rows if row["label"] == "auto"} == {"true"}
+    profile = pd.read_csv(folder / "profile.csv").set_index("label")
+    assert list(profile.index) == [entry.label or entry.name for entry in config.algorithms]
+    assert profile.loc["auto", "solved"] == 1
+    for figure in config.report.figures:
+        assert (folder / f"{figure}.png").stat().st_size > 1000
+
+
+def test_a_report_on_something_else_than_sweeps_says_so(tmp_path: Path) -> None:
+    words = ["-s", "report.figures=[scaling]", "-s", "report.tables=[]"]
+    small = ["-s", "algorithms=[{name: ellipsoid}]", "-s", "seeds=[0]"]
+    made = main(["run", "quickstart", "-q", "--output", str(tmp_path), *small, *words])
+    assert made == 2
+    assert (tmp_path / "quickstart" / "runs.csv").is_file()
+    assert write_report(tmp_path / "quickstart", {"figures": ["profile"]}, "T")
+    assert Evidence.of_folder(tmp_path / "quickstart").frame["proved"].all()

@@ -1,0 +1,115 @@
+"""Time against rows and against dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.reporting import Evidence
+from perceptron_lab.reporting.figures import FIGURES
+from perceptron_lab.reporting.figures.scaling import MOST_PANELS, series_of
+from tests.reporting.made_runs import NOTHING, Row, make_row
+
+KIND = "reflected-*-0.3, "
+
+
+def row(dimension: int, rows: int, label: str = "auto", **changes: Any) -> Row:
+    shape = {"dimension": dimension, "constraints": rows}
+    return make_row(f"reflected-{dimension}x{rows}-0.3", label, **shape | changes)
+
+
+def draw(*rows: Row) -> Figure:
+    return FIGURES["scaling"](Evidence.of_runs(pd.DataFrame(list(rows))))
+
+
+def shown(axes: Axes) -> dict[str, Line2D]:
+    lines = {str(line.get_label()): line for line in axes.get_lines()}
+    return {name: line for name, line in lines.items() if not name.startswith("_")}
+
+
+def points(line: Line2D) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in np.asarray(line.get_xydata())]
+
+
+def test_medians_and_quartiles_stand_over_the_rows() -> None:
+    (axes,) = draw(
+        row(10, 1000, seconds=1.0),
+        row(10, 100, seconds=1.0),
+        row(10, 100, seconds=9.0, seed=1),
+        row(10, 100, seconds=4.0, seed=2),
+    ).axes
+    assert points(shown(axes)["auto proved"]) == [(100.0, 4.0), (1000.0, 1.0)]
+    assert (axes.get_xlabel(), axes.get_title("left")) == (
+        "rows",
+        "reflected-*-0.3, dimension 10",
+    )
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert [(100.0, 2.5), (100.0, 6.5)] in [points(line) for line in axes.get_lines()]
+
+
+def test_rows_and_dimension_have_panels_of_their_own() -> None:
+    figure = draw(row(100, 5000), row(1000, 5000), row(100, 50000), row(7, 8))
+    left, right = figure.axes
+    assert (left.get_title("left"), left.get_xlabel()) == (KIND + "dimension 100", "rows")
+    assert (right.get_title("left"), right.get_xlabel()) == (KIND + "5000 rows", "dimension")
+    assert [x for x, _ in points(shown(left)["auto proved"])] == [5000.0, 50000.0]
+    assert [x for x, _ in points(shown(right)["auto proved"])] == [100.0, 1000.0]
+
+
+def test_only_problems_of_one_kind_stand_together() -> None:
+    (axes,) = draw(
+        row(10, 100, seconds=1.0),
+        make_row("gaussian-10x100", "auto", dimension=10, constraints=100, seconds=3.0),
+        make_row("digits-8-9", "auto", dimension=10, constraints=300, seconds=3.0),
+        row(10, 1000, seconds=5.0),
+        make_row("digits-0-rest", "auto", dimension=10, constraints=900, seconds=3.0),
+    ).axes
+    assert points(shown(axes)["auto proved"]) == [(100.0, 1.0), (1000.0, 5.0)]
+
+
+def test_what_is_not_proved_is_a_cross_and_what_has_no_number_is_at_the_edge() -> None:
+    figure = draw(
+        row(10, 100, "HiGHS", seconds=3.0),
+        row(10, 200, "HiGHS", seconds=60.0, status="TIME_LIMIT", proved=False),
+        row(10, 300, "HiGHS", status="ERROR", **NOTHING),
+        row(10, 400, "auto"),
+    )
+    drawn = shown(figure.axes[0])
+    assert points(drawn["HiGHS proved"]) == [(100.0, 3.0)]
+    assert points(drawn["HiGHS not proved"]) == [(200.0, 60.0)]
+    assert drawn["HiGHS not proved"].get_marker() == "x"
+    assert [x for x, _ in points(drawn["HiGHS not proved, edge"])] == [300.0, 400.0]
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["HiGHS", "auto", "not proved"]
+
+
+def test_many_panels_are_cut_and_the_figure_says_so() -> None:
+    figure = draw(*(row(n, m) for n in range(2, 10) for m in (100, 1000)))
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert titles == [f"{KIND}dimension {n}" for n in range(2, 2 + MOST_PANELS)]
+    assert figure.get_supxlabel() == "the first 6 of 10 panels"
+
+
+def test_panels_that_do_not_fill_a_row_leave_room() -> None:
+    figure = draw(*(row(n, m) for n in (2, 3) for m in (100, 1000)))
+    assert [axes.get_title("left") for axes in figure.axes] == [
+        KIND + "dimension 2",
+        KIND + "dimension 3",
+        KIND + "100 rows",
+        KIND + "1000 rows",
+    ]
+
+
+def test_problems_without_a_sweep_are_refused() -> None:
+    with pytest.raises(DataError, match="no two problems differ in the rows of their shape alone"):
+        draw(row(10, 100), row(20, 200))
+    frame = pd.DataFrame([row(10, 100), row(10, 100, "P", **NOTHING)])
+    with pytest.raises(DataError, match="scaling"):
+        series_of(frame)
