@@ -145,6 +145,7 @@ class _Run:
     observe: Observe | None = None
     trace: Trace = field(default_factory=Trace)
     seconds: float = 0.0
+    proof_seconds: float = 0.0
     chunk: int = 1
 
     def begin(self, rng: np.random.Generator, start: npt.ArrayLike | None) -> None:
@@ -179,13 +180,20 @@ class _Run:
             except NumericalError as error:
                 self.judge.message = str(error)
                 return Status.NUMERICAL_ERROR
-            status = None if claim is None else self.judge.settle(claim)
+            status = None if claim is None else self.settled(claim)
             goes_on = self.goal == "budget" or isinstance(self.goal, MarginRatio)
             runs_on = status is Status.FEASIBLE and goes_on and not self.judge.repeated
             if status is None or runs_on:
                 status = self.reached()
             if status is not None:
                 return status
+
+    def settled(self, claim: Claim) -> Status | None:
+        """Let the judge prove a claim."""
+        clock = time.perf_counter()
+        status = self.judge.settle(claim)
+        self.proof_seconds += time.perf_counter() - clock
+        return status
 
     def limit(self) -> Status | None:
         """Return which budget is spent, if one is."""
@@ -234,16 +242,22 @@ class _Run:
         """Return the status of a goal, once it is proved at a record."""
         if self.trace.updates[-1] != self.state.updates or self.goal == "budget":
             return None
+        clock = time.perf_counter()
         if self.goal == "decide":
-            return self.judge.infeasible(self.state)
-        return self.judge.bracket(self.goal, self.state)
+            status = self.judge.infeasible(self.state)
+        else:
+            status = self.judge.bracket(self.goal, self.state)
+        self.proof_seconds += time.perf_counter() - clock
+        return status
 
     def result(self, status: Status, facts: Facts | None, began: float) -> Result:
         """Prove the bracket of the last state and put everything together."""
         state, judge, system = self.state, self.judge, self.judge.system
         if self.trace.updates[-1] != state.updates:
             self.record()
+        clock = time.perf_counter()
         status, proof, point = judge.close(status, state)
+        self.proof_seconds += time.perf_counter() - clock
         notes = getattr(state, "notes", None)
         if notes:
             judge.certificate["notes"] = notes
@@ -266,6 +280,7 @@ class _Run:
             iterations=state.iterations,
             products=system.counters.products,
             seconds=self.seconds,
+            proof_seconds=self.proof_seconds,
             total_seconds=time.perf_counter() - began,
             trace=self.trace,
             certificate=judge.certificate,

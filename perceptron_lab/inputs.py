@@ -12,10 +12,17 @@ from perceptron_lab.results import FloatArray, IntArray
 
 
 def checked_rows(rows: Any) -> FloatArray | sp.csr_array:
-    """Return rows as an array in C order, or a float64 CSR array.
+    """Return finite rows as :func:`matrix_of` does."""
+    data = matrix_of(rows)
+    refuse_not_finite(data)
+    return data
 
-    Arrays in double or single precision are returned as they are, memory-mapped ones among them;
-    others are converted to double precision.
+
+def matrix_of(rows: Any) -> FloatArray | sp.csr_array:
+    """Return rows as an array in C order, or a CSR array; the numbers are not looked at.
+
+    Arrays in double or single precision are returned as they are, memory-mapped ones and CSR ones
+    without repeated entries among them; others are copied, to double precision if they had another.
     """
     try:
         data: Any = rows if sp.issparse(rows) else np.asarray(rows)
@@ -29,16 +36,32 @@ def checked_rows(rows: Any) -> FloatArray | sp.csr_array:
         raise InputError(
             f"rows have shape {data.shape}; give a non-empty matrix, one row per constraint"
         )
+    precision = data.dtype if data.dtype in (np.float32, np.float64) else np.float64
     if sp.issparse(rows):
-        data = sp.csr_array(cast("Any", rows), dtype=float)
-        bad = ~np.isfinite(data.data)
-        _refuse_rows(np.searchsorted(data.indptr, np.flatnonzero(bad), "right") - 1)
-    else:
-        kept = data.dtype in (np.float32, np.float64)
-        data = np.ascontiguousarray(data, dtype=None if kept else float)
+        return _canonical(sp.csr_array(cast("Any", rows), dtype=precision))
+    dense: FloatArray = np.ascontiguousarray(data, dtype=precision)
+    return dense
+
+
+def _canonical(data: sp.csr_array) -> sp.csr_array:
+    """Return a CSR array without repeated entries.
+
+    scipy would add them up in place when it needs to, and the arrays are the caller's.
+    """
+    if data.has_canonical_format:
+        return data
+    own = data.copy()
+    own.sum_duplicates()
+    return own
+
+
+def refuse_not_finite(data: FloatArray | sp.csr_array) -> None:
+    """Refuse rows with entries that are not finite."""
+    if isinstance(data, np.ndarray):
         _refuse_rows(_not_finite(data))
-    checked: FloatArray | sp.csr_array = data
-    return checked
+    else:
+        bad = np.flatnonzero(~np.isfinite(data.data))
+        _refuse_rows(np.searchsorted(data.indptr, bad, "right") - 1)
 
 
 def _not_finite(data: Any) -> IntArray:
@@ -59,8 +82,22 @@ def _refuse_rows(rows: IntArray) -> None:
         )
 
 
-def refuse_extreme_rows(data: FloatArray | sp.csr_array, norms: FloatArray) -> None:
-    """Refuse zero rows, and rows whose squares leave the range of doubles."""
+def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
+    """Refuse zero rows, rows that are not finite, or whose squares leave the range of doubles.
+
+    Parameters
+    ----------
+    data
+        Rows that can be indexed by an array of integers.
+    norms
+        Their norms, not finite where the rows are not: so the rows need not be read again.
+    """
+    overflown = np.flatnonzero(~np.isfinite(norms))
+    for start in range(0, len(overflown), 1000):
+        some = overflown[start : start + 1000]
+        found: Any = data[some]
+        entries = np.abs(found if isinstance(found, np.ndarray) else found.toarray())
+        _refuse_rows(some[np.nonzero(~np.isfinite(entries))[0]])
     extreme = np.flatnonzero(~((norms > 1e-150) & (norms < 1e150)))
     if not len(extreme):
         return

@@ -152,8 +152,8 @@ class Judge:
         self.upper, self.weights = 0.0, proof.weights
         self.certificate["infeasibility_ratio"] = proof.ratio
         self.message = (
-            f"exact weights with A w = 0 are proved to exist near these (q <= {proof.ratio:.2g}): "
-            f"{self._nothing(proof.weights)}"
+            f"exact weights with A w = 0 are proved to exist near these ({proof.method} <= "
+            f"{proof.ratio:.2g}): {self._nothing(proof.weights)}"
         )
         return True
 

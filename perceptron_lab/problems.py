@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.datasets.sdpa import read_sdpa
+from perceptron_lab.datasets.problem_files import read_system
 from perceptron_lab.errors import InputError
 from perceptron_lab.system import ConicSystem
 
@@ -17,9 +16,10 @@ def as_system(problem: Any) -> ConicSystem:
     Parameters
     ----------
     problem
-        A :class:`ConicSystem`; a path of an SDPA file; rows, shape ``(m, dimension)`` (the
-        homogeneous system rows @ y > 0); or ``(X, y)``, examples and labels of two classes (an
-        affine separator (w, b)).
+        A :class:`ConicSystem`; the path of a file
+        (:func:`~perceptron_lab.datasets.problem_files.read_system` says of which kinds); rows,
+        shape ``(m, dimension)``, or a source of rows (the homogeneous system rows @ y > 0); or
+        ``(X, y)``, examples and labels of two classes (an affine separator (w, b)).
 
     Raises
     ------
@@ -31,7 +31,7 @@ def as_system(problem: Any) -> ConicSystem:
     if isinstance(problem, ConicSystem):
         return problem
     if isinstance(problem, str | Path):
-        return homogenised(read_sdpa(Path(problem)))
+        return read_system(Path(problem))
     if isinstance(problem, tuple):
         if len(problem) != 2:
             raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")

@@ -128,8 +128,9 @@ class Result:
     updates, queries, iterations, products
         What it cost: changes of the point, calls of the oracle, turns of a method that is not
         mistake-driven, full applications of the data.
-    seconds, total_seconds
-        Seconds of the algorithm alone, and of the whole call.
+    seconds, proof_seconds, total_seconds
+        Seconds of the algorithm alone, of the proofs, and of the whole call, which records the
+        trace as well.
     trace
         Its course.
     certificate
@@ -151,6 +152,7 @@ class Result:
     iterations: int
     products: float
     seconds: float
+    proof_seconds: float
     total_seconds: float
     trace: Trace
     certificate: dict[str, Any]

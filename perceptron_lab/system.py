@@ -21,12 +21,20 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
-from perceptron_lab.inputs import check_kernel, checked_rows, refuse_extreme_rows, signs_of
+from perceptron_lab.inputs import (
+    check_kernel,
+    checked_rows,
+    matrix_of,
+    refuse_extreme_rows,
+    signs_of,
+)
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.kernels import Kernel, symmetric, symmetrised
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.norms import known_bound, norm_bound
+from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSource
+from perceptron_lab.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.results import FloatArray
 
 
@@ -124,55 +132,62 @@ class ConicSystem:
             )
 
     @classmethod
-    def from_rows(cls, rows: Any) -> ConicSystem:
+    def from_rows(cls, rows: Any, *, memory: int | None = None) -> ConicSystem:
         """Return the homogeneous system a_i'y > 0 of rows a_i, seen through rows of norm 1.
 
         Parameters
         ----------
         rows
-            Shape ``(m, dimension)``, dense or scipy.sparse; float64 data in C order (CSR) are used
-            as they are. Only 1 / norms are stored beside them.
+            Shape ``(m, dimension)``, dense or scipy.sparse, or a
+            :class:`~perceptron_lab.operators.row_source.RowSource`; data in double or single
+            precision in C order (CSR without repeated entries) are used as they are, memory-mapped
+            ones among them. Only
+            1 / norms are stored beside them.
+        memory
+            Bytes that a pass over a dense array may take, 1 MB or more; None: whatever is fastest.
+            A source has a memory of its own.
 
         Raises
         ------
         InputError
-            If the rows are not a finite, non-empty matrix without zero rows.
+            If the rows are not a finite, non-empty matrix without zero rows, or the memory is not
+            possible.
         """
-        data = checked_rows(rows)
-        origin = cls(Matrix(data), Orthant(data.shape[0]), unit_rows=True)
-        norms = Matrix(data).row_norms()
+        data = _data_of(rows, memory)
+        matrix = Matrix(data)
+        origin = cls(matrix, Orthant(data.shape[0]), unit_rows=True)
+        norms = matrix.row_norms()
         refuse_extreme_rows(data, norms)
         return cls(Matrix(data, 1.0 / norms), Orthant(data.shape[0]), origin, unit_rows=True)
 
     @classmethod
-    def from_labelled(cls, examples: Any, labels: Any, *, affine: bool = True) -> ConicSystem:
+    def from_labelled(
+        cls, examples: Any, labels: Any, *, affine: bool = True, memory: int | None = None
+    ) -> ConicSystem:
         """Return the system y_i (w'x_i + b) > 0 of two labelled classes, the point being (w, b).
 
         Parameters
         ----------
         examples
-            x_i as rows, shape ``(m, features)``, dense or scipy.sparse.
+            x_i as rows, shape ``(m, features)``, dense or scipy.sparse (copied, in their own
+            precision), or a source of rows.
         labels
             Two different values, shape ``(m,)``; the larger one is the positive class.
         affine
             Whether to append the constant feature 1 (lifting, `PerceptronNotes`); without it b = 0.
+        memory
+            As for :meth:`from_rows`; if given, dense examples are not copied.
 
         Raises
         ------
         InputError
             As :meth:`from_rows`, and if the labels are not one per example, of exactly two classes.
         """
-        data: Any = checked_rows(examples)
-        count = data.shape[0]
-        signs = signs_of(labels, count)
-        if affine and isinstance(data, sp.csr_array):
-            data = sp.csr_array(sp.hstack([data, sp.csr_array(np.ones((count, 1)))]))
-        elif affine:
-            data = np.column_stack([data, np.ones(count)])
-        signed = (
-            data * signs[:, None] if isinstance(data, np.ndarray) else sp.diags_array(signs) @ data
-        )
-        return cls.from_rows(signed)
+        data = _data_of(examples, memory)
+        signs = signs_of(labels, data.shape[0])
+        if isinstance(data, RowSource):
+            return cls.from_rows(LabelledRows(data, signs, affine=affine))
+        return cls.from_rows(_signed(data, signs.astype(data.dtype), affine))
 
     @classmethod
     def from_kernel(
@@ -241,7 +256,7 @@ class ConicSystem:
             )
         orders: list[int] = given.tolist()
         cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in orders]
-        double = np.asarray(data, dtype=float) if isinstance(data, np.ndarray) else data
+        double = data.astype(float, copy=False)
         return cls(Matrix(double), cones[0] if len(cones) == 1 else Product(cones))
 
     @property
@@ -288,6 +303,26 @@ class ConicSystem:
         spread = sp.csr_array(entries, shape=(cone.size, len(places)))
         operator = Matrix(sp.csr_array(spread @ sp.csr_array(self.operator.data)))
         return replace(self, operator=operator, cone=cone)
+
+    def whitened(self, tolerance: float = TOLERANCE) -> ConicSystem:
+        """Return the system in coordinates in which A A* = I, its rows then of norm 1.
+
+        See :class:`~perceptron_lab.operators.whitening.Whitening`. Margins are others; answers are
+        proved on the original data. Gram systems are first given coordinates, and matrix blocks
+        all entries; rows of other cones keep their lengths.
+
+        Raises
+        ------
+        InputError
+            If there are more than 2000 unknowns, or the whitened data would take more than 1 GB.
+        """
+        base = self.in_coordinates().completed()
+        assert isinstance(base.operator, Matrix)
+        unit = isinstance(base.cone, Orthant)
+        operator = Whitening(base.operator, base.cone.multiplicity, unit=unit, tolerance=tolerance)
+        inside = None if base.interior is None else operator.from_base(base.interior)
+        origin = base if base.origin is None else base.origin
+        return replace(base, operator=operator, origin=origin, interior=inside)
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return A*point, shape ``(size,)``; counts one product."""
@@ -471,6 +506,32 @@ class ConicSystem:
     def atom_norm(self) -> float:
         """Return an upper bound of norm(A(atom)) of the cuts as this view has them."""
         return 1.0 if self.unit_rows else norm_bound(self.operator, self.cone, "atoms")
+
+
+def _data_of(rows: Any, memory: int | None) -> FloatArray | sp.csr_array | RowSource:
+    """Return a source of rows as it is, and other rows as a matrix or, with a memory, a source."""
+    if isinstance(rows, RowSource):
+        if memory is not None:
+            raise InputError("these rows have a memory of their own; leave memory out")
+        return rows
+    data = matrix_of(rows)
+    if memory is None:
+        return data
+    if not isinstance(data, np.ndarray):
+        raise InputError("sparse rows are in memory already; leave memory out")
+    return ArrayRows(data, memory)
+
+
+def _signed(
+    examples: FloatArray | sp.csr_array, signs: FloatArray, affine: bool
+) -> FloatArray | sp.csr_array:
+    """Return s_i x_i, or s_i (x_i, 1), in the precision of the examples."""
+    ones = np.ones((len(signs), 1), signs.dtype)
+    if isinstance(examples, np.ndarray):
+        lifted = np.hstack([examples, ones]) if affine else examples
+        return np.asarray(lifted * signs[:, None])
+    wide = sp.hstack([examples, sp.csr_array(ones)]) if affine else examples
+    return sp.csr_array(sp.diags_array(signs) @ wide)
 
 
 def _check_finite(score: float) -> None:

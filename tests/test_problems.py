@@ -11,6 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab.cones.product import Product
+from perceptron_lab.datasets.problem_files import FORMATS, read_system
+from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.operators.matrix import Matrix
@@ -68,6 +70,53 @@ def test_the_path_of_a_program(program: Path, kind: type[str] | type[Path]) -> N
     assert scores.tolist() == [1.0, 3.0, 0.5, 2.0, 1.5]
     assert system.prove_point(np.array([1.0, 2.0, 0.5])).feasible
     assert not system.prove_point(np.array([-1.0, 2.0, 0.5])).feasible
+
+
+def written(kind: str, folder: Path) -> Path:
+    """Write the rows, or as svmlight the examples, in a format."""
+    path = folder / f"problem{kind}"
+    if kind == ".npy":
+        np.save(path, ROWS)
+    elif kind == ".npz":
+        np.savez(path, rows=ROWS)
+    elif kind == ".parquet":
+        pd.DataFrame(ROWS, columns=["a", "b"]).to_parquet(path)
+    elif kind == ".dat-s":
+        path.write_text(PROGRAM)
+    elif kind in (".svm", ".libsvm"):
+        path.write_text("+1 1:1 2:2\n-1 2:1\n+1 1:3 2:-1\n")
+    else:
+        pd.DataFrame(ROWS, columns=["a", "b"]).to_csv(
+            path, sep="," if kind == ".csv" else "\t", index=False
+        )
+    return path
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("form", [str, Path])
+def test_the_path_of_a_file_of_any_format(form: Any, kind: str, tmp_path: Path) -> None:
+    path = written(kind, tmp_path)
+    system, same = as_system(form(path)), read_system(path)
+    point = np.linspace(0.5, 1.5, system.dimension)
+    assert system.operator.scores(point).tolist() == same.operator.scores(point).tolist()
+    if kind in (".svm", ".libsvm"):
+        same = as_system((EXAMPLES, [1, 0, 1]))
+    elif kind != ".dat-s":
+        same = as_system(ROWS)
+    assert system.operator.scores(point) == pytest.approx(same.operator.scores(point))
+
+
+def test_solve_takes_a_path(tmp_path: Path) -> None:
+    result = solve(str(written(".csv", tmp_path)))
+    assert result.proved
+    assert (ROWS @ result.point > 0).all()
+
+
+@pytest.mark.parametrize("name", ["rows.xlsx", "rows"])
+def test_a_file_of_another_kind(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(DataError, match=r"nothing is known of such files; allowed are \.dat-s"):
+        as_system(tmp_path / name)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ RESULT = Result(
     iterations=0,
     products=8.5,
     seconds=0.125,
+    proof_seconds=0.05,
     total_seconds=0.25,
     trace=Trace([0, 1], [0, 0], [0, 1], [0.0, 1.0], [0.0, 0.1], ["", "ü 2"], [-math.inf, 0.3]),
     certificate={"method": "rows by dot-product bounds", "exact_rows": 3, "claims_rejected": 0},

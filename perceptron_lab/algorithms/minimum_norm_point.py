@@ -6,11 +6,11 @@ from dataclasses import dataclass as plain_dataclass
 from typing import Annotated
 
 import numpy as np
-import scipy.linalg
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import SeesAll, State, claim_of
+from perceptron_lab.algorithms.separation import equal_scores
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.cones.orthant import Orthant
@@ -170,11 +170,7 @@ def _rows(system: ConicSystem, working: IntArray) -> FloatArray:
     """Return some rows as the system sees them, dense, in C order."""
     operator = system.operator
     assert isinstance(operator, Matrix)
-    chosen = operator.data[working]
-    rows = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
-    return np.ascontiguousarray(
-        rows if operator.scale is None else rows * operator.scale[working][:, None]
-    )
+    return np.ascontiguousarray(operator.rows(working))
 
 
 def _last_word(
@@ -195,15 +191,11 @@ def _last_word(
 def _rather_a_separator(
     system: ConicSystem, state: MinimumNormState, norm: float, claim: Claim
 ) -> Claim:
-    """Return the point y with a'y = 1 on the rows that carry w where it separates, else the claim.
-
-    y is w / norm(w)^2, but for the rounding errors of the sum w: they exceed norm(w)^2 where the
-    margin is below about 1e-8. Solved for directly, y separates down to 1e-14 or so.
-    """
+    """Return the point of equal scores on the rows that carry w if it separates, or the claim."""
     if not isinstance(claim, MarginBelow) or norm <= ZERO * system.atom_norm():
         return claim
     rows = _rows(system, np.flatnonzero(claim.weights))
-    point = scipy.linalg.lstsq(rows, np.ones(len(rows)), lapack_driver="gelsy")[0]
+    point = equal_scores(rows)
     scores = system.scores(point)
     inside = system.inside(system.lowest(scores), scores)
     return FeasiblePoint(point) if inside else claim

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,17 +13,16 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import SeesAll, State, claim_of
 from perceptron_lab.algorithms.mirror_prox import ball, entropy_root, iterations
+from perceptron_lab.algorithms.primal_dual_single import SingleState, start_single, step_single
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.compiled.entropic_steps import LONGEST, ROUNDING, TOTAL, softmin
+from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.spectral import barycentre, gibbs
+from perceptron_lab.errors import ConfigError, NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
-
-ROUNDING = 1e-15
-"""What rounding may add to the distance of a step, relative to its terms."""
-LONGEST = 1e6
-"""Where steps stop growing, in units of the guaranteed one; a longer one moves nothing more."""
 
 
 @plain_dataclass(kw_only=True)
@@ -46,6 +46,7 @@ class PrimalDualState(State):
     share_image: FloatArray
     eta: float = 1.0
     total: float = 0.0
+    notes: list[str] = field(default_factory=list)
 
 
 class _Trial(NamedTuple):
@@ -99,10 +100,19 @@ class PrimalDual(SeesAll):
 
     The last y and x are claimed too, where they separate or bound the margin before the averages.
 
+    *Single precision*, for dense rows and adaptive steps: the whole iteration is compiled, and goes
+    over a copy of the unit rows in single precision (over the rows themselves where that is what
+    they are) once instead of twice. Sums of scores, points and weights are kept in double
+    precision, and nothing is claimed before the rows as given have confirmed it in double
+    precision. Where they do not, or norm(A x) comes down to what single precision can hardly tell
+    from 0, the steps go on in double precision from the same sums; ``notes`` say so.
+
     Parameters
     ----------
     steps
         ``adaptive`` (default) or ``constant``.
+    precision
+        ``double`` (default) or ``single``.
     epsilon
         norm(A x) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-6).
 
@@ -115,10 +125,27 @@ class PrimalDual(SeesAll):
     """
 
     steps: Literal["adaptive", "constant"] = "adaptive"
+    precision: Literal["double", "single"] = "double"
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> PrimalDualState:
-        """Return the state with empty sums at x_0 = e / n and y_1."""
+    def __post_init__(self) -> None:
+        if self.precision == "single" and self.steps == "constant":
+            raise ConfigError(
+                "primal-dual: precision 'single' received steps 'constant'; single precision takes "
+                "adaptive steps only: leave one of the two out"
+            )
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> PrimalDualState | SingleState:
+        """Return the state with empty sums at x_0 = e / n and y_1.
+
+        Raises
+        ------
+        InputError
+            If the precision is single and the system not one of dense rows.
+        """
+        return start_single(system) if self.precision == "single" else self._start_double(system)
+
+    def _start_double(self, system: ConicSystem) -> PrimalDualState:
         scores, share = np.zeros(system.cone.size), barycentre(system.cone)
         values, frame = system.cone.spectrum(scores)
         image = system.combine(share)
@@ -138,9 +165,18 @@ class PrimalDual(SeesAll):
         )
 
     def step(
+        self, system: ConicSystem, state: PrimalDualState | SingleState, most: int
+    ) -> tuple[PrimalDualState | SingleState, Claim | None]:
+        """Make up to ``most`` iterations; claim the average or the last y, or weights."""
+        if isinstance(state, SingleState):
+            bound = max(self.epsilon, system.target, system.resolution)
+            claim, double = step_single(system, state, most, bound)
+            return (self._in_double(system, state) if double else state), claim
+        return self._step_double(system, state, most)
+
+    def _step_double(
         self, system: ConicSystem, state: PrimalDualState, most: int
     ) -> tuple[PrimalDualState, Claim | None]:
-        """Make up to ``most`` iterations; claim the average or the last y, or weights."""
         for _ in range(most):
             claim = self._claim(system, state)
             if claim is not None:
@@ -149,6 +185,27 @@ class PrimalDual(SeesAll):
             _accumulate(state, trial, used)
             state.centre, state.centre_scores = trial.centre, system.scores(trial.centre)
         return state, None
+
+    def _in_double(self, system: ConicSystem, single: SingleState) -> PrimalDualState:
+        """Return the state in double precision with the same sums, unless these overflowed."""
+        state, course = self._start_double(system), single.course
+        if course.numbers[TOTAL] and all(
+            np.isfinite(array).all() for array in (course.centre, course.points, course.entries)
+        ):
+            state.total = float(course.numbers[TOTAL])
+            state.point, state.weights = course.points[0].copy(), course.entries[1].copy()
+            state.scores, state.image = system.scores(state.point), system.combine(state.weights)
+            state.values, state.frame = system.spectrum(state.scores)
+            temperature = system.atom_norm() / entropy_root(system.cone.rank)
+            state.share, state.log_partition = gibbs(
+                system.cone, state.values, state.frame, temperature
+            )
+            state.share_image = system.combine(state.share)
+            state.centre = ball(system, course.centre.astype(np.float64))
+            state.centre_scores = system.scores(state.centre)
+        state.updates, state.iterations = single.updates, single.iterations
+        state.claimed, state.notes, state.phase = single.claimed, single.notes, "double precision"
+        return state
 
     def _claim(self, system: ConicSystem, state: PrimalDualState) -> Claim | None:
         """Return the claim that the averages or the last iterates allow, if there is one."""
@@ -208,20 +265,37 @@ def _try(system: ConicSystem, state: PrimalDualState) -> _Trial:
     """Return the step of length eta, and the h of the rule."""
     size, root, eta = system.atom_norm(), entropy_root(system.cone.rank), state.eta
     temperature = size / root
-    scores = state.scores + eta * state.centre_scores
-    spectrum = system.spectrum(scores)
-    share, log_partition = gibbs(system.cone, *spectrum, temperature)
+    scores, spectrum, share, log_partition, dot = _softmin(system, state, temperature)
     image = system.combine(share)
     turn = image - state.share_image
     centre = ball(system, state.centre + (eta / (size * root)) * (image + turn))
     move = centre - state.centre
-    along = eta * float(share @ state.centre_scores)
+    along = eta * dot
     entropy = temperature * (state.log_partition - log_partition) - along
     slack = ROUNDING * (abs(along) + temperature * abs(log_partition))
     distance = max(entropy, 0.0) + slack + system.norm(move) ** 2 * size * root / 2.0
     coupling = abs(system.operator.inner(turn, move))
     longest = distance / coupling if coupling > 0.0 else math.inf
     return _Trial(scores, spectrum, log_partition, share, image, centre, longest)
+
+
+def _softmin(
+    system: ConicSystem, state: PrimalDualState, temperature: float
+) -> tuple[FloatArray, tuple[FloatArray, Any], FloatArray, float, float]:
+    """Return the new scores, spectrum, softmin x and logarithm of its sum, and <x, A*y>."""
+    if not isinstance(system.cone, Orthant):
+        scores = state.scores + state.eta * state.centre_scores
+        spectrum = system.spectrum(scores)
+        share, log_partition = gibbs(system.cone, *spectrum, temperature)
+        return scores, spectrum, share, log_partition, float(share @ state.centre_scores)
+    system.counters.queries += 1
+    scores, share = np.empty_like(state.scores), np.empty_like(state.scores)
+    _, log_partition, along = softmin(
+        state.scores, state.centre_scores, state.eta, temperature, scores, share
+    )
+    if not math.isfinite(log_partition):
+        raise NumericalError("the scores of the point are not finite (overflow)")
+    return scores, (scores, None), share, log_partition, along
 
 
 def _accumulate(state: PrimalDualState, trial: _Trial, eta: float) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
@@ -26,10 +26,13 @@ from perceptron_lab.certificates.rounding import (
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.results import FloatArray, IntArray
 
 SHORTEST = 1e-150
 """Roots of second-order weights below this are not used: their squares would underflow."""
+_ROWS = 4096
+"""Rows looked at at a time."""
 
 
 class Block(ABC):
@@ -69,7 +72,7 @@ class RowsBlock(Block):
     """T = diag(x), x > 0; w = x. The rows are taken from the data when they are needed."""
 
     place: IntArray
-    data: FloatArray | sp.csr_array
+    data: Data
     used: IntArray
     positive: FloatArray
 
@@ -202,7 +205,18 @@ def block_at(part: Cone, at: IntArray, rows: FloatArray, weights: FloatArray) ->
     return None
 
 
-def dense_rows(data: FloatArray | sp.csr_array, at: IntArray, used: IntArray) -> FloatArray:
+def dense_rows(data: Data, at: IntArray, used: IntArray) -> FloatArray:
     """Return some rows of the data, dense, with the columns that are used."""
-    rows = data[at]
-    return np.asarray(rows.toarray() if sp.issparse(rows) else rows)[:, used]
+    rows: Any = data[at]
+    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())[:, used]
+
+
+def used_columns(data: Data, support: IntArray) -> IntArray:
+    """Return the unknowns that occur in these coordinates: the others have no equation."""
+    if isinstance(data, sp.csr_array):
+        rows = data[support]
+        return np.unique(rows.indices[rows.data != 0]).astype(np.int64)
+    used = np.zeros(data.shape[1], dtype=bool)
+    for start in range(0, len(support), _ROWS):
+        used |= data[support[start : start + _ROWS]].any(axis=0)
+    return np.flatnonzero(used)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
 
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import (
@@ -30,6 +29,7 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.blockwise import Data, chosen_rows
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -87,9 +87,13 @@ def prove_point(
         return _prove_kernel(operator, ray, unit_rows)
     if not isinstance(operator, Matrix):
         raise TypeError(f"no proof is known for the operator {type(operator).__name__}")
-    parts = zip(cone.parts, cone.spans, strict=True) if isinstance(cone, Product) else None
-    blocks = list(parts) if parts is not None else [(cone, slice(0, cone.size))]
-    proofs = [_prove_block(operator.data[at], part, ray, unit_rows) for part, at in blocks]
+    norms = operator.row_norms() if unit_rows else None
+    if not isinstance(cone, Product):
+        return _prove_block(operator.stored, cone, ray, norms)
+    proofs = [
+        _prove_block(operator.data[at], part, ray, None if norms is None else norms[at])
+        for part, at in zip(cone.parts, cone.spans, strict=True)
+    ]
     return PointProof(
         all(proof.feasible for proof in proofs),
         min(proof.margin_lower for proof in proofs),
@@ -98,11 +102,9 @@ def prove_point(
     )
 
 
-def _prove_block(
-    data: FloatArray | sp.csr_array, cone: Cone, point: FloatArray, unit_rows: bool
-) -> PointProof:
+def _prove_block(data: Data, cone: Cone, point: FloatArray, norms: FloatArray | None) -> PointProof:
     if isinstance(cone, Orthant):
-        return _prove_rows(data, point, unit_rows)
+        return _prove_rows(data, point, norms)
     if isinstance(cone, SecondOrder):
         return _prove_second_order(data, point)
     if isinstance(cone, Semidefinite):
@@ -110,12 +112,11 @@ def _prove_block(
     raise TypeError(f"no proof is known for the cone {type(cone).__name__}")
 
 
-def _prove_rows(data: FloatArray | sp.csr_array, point: FloatArray, unit_rows: bool) -> PointProof:
+def _prove_rows(data: Data, point: FloatArray, norms: FloatArray | None) -> PointProof:
     scores, radius = product_with_radius(data, point)
     feasible, lower, exact_rows = _decided(
         scores, radius, lambda row: exact_dot(_row(data, row), point)
     )
-    norms = Matrix(data).row_norms() if unit_rows else None
     margin = _over_norms(lower, norm_below(point), norm_above(point), norms, data.shape[1])
     return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
 
@@ -167,8 +168,8 @@ def _decided(
     return True, lower, exact_rows
 
 
-def _row(data: FloatArray | sp.csr_array, row: int) -> FloatArray:
-    return np.asarray(data[row] if isinstance(data, np.ndarray) else data[[row]].toarray()[0])
+def _row(data: Data, row: int) -> FloatArray:
+    return np.asarray(chosen_rows(data, np.array([row]))[0])
 
 
 def _over_norms(
@@ -196,7 +197,7 @@ def _over_norms(
     return max(rounded, 0.0) if least > 0 else rounded
 
 
-def _prove_second_order(data: FloatArray | sp.csr_array, point: FloatArray) -> PointProof:
+def _prove_second_order(data: Data, point: FloatArray) -> PointProof:
     """Bound t - norm(u) from below; where that is not positive, compare t^2 and norm(u)^2."""
     method = "second-order blocks by dot-product bounds"
     scores, radius = product_with_radius(data, point)
@@ -222,9 +223,7 @@ def _over(lowest: float, point: FloatArray) -> float:
     return math.nextafter(lowest / length, -math.inf)
 
 
-def _prove_matrix(
-    data: FloatArray | sp.csr_array, cone: Semidefinite, point: FloatArray
-) -> PointProof:
+def _prove_matrix(data: Data, cone: Semidefinite, point: FloatArray) -> PointProof:
     scores, radius = product_with_radius(data, point)
     # norm of the matrix of entry errors <= its largest row sum
     spread = np.bincount(cone.rows, radius, cone.rank)

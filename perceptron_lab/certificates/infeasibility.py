@@ -6,6 +6,9 @@ cone (all its eigenvalues are positive), so w' = T (e + d) is inside K*, not zer
 exactly: by Gordan's theorem of the alternative no y has A*y inside K. This is Dikin's ellipsoid
 around w.
 
+Where n + 1 rows determine their weights, these are enclosed first, as the solution of a square
+system: see :mod:`perceptron_lab.certificates.vertices`.
+
 The computed weights only have to be near such a w'. First the step is taken in floating point until
 r vanishes to rounding; then q <= norm(r)^2 / lambda_min(B B') is evaluated with every rounding
 error bounded. T is defined by the doubles that represent it, so that w = T e lies inside K* by
@@ -20,9 +23,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
-from perceptron_lab.certificates.automorphisms import Block, RowsBlock, block_at, dense_rows
+from perceptron_lab.certificates.automorphisms import (
+    Block,
+    RowsBlock,
+    block_at,
+    dense_rows,
+    used_columns,
+)
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import (
     SMALLEST,
@@ -32,19 +40,25 @@ from perceptron_lab.certificates.rounding import (
     norm_above,
     normalised,
 )
+from perceptron_lab.certificates.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 
-STEPS = 8
+STEPS = 24
 """Floating-point steps towards A w = 0 at most."""
+WHOLE = 0.25
+"""Steps of norm(d)^2 = q below this are made as they are, longer ones for a length of 0.9."""
 SHIFTS = (0.0, 1e-6, 1e-3, 0.1)
 """Multiples of e, relative to the weights, by which they are moved inside."""
 MOST_OPERATIONS = 2e11
 """A test that would take more operations than this is not tried."""
+NEAR = 1e-6
+"""Weights with norm(A w) below this part of the sum of norms may be brought inside."""
 _ROWS = 4096
 """Rows treated at a time."""
 
@@ -58,11 +72,14 @@ class InfeasibilityProof:
     weights
         Doubles near the exact weights, flat, shape ``(size,)``; zero outside the support.
     ratio
-        An upper bound of q < 1.
+        An upper bound, < 1: of q, or of the relative errors of the weights of a vertex.
+    method
+        In words, what the ratio bounds.
     """
 
     weights: FloatArray
     ratio: float
+    method: str
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing
@@ -87,30 +104,58 @@ def prove_infeasible(
     ray = normalised(weights) if weights.shape == (cone.size,) else None
     if ray is None or not isinstance(operator, Matrix):
         return None
+    if isinstance(cone, Orthant):
+        vertex = _prove_vertex(operator, cone, ray)
+        if vertex is not None:
+            return vertex
     ray = ray / np.abs(ray).max()
     centre = cone.multiplicity * cone.identity
     if isinstance(cone, Orthant) and in_range(operator.row_norms()):
         centre = centre / operator.row_norms()
     centre *= float(ray @ cone.identity) / float(centre @ cone.identity)
-    attempts = (_prove_at(operator, cone, ray + shift * centre) for shift in SHIFTS)
+    near = _nearly_vanishes(operator, cone, ray)
+    attempts = (_prove_at(operator, cone, ray + shift * centre, near) for shift in SHIFTS)
     return next((proof for proof in attempts if proof is not None), None)
 
 
-def _prove_at(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
-    used = _used_columns(operator.data, _support(cone, weights))
-    blocks = _blocks(operator.data, cone, weights, used)
+def _prove_vertex(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
+    found = positive_vertex(operator.stored, _support(cone, weights))
+    if found is None:
+        return None
+    flat = np.zeros(cone.size)
+    flat[found.support] = found.weights
+    method = f"the only ones of {len(found.support)} rows, with relative errors"
+    return InfeasibilityProof(flat, found.ratio, method)
+
+
+def _nearly_vanishes(operator: Matrix, cone: Cone, weights: FloatArray) -> bool:
+    """Return whether weights of rows have A w = 0 but for a millionth.
+
+    Only these deserve more than a local search: others would be found by it, and not proved.
+    """
+    if not isinstance(cone, Orthant):
+        return False
+    mass = float(operator.row_norms() @ np.abs(weights))
+    return float(np.linalg.norm(operator.combine(weights))) <= NEAR * mass
+
+
+def _prove_at(
+    operator: Matrix, cone: Cone, weights: FloatArray, near: bool
+) -> InfeasibilityProof | None:
+    used = used_columns(operator.stored, _support(cone, weights))
+    blocks = _blocks(operator.stored, cone, weights, used)
     if not blocks or not len(used):
         return None
     if _operations(blocks, used) > MOST_OPERATIONS:
         return None
-    polished = _polished(blocks)
+    polished = _polished(blocks, near)
     ratio = None if polished is None else _ratio(polished)
     if polished is None or ratio is None or not ratio < 1.0:
         return None
     flat = np.zeros(cone.size)
     for block in polished:
         flat[block.place] = block.weights()
-    return InfeasibilityProof(flat, ratio)
+    return InfeasibilityProof(flat, ratio, "in Dikin's ellipsoid, q")
 
 
 def _operations(blocks: list[Block], used: IntArray) -> float:
@@ -118,8 +163,13 @@ def _operations(blocks: list[Block], used: IntArray) -> float:
     return STEPS * sum(block.operations(len(used)) for block in blocks)
 
 
-def _polished(blocks: list[Block]) -> list[Block] | None:
-    """Step towards A w = 0 in floating point; None if a step leaves the cone."""
+def _polished(blocks: list[Block], near: bool) -> list[Block] | None:
+    """Step towards A w = 0 in floating point; None if that leaves the cone, or does not get there.
+
+    From weights that are ``near`` steps out of the ellipsoid are shortened: that brings w inside,
+    as an interior-point method does, where A w = 0 has a solution inside.
+    """
+    square = 0.0
     for _ in range(STEPS):
         product, residual = _normal_equations(blocks)
         try:
@@ -127,15 +177,16 @@ def _polished(blocks: list[Block]) -> list[Block] | None:
         except (scipy.linalg.LinAlgError, ValueError):
             return None
         square = float(residual @ multipliers)
-        if not 0.0 <= square < 1.0:
+        if not 0.0 <= square < (math.inf if near else 1.0):
             return None
-        moved = [block.moved(-(block.columns()[0].T @ multipliers)) for block in blocks]
+        part = 1.0 if square < WHOLE or not near else 0.9 / math.sqrt(square)
+        moved = [block.moved(-part * (block.columns()[0].T @ multipliers)) for block in blocks]
         blocks = [block for block in moved if block is not None]
         if len(blocks) < len(moved):
             return None
         if square < 1e-20:
-            break
-    return blocks
+            return blocks
+    return blocks if square < 1.0 else None
 
 
 def _normal_equations(blocks: list[Block]) -> tuple[FloatArray, FloatArray]:
@@ -189,20 +240,7 @@ def _parts(cone: Cone) -> list[tuple[Cone, slice]]:
     return [(cone, slice(0, cone.size))]
 
 
-def _used_columns(data: FloatArray | sp.csr_array, support: IntArray) -> IntArray:
-    """Return the unknowns that occur in these coordinates: the others have no equation."""
-    if not isinstance(data, np.ndarray):
-        rows = data[support]
-        return np.unique(rows.indices[rows.data != 0]).astype(np.int64)
-    used = np.zeros(data.shape[1], dtype=bool)
-    for start in range(0, len(support), _ROWS):
-        used |= data[support[start : start + _ROWS]].any(axis=0)
-    return np.flatnonzero(used)
-
-
-def _blocks(
-    data: FloatArray | sp.csr_array, cone: Cone, weights: FloatArray, used: IntArray
-) -> list[Block] | None:
+def _blocks(data: Data, cone: Cone, weights: FloatArray, used: IntArray) -> list[Block] | None:
     """Return the blocks at these weights; None where they do not lie inside the cone."""
     blocks: list[Block] = []
     for part, span in _parts(cone):

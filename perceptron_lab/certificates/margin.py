@@ -83,8 +83,8 @@ def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[Float
     if isinstance(operator, Gram):
         raw, radius = product_with_radius(operator.kernel, operator.signs * weights)
         return operator.signs * raw, radius
-    if isinstance(operator, Matrix) and isinstance(operator.data, np.ndarray):
-        return combination_with_radius(weights, operator.data)
+    if isinstance(operator, Matrix) and not isinstance(operator.stored, sp.csr_array):
+        return combination_with_radius(weights, operator.stored)
     return product_with_radius(*_adjoint(operator, weights))
 
 
@@ -94,7 +94,7 @@ def _adjoint(
     """Return A (or S, by columns) and w without the entries where w is 0."""
     if not isinstance(operator, Matrix | Gram):
         raise TypeError(f"no proof is known for the operator {type(operator).__name__}")
-    data = operator.kernel if isinstance(operator, Gram) else operator.data
+    data = operator.kernel if isinstance(operator, Gram) else operator.stored
     given = operator.signs * weights if isinstance(operator, Gram) else weights
     support = np.flatnonzero(weights)
     rows = data[support]

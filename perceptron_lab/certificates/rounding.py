@@ -4,10 +4,16 @@ u = 2^-53 is the unit roundoff, eta = 2^-1074 the smallest positive double. Stat
 doubles stored. Every bound is itself rounded upward: a computed sum or norm of N terms is
 multiplied by 1 + 2 N u, then moved to the next double.
 
+Dot products of k terms, summed in any order, with or without fused multiply-add: every product
+goes through at most k roundings, so |fl(a'b) - a'b| <= gamma_k s + k eta / 2 with s = |a|'|b| and
+gamma_k = k u / (1 - k u), the last term for underflow (sums have none). The computed s~ is at least
+(1 - k u) s - k eta / 2. Hence (k + 2) u (1 + 4 k u + 1e-10) s~ + 2 k eta, evaluated with five
+roundings, is a bound for k u < 1/100: (1 + 4 k u)(1 - k u) >= 1 + 2.9 k u >= 1 / (1 - k u).
+
 References
 ----------
-Jeannerod and Rump, SIAM J. Matrix Anal. Appl. 34 (2013): |fl(a'b) - a'b| <= n u |a|'|b| in any
-order of summation, with or without fused multiply-add (plus n eta / 2 for underflow).
+Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1. Jeannerod and Rump, SIAM
+J. Matrix Anal. Appl. 34 (2013), show that k u holds in place of gamma_k, in any order.
 """
 
 from __future__ import annotations
@@ -19,8 +25,14 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.operators.blockwise import blocks
-from perceptron_lab.results import FloatArray
+from perceptron_lab.compiled.absolute_products import (
+    add_combination,
+    add_combination_reference,
+    products,
+    products_reference,
+)
+from perceptron_lab.operators.blockwise import Data, blocks, weighted_blocks
+from perceptron_lab.results import FloatArray, IntArray
 
 UNIT_ROUNDOFF = 2.0**-53
 SMALLEST = 2.0**-1074
@@ -83,42 +95,45 @@ def in_range(norms: FloatArray) -> bool:
     return bool(((norms > 1e-150) & (norms < 1e150)).all())
 
 
-def product_with_radius(
-    matrix: FloatArray | sp.csr_array, vector: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def product_with_radius(matrix: Data, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return s = fl(M v) and r with |s - M v| <= r, entry by entry, shape ``(rows,)`` each.
 
-    r = (k + 2) u |M||v| (1 + 1e-10) + 2 k eta, with k the number of terms of a row.
+    r is the bound above for |M||v|, with k the number of terms of a row.
     """
-    magnitude = np.abs(vector)
-    if isinstance(matrix, np.ndarray):
-        terms = np.full(matrix.shape[0], matrix.shape[1])
-        product, sizes = np.empty(matrix.shape[0]), np.empty(matrix.shape[0])
-        for at, rows in blocks(matrix):
-            np.matmul(rows, vector, out=product[at])
-            np.matmul(np.abs(rows), magnitude, out=sizes[at])
-    else:
-        terms = np.diff(matrix.indptr)
-        product, sizes = np.asarray(matrix @ vector), np.asarray(abs(matrix) @ magnitude)
-    radius = (terms + 2) * UNIT_ROUNDOFF * sizes * (1.0 + 1e-10) + 2.0 * terms * SMALLEST
-    return product, np.asarray(radius)
+    product, sizes = np.empty(matrix.shape[0]), np.empty(matrix.shape[0])
+    if isinstance(matrix, sp.csr_array):
+        for at, some in blocks(matrix):
+            product[at], sizes[at] = some @ vector, abs(some) @ np.abs(vector)
+        return product, _radius(np.diff(matrix.indptr), sizes)
+    vector = np.ascontiguousarray(vector, dtype=np.float64)
+    for at, rows in blocks(matrix):
+        (products if _compact(rows) else products_reference)(rows, vector, product[at], sizes[at])
+    return product, _radius(matrix.shape[1], sizes)
 
 
-def combination_with_radius(
-    weights: FloatArray, matrix: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def combination_with_radius(weights: FloatArray, matrix: Data) -> tuple[FloatArray, FloatArray]:
     """Return s = fl(w M) and r with |s - w M| <= r, entry by entry, shape ``(columns,)`` each.
 
     The bound is that of :func:`product_with_radius`; it holds for sums in any order, so also for
     those of a few rows at a time.
     """
     product, sizes = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
-    for at, rows in blocks(matrix):
-        if weights[at].any():
-            product += weights[at] @ rows
-            sizes += np.abs(weights[at]) @ np.abs(rows)
-    terms = int(np.count_nonzero(weights))
-    return product, (terms + 2) * UNIT_ROUNDOFF * sizes * (1.0 + 1e-10) + 2.0 * terms * SMALLEST
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    for at, rows in weighted_blocks(weights, matrix):
+        add = add_combination if _compact(rows) else add_combination_reference
+        add(weights[at], rows, product, sizes)
+    return product, _radius(int(np.count_nonzero(weights)), sizes)
+
+
+def _compact(rows: FloatArray) -> bool:
+    """Return whether the compiled products take these rows: not so for transposed views."""
+    return bool(rows.flags.c_contiguous and rows.flags.aligned)
+
+
+def _radius(terms: int | IntArray, sizes: FloatArray) -> FloatArray:
+    """Return the bound of the errors of dot products of so many terms, given s~."""
+    slack = 1.0 + 4.0 * terms * UNIT_ROUNDOFF + 1e-10
+    return np.asarray((terms + 2) * UNIT_ROUNDOFF * slack * sizes + 2.0 * terms * SMALLEST)
 
 
 def exact_dot(left: FloatArray, right: FloatArray) -> Fraction:

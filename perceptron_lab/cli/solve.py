@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.components import Component
 from perceptron_lab.experiments.store import COLUMNS
 from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper
+from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.results import Result
 from perceptron_lab.system import ConicSystem
 
 _GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"
 _DEFAULT = str(inspect.signature(solve).parameters["algorithm"].default)
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
 
@@ -43,6 +46,18 @@ def _goal(text: str) -> Goal:
     raise click.BadParameter(f"received {text!r}; allowed: {_GOALS}, above 0 (a ratio: below 1)")
 
 
+def _bytes(text: str) -> int:
+    """Return a number of bytes, given as ``512MB``: kB, MB and GB are powers of 1000."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(k|M|G)?B?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise click.BadParameter(f"received {text!r}; give a size such as 64MB or 2GB")
+    number, unit = match.groups()
+    size = int(float(number) * _UNITS[(unit or "").lower()])
+    if size < LEAST_MEMORY:
+        raise click.BadParameter(f"received {text!r}; allowed: {LEAST_MEMORY // 10**6}MB or more")
+    return size
+
+
 @click.command(
     "solve",
     epilog="FILE ends with " + "; ".join(f"{end}: {words}" for end, words in FORMATS.items()) + ".",
@@ -51,8 +66,16 @@ def _goal(text: str) -> Goal:
 @click.option(
     "--labels",
     metavar=f"COLUMN|{LAST}",
-    help="Column of two classes in a .csv, .tsv or .npy file, by its name or its number from 1 on; "
-    "the answer is an affine separator (w, b).",
+    help="Column of two classes in a .csv, .tsv, .npy or .parquet file, by its name or its number "
+    "from 1 on; the answer is an affine separator (w, b).",
+)
+@click.option(
+    "--memory",
+    type=_bytes,
+    metavar="SIZE",
+    help="Read the rows of a .npy or .parquet file block by block, a pass over them taking this "
+    "much memory (as 512MB), beside some numbers per row and those rows that the algorithm keeps. "
+    f"Without it a .npy file is mapped; a .parquet file is read with {MEMORY // 10**6}MB.",
 )
 @click.option(
     "--algorithm",
@@ -84,6 +107,7 @@ def _goal(text: str) -> Goal:
 def command(
     file: Path,
     labels: str | None,
+    memory: int | None,
     algorithm: str,
     oracles: tuple[str, ...],
     goal: Goal,
@@ -107,7 +131,7 @@ def command(
         raise DataError(f"{save}: there is no folder {save.parent}; make it, or choose another")
     record = registry.load("algorithm", algorithm)()
     asked = [registry.load("oracle", name)() for name in oracles]
-    system = read_system(file, labels)
+    system = read_system(file, labels, memory=memory)
     result = solve(system, record, oracle=asked or None, goal=goal, budget=budget, seed=seed)
     if as_json:
         click.echo(json.dumps(_row(file, system, record, asked, seed, result), indent=2))

@@ -56,9 +56,10 @@ def perceptron_sweep(
     """
     size, dimension = rows.shape
     row, quiet, updates, seen = first, 0, 0, 0
+    nothing = point.dtype.type(0)
     while updates < most and quiet < size:
-        score = rows[row, 0] * point[0]
-        for j in range(1, dimension):
+        score = nothing
+        for j in range(dimension):
             score += rows[row, j] * point[j]
         if score <= 0.0:
             for j in range(dimension):
@@ -100,16 +101,17 @@ def relaxed_sweep(
     """
     size, dimension = rows.shape
     row, quiet, updates, seen = first, 0, 0, 0
-    square = 0.0
+    nothing = point.dtype.type(0)
+    square = nothing
     for j in range(dimension):
         square += point[j] * point[j]
     limit = -sigma * np.sqrt(square)
     while updates < most and quiet < size:
-        score = rows[row, 0] * point[0]
-        for j in range(1, dimension):
+        score = nothing
+        for j in range(dimension):
             score += rows[row, j] * point[j]
         if score < limit:
-            square = 0.0
+            square = nothing
             for j in range(dimension):
                 point[j] -= score * rows[row, j]
                 square += point[j] * point[j]
@@ -152,14 +154,15 @@ def stretch_rows(rows: RealArray, direction: RealArray) -> int:
         How many rows had a'x <= 0.
     """
     size, dimension = rows.shape
+    nothing, one = direction.dtype.type(0), direction.dtype.type(1)
     violated = 0
     for i in range(size):
-        along = rows[i, 0] * direction[0]
-        for j in range(1, dimension):
+        along = nothing
+        for j in range(dimension):
             along += rows[i, j] * direction[j]
         if along <= 0.0:
             violated += 1
-        shrink = 1.0 / np.sqrt(1.0 + 3.0 * along * along)
+        shrink = one / np.sqrt(one + 3 * along * along)
         for j in range(dimension):
             rows[i, j] = (rows[i, j] + along * direction[j]) * shrink
     return violated
@@ -171,3 +174,111 @@ def stretch_rows_reference(rows: RealArray, direction: RealArray) -> int:
     rows += np.outer(along, direction)
     rows /= np.sqrt(1.0 + 3.0 * along**2)[:, None]
     return int((along <= 0.0).sum())
+
+
+SPENT, SEPARATED, STUCK = 0, 1, 2
+"""How :func:`separating_sweeps` ends."""
+SHORTEST = 1e-5
+"""A relaxed point shorter than this part of its start has lost its digits in single precision."""
+
+
+@_compiled(
+    "UniTuple(int64, 5)(real[:, ::1], real[::1], real[:, ::1], real[:, ::1], float64, int64, int64,"
+    " int64, boolean)"
+)
+def separating_sweeps(
+    rows: RealArray,
+    point: RealArray,
+    starts: RealArray,
+    directions: RealArray,
+    sigma: float,
+    most: int,
+    most_relaxed: int,
+    first: int,
+    stretch: bool,
+) -> tuple[int, int, int, int, int]:
+    """Separate unit rows by the rescaled perceptron: sweep, relax, stretch, and again; in place.
+
+    The perceptron sweeps, at first from x, then from 0; if it has not separated the rows after
+    ``most`` updates, a relaxed sweep from a random start yields a unit x with a'x >= -sigma for all
+    rows, and they are stretched along x.
+
+    Parameters
+    ----------
+    rows
+        Shape ``(m, n)``; stretched on return.
+    point
+        x, shape ``(n,)``; the answer on return, in the space of the stretched rows.
+    starts
+        Random starts of the relaxed sweeps, shape ``(t, n)``; three failures in a row are the end.
+    directions
+        Room for the directions of the stretches, shape ``(s, n)``; s >= 1 of them at most.
+    sigma
+        > 0.
+    most, most_relaxed
+        Updates of a sweep at most.
+    first
+        The row to begin with.
+    stretch
+        Whether to begin with a stretch instead of a sweep.
+
+    Returns
+    -------
+    tuple
+        How it ended (:data:`SPENT`, :data:`SEPARATED`, as computed, or :data:`STUCK` in relaxed
+        sweeps), the stretches, the starts used, the rows looked at, and the next row.
+    """
+    size, dimension = rows.shape
+    used, seen, row, count = 0, 0, first, np.zeros(size)
+    trial = np.empty_like(point)
+    for stretches in range(len(directions) + 1):
+        if stretches or not stretch:
+            made, looked, row = perceptron_sweep(rows, point, count, row, most)
+            seen += looked
+            if made < most:
+                return SEPARATED, stretches, used, seen, row
+        if stretches == len(directions):
+            break
+        failures, length = 0, 0.0
+        while length == 0.0:
+            if failures == 3 or used == len(starts):
+                return STUCK, stretches, used, seen, row
+            trial[:] = starts[used]
+            used += 1
+            begun = np.sqrt(np.sum(trial * trial))
+            made, looked, row = relaxed_sweep(rows, trial, sigma, row, most_relaxed)
+            seen += looked
+            reached = np.sqrt(np.sum(trial * trial))
+            if made < most_relaxed and reached > SHORTEST * begun:
+                length = reached
+            failures += 1
+        for j in range(dimension):
+            directions[stretches, j] = trial[j] / length
+        if stretch_rows(rows, directions[stretches]) == 0:
+            point[:] = directions[stretches]
+            return SEPARATED, stretches + 1, used, seen, row
+        point[:] = 0
+    return SPENT, len(directions), used, seen, row
+
+
+@_compiled("void(real[:, ::1], real[:, ::1])")
+def stretch_again(rows: RealArray, directions: RealArray) -> None:
+    """Stretch rows along all directions in turn, in place."""
+    for k in range(len(directions)):
+        stretch_rows(rows, directions[k])
+
+
+@_compiled("void(float64[::1], real[:, ::1])")
+def unstretched(point: FloatArray, directions: RealArray) -> None:
+    """Go from z to y = (I + x_1 x_1') ... (I + x_s x_s') z, up to a factor, in place."""
+    dimension = len(point)
+    for k in range(len(directions) - 1, -1, -1):
+        along, largest = 0.0, 0.0
+        for j in range(dimension):
+            along += directions[k, j] * point[j]
+        for j in range(dimension):
+            point[j] += along * directions[k, j]
+            largest = max(largest, abs(point[j]))
+        if largest > 1e100:
+            for j in range(dimension):
+                point[j] *= 1e-100

@@ -1,8 +1,10 @@
 """The point of least norm in the hull of some rows: Wolfe's algorithm, exact up to rounding.
 
 The affine minimiser over an active set P of affinely independent rows solves (e e' + P P') u = e up
-to a factor. R'R = e e' + P P' is kept as a triangular factor: a row enters by one triangular solve,
-and leaves by a column deletion and plane rotations.
+to a factor. R'R = e e' + P P' is kept as a triangular factor, and z = R'^-1 e beside it: a row
+enters by one triangular solve, and leaves by a column deletion and plane rotations, which turn z as
+well; so the minimiser takes one triangular solve, R u = z. Rows are priced a few at a time: those
+that were most violated when all were, until none of them is violated half as much any more.
 
 References
 ----------
@@ -24,56 +26,63 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _REORDER = {"reassoc", "contract", "nsz"}
 """Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
+_GAP = 1e-15
+"""norm(x)^2 - a'x below this is rounding error, for rows of norm 1."""
+_INSIDE = 1e-13
+"""a'x above this is positive in spite of rounding errors, for rows of norm 1."""
+_SHARE = 0.5
+"""Rows violated by this part of the most violated one's gap are priced alone for a while."""
 
 
 def _compiled(signature: str) -> Callable[[_Function], _Function]:
     return cast("Callable[[_Function], _Function]", njit(signature, cache=True, fastmath=_REORDER))
 
 
-@_compiled("void(float64[:, ::1], float64[::1], int64)")
-def _forward(factor: FloatArray, entries: FloatArray, count: int) -> None:
-    """Solve R'z = entries, in place."""
+@_compiled("boolean(float64[::1], float64[:, ::1], float64[:, ::1], float64[::1], int64)")
+def _enter(
+    row: FloatArray, carrying: FloatArray, factor: FloatArray, solved: FloatArray, count: int
+) -> bool:
+    """Append a row to P, R and z; False if it is affinely dependent on the active ones."""
+    column = np.dot(carrying[:count], row)
     for a in range(count):
-        entries[a] /= factor[a, a]
+        column[a] += 1.0
+    square = 1.0 + row @ row
+    rest, last = square, 1.0
+    for a in range(count):
+        column[a] /= factor[a, a]
         for b in range(a + 1, count):
-            entries[b] -= factor[a, b] * entries[a]
-
-
-@_compiled("boolean(float64[:, ::1], float64[:, ::1], int64[::1], int64, int64)")
-def _enter(rows: FloatArray, factor: FloatArray, active: IntArray, count: int, new: int) -> bool:
-    """Append row ``new`` to the factor; False if it is affinely dependent on the active ones."""
-    dimension = rows.shape[1]
-    square = 1.0
-    for j in range(dimension):
-        square += rows[new, j] * rows[new, j]
-    entries = np.empty(count)
-    for a in range(count):
-        total = 1.0
-        for j in range(dimension):
-            total += rows[active[a], j] * rows[new, j]
-        entries[a] = total
-    _forward(factor, entries, count)
-    rest = square
-    for a in range(count):
-        factor[a, count] = entries[a]
-        rest -= entries[a] * entries[a]
+            column[b] -= factor[a, b] * column[a]
+        rest -= column[a] * column[a]
+        last -= column[a] * solved[a]
     if not rest > 1e-14 * square:
         return False
+    for a in range(count):
+        factor[a, count] = column[a]
     factor[count, count] = np.sqrt(rest)
-    active[count] = new
+    solved[count] = last / factor[count, count]
+    carrying[count] = row
     return True
 
 
-@_compiled("void(float64[:, ::1], int64[::1], float64[::1], int64, int64)")
+@_compiled(
+    "void(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], int64, int64)"
+)
 def _leave(
-    factor: FloatArray, active: IntArray, weights: FloatArray, count: int, place: int
+    carrying: FloatArray,
+    factor: FloatArray,
+    solved: FloatArray,
+    active: IntArray,
+    weights: FloatArray,
+    count: int,
+    place: int,
 ) -> None:
-    """Delete column ``place`` of the factor, and make it triangular again by rotations."""
+    """Delete column ``place`` of P' and R, and make R triangular again by rotations."""
     for a in range(place, count - 1):
         active[a] = active[a + 1]
         weights[a] = weights[a + 1]
+        carrying[a] = carrying[a + 1]
     for b in range(count):
-        for a in range(place, count - 1):
+        for a in range(max(place, b - 1), count - 1):
             factor[b, a] = factor[b, a + 1]
     for a in range(place, count - 1):
         length = np.hypot(factor[a, a], factor[a + 1, a])
@@ -84,33 +93,43 @@ def _leave(
             upper, lower = factor[a, b], factor[a + 1, b]
             factor[a, b] = cosine * upper + sine * lower
             factor[a + 1, b] = cosine * lower - sine * upper
+        upper, lower = solved[a], solved[a + 1]
+        solved[a] = cosine * upper + sine * lower
+        solved[a + 1] = cosine * lower - sine * upper
 
 
-@_compiled("void(float64[:, ::1], float64[::1], int64)")
-def _affine_minimiser(factor: FloatArray, weights: FloatArray, count: int) -> None:
-    """Solve R'R u = e and divide by the sum."""
-    for a in range(count):
-        weights[a] = 1.0
-    _forward(factor, weights, count)
-    for a in range(count - 1, -1, -1):
-        total = weights[a]
-        for b in range(a + 1, count):
-            total -= factor[a, b] * weights[b]
-        weights[a] = total / factor[a, a]
+@_compiled("void(float64[:, ::1], float64[::1], float64[::1], int64)")
+def _affine_minimiser(
+    factor: FloatArray, solved: FloatArray, target: FloatArray, count: int
+) -> None:
+    """Solve R u = z and divide by the sum."""
     total = 0.0
+    for a in range(count - 1, -1, -1):
+        rest = solved[a]
+        for b in range(a + 1, count):
+            rest -= factor[a, b] * target[b]
+        target[a] = rest / factor[a, a]
+        total += target[a]
     for a in range(count):
-        total += weights[a]
-    for a in range(count):
-        weights[a] /= total
+        target[a] /= total
 
 
-@_compiled("int64(float64[:, ::1], int64[::1], float64[::1], float64[::1], int64)")
+@_compiled(
+    "int64(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
+    " int64)"
+)
 def _descend(
-    factor: FloatArray, active: IntArray, weights: FloatArray, target: FloatArray, count: int
+    carrying: FloatArray,
+    factor: FloatArray,
+    solved: FloatArray,
+    active: IntArray,
+    weights: FloatArray,
+    target: FloatArray,
+    count: int,
 ) -> int:
     """Go to the affine minimiser, dropping rows whose weights vanish on the way."""
     while True:
-        _affine_minimiser(factor, target, count)
+        _affine_minimiser(factor, solved, target, count)
         step, drop = 1.0, -1
         for a in range(count):
             if target[a] <= 1e-15:
@@ -124,24 +143,37 @@ def _descend(
             return count
         for a in range(count):
             weights[a] += step * (target[a] - weights[a])
-        _leave(factor, active, weights, count, drop)
+        _leave(carrying, factor, solved, active, weights, count, drop)
         count -= 1
 
 
-@_compiled("void(float64[:, ::1], int64[::1], float64[::1], int64, float64[::1])")
-def _combine(
-    rows: FloatArray, active: IntArray, weights: FloatArray, count: int, point: FloatArray
-) -> None:
-    """Set the point to the combination of the active rows."""
-    point[:] = 0.0
-    for a in range(count):
-        for j in range(rows.shape[1]):
-            point[j] += weights[a] * rows[active[a], j]
+@_compiled("int64(float64[:, ::1], float64[::1], int64[::1], int64, float64)")
+def _candidate(
+    rows: FloatArray, point: FloatArray, pool: IntArray, pooled: int, limit: float
+) -> int:
+    """Return the pooled row of least a'x, or -1 if none lies below the limit."""
+    new, low = -1, limit
+    for c in range(pooled):
+        score = rows[pool[c]] @ point
+        if score < low:
+            new, low = pool[c], score
+    return new
+
+
+@_compiled("int64(float64[::1], int64[::1], float64)")
+def _pooled(scores: FloatArray, pool: IntArray, limit: float) -> int:
+    """Fill the pool with rows below the limit; return how many there are, at most all places."""
+    count = 0
+    for i in range(len(scores)):
+        if scores[i] < limit and count < len(pool):
+            pool[count] = i
+            count += 1
+    return count
 
 
 @_compiled(
     "UniTuple(int64, 2)(float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
-    " int64)"
+    " int64, boolean)"
 )
 def _minimum_norm(
     rows: FloatArray,
@@ -150,34 +182,45 @@ def _minimum_norm(
     weights: FloatArray,
     point: FloatArray,
     most: int,
+    separator: bool,
 ) -> tuple[int, int]:
     """Fill the active rows, their weights and the point; return their number and the turns."""
-    room = len(active)
-    factor, target = np.zeros((room, room)), np.zeros(room)
-    count = 0
+    room, dimension = len(active), rows.shape[1]
+    factor, target, solved = np.zeros((room, room)), np.zeros(room), np.zeros(room)
+    carrying, pool = np.empty((room, dimension)), np.empty(16 + dimension // 3, np.int64)
+    count, pooled, least = 0, 0, 0.0
     for i in range(len(rows)):
-        if start[i] > 0.0 and count < room and _enter(rows, factor, active, count, i):
+        if start[i] > 0.0 and count < room and _enter(rows[i], carrying, factor, solved, count):
+            active[count] = i
             weights[count] = start[i]
             count += 1
-    count = _descend(factor, active, weights, target, count)
-    _combine(rows, active, weights, count, point)
+    count = _descend(carrying, factor, solved, active, weights, target, count)
+    point[:] = np.dot(weights[:count], carrying[:count])
     for turn in range(most):
-        scores = rows @ point
-        new = int(np.argmin(scores))
-        gap = point @ point - scores[new]
+        square = float(point @ point)
+        new = _candidate(rows, point, pool, pooled, square - least)
+        if new < 0:
+            scores = np.dot(rows, point)
+            new = int(np.argmin(scores))
+            gap = square - scores[new]
+            if gap <= _GAP or (separator and scores[new] > _INSIDE):
+                return count, turn
+            least = _SHARE * gap
+            pooled = _pooled(scores, pool, square - least)
         known = False
         for a in range(count):
             known = known or active[a] == new
-        if gap <= 1e-15 or known or count == room or not _enter(rows, factor, active, count, new):
+        if known or count == room or not _enter(rows[new], carrying, factor, solved, count):
             return count, turn
+        active[count] = new
         weights[count] = 0.0
-        count = _descend(factor, active, weights, target, count + 1)
-        _combine(rows, active, weights, count, point)
+        count = _descend(carrying, factor, solved, active, weights, target, count + 1)
+        point[:] = np.dot(weights[:count], carrying[:count])
     return count, most
 
 
 def minimum_norm_point(
-    rows: FloatArray, most: int, start: FloatArray | None = None
+    rows: FloatArray, most: int, start: FloatArray | None = None, *, separator: bool = False
 ) -> tuple[FloatArray, FloatArray, int]:
     """Return the point of least norm in the hull of the rows, its weights, and the turns taken.
 
@@ -193,6 +236,8 @@ def minimum_norm_point(
     start
         Weights to begin with, shape ``(m,)``, non-negative and not all 0, of few rows (the first
         n + 2 count); None begins with the first row.
+    separator
+        Whether to end as soon as a'x > 0 for all rows, before the norm is least.
 
     Returns
     -------
@@ -204,7 +249,7 @@ def minimum_norm_point(
     if start is None:
         start = np.zeros(len(rows))
         start[0] = 1.0
-    count, turns = _minimum_norm(rows, start, active, shares, point, most)
+    count, turns = _minimum_norm(rows, start, active, shares, point, most, separator)
     weights = np.zeros(len(rows))
     weights[active[:count]] = np.maximum(shares[:count], 0.0)
     weights /= weights.sum()

@@ -72,8 +72,8 @@ def reflected(
     stands in for kappa, of which the paper says only that the margin grows with it. By the ratios
     of the paper's running times its kappa = 1 is about f = 0.3.
     """
-    centre = _unit(rng.standard_normal(dimension))
-    return MarginSet(_half_sphere(rng, centre, rows, difficulty), point=centre)
+    centre = random_unit(rng, dimension)
+    return MarginSet(half_sphere(rng, centre, rows, difficulty), point=centre)
 
 
 def thin(rng: np.random.Generator, *, dimension: int, rows: int, margin: float) -> MarginSet:
@@ -111,8 +111,8 @@ def convex_combination(rng: np.random.Generator, *, dimension: int, rows: int) -
     rounding cannot make the system feasible.
     """
     data = np.empty((rows, dimension))
-    centre = _unit(rng.standard_normal(dimension))
-    data[:-1] = _half_sphere(rng, centre, rows - 1, 1.0)
+    centre = random_unit(rng, dimension)
+    data[:-1] = half_sphere(rng, centre, rows - 1, 1.0)
     weights = rng.uniform(0.5, 1.5, rows)
     total = weights[:-1] @ data[:-1]
     weights[-1] = np.linalg.norm(total)
@@ -141,7 +141,7 @@ def classes(rng: np.random.Generator, *, dimension: int, rows: int, separation: 
     is sought. Where (u, 0) separates the examples it is the known point; otherwise nothing is
     known: a fraction of Phi(-d / 2) of the examples lies on the wrong side of it.
     """
-    direction = _unit(rng.standard_normal(dimension - 1))
+    direction = random_unit(rng, dimension - 1)
     labels = rng.permutation(np.where(np.arange(rows) % 2 == 0, 1.0, -1.0))
     examples = rng.standard_normal((rows, dimension - 1))
     _add(examples, labels * (separation / 2.0), direction)
@@ -161,6 +161,11 @@ def worst_case(rng: np.random.Generator, *, steepness: int) -> MarginSet:
     data = np.array([[1.0, 1.0], [1.0, 0.0], [1.0 / steepness, 1.0], [0.0, -1.0]])
     point = _unit(np.array([steepness + math.hypot(steepness, 1.0), -1.0]))
     return MarginSet(data, point=point)
+
+
+def random_unit(rng: np.random.Generator, dimension: int) -> FloatArray:
+    """Return a point that is uniform on the unit sphere."""
+    return _unit(rng.standard_normal(dimension))
 
 
 def _unit(vector: FloatArray) -> FloatArray:
@@ -196,10 +201,10 @@ def _rows_at(rng: np.random.Generator, axis: FloatArray, heights: FloatArray) ->
     return rows
 
 
-def _half_sphere(
+def half_sphere(
     rng: np.random.Generator, axis: FloatArray, rows: int, difficulty: float
 ) -> FloatArray:
-    """Return the rows of :func:`reflected`."""
+    """Return the unit rows of :func:`reflected` around an axis, shape ``(rows, len(axis))``."""
     heights = _heights(rng, len(axis), rows)
     lifted = difficulty * heights
     return _rows_at(rng, axis, lifted / np.hypot(np.sqrt(1.0 - heights**2), lifted))

@@ -13,8 +13,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.datasets.row_files import (
+    NumpyRows,
+    ParquetRows,
+    parquet_labels,
+    parquet_names,
+)
 from perceptron_lab.datasets.sdpa import read_sdpa
 from perceptron_lab.errors import DataError, InputError, did_you_mean
+from perceptron_lab.inputs import signs_of
+from perceptron_lab.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.system import ConicSystem
 
 FORMATS = {
@@ -23,6 +31,7 @@ FORMATS = {
     ".tsv": "rows of numbers, tabs between them",
     ".npy": "rows, a numpy matrix",
     ".npz": "rows (one numpy array, or scipy.sparse.save_npz), or X and y",
+    ".parquet": "rows, a column for each coordinate",
     ".svm": "labelled examples (svmlight)",
     ".libsvm": "labelled examples (svmlight)",
 }
@@ -30,6 +39,8 @@ FORMATS = {
 LAST = "last"
 """The word for the last column."""
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_LABELLED = (*_SEPARATORS, ".npy", ".parquet")
+_STREAMED = (".npy", ".parquet")
 
 
 class Contents(NamedTuple):
@@ -47,21 +58,25 @@ class Contents(NamedTuple):
     labels: Any = None
 
 
-def read_system(path: Path, labels: str | None = None) -> ConicSystem:
+def read_system(path: Path, labels: str | None = None, *, memory: int | None = None) -> ConicSystem:
     """Return the system that a file states.
 
     Rows a_i are the homogeneous system a_i'y > 0. Labelled examples of two classes are that of an
     affine separator (w, b), with the larger label (of texts: the later one) as positive class. The
     rows of a .npy file are mapped into memory, and not copied if they are in double or single
-    precision and in C order.
+    precision and in C order; with a memory they are read block by block, as those of a .parquet
+    file always are.
 
     Parameters
     ----------
     path
         A file whose name ends with one of :data:`FORMATS`.
     labels
-        The column of the labels in a matrix of numbers (.csv, .tsv, .npy): its name in the first
-        line, its number from 1 on, or ``last``. None: there are none.
+        The column of the labels in a matrix of numbers (.csv, .tsv, .npy, .parquet): its name in
+        the first line, its number from 1 on, or ``last``. None: there are none.
+    memory
+        Bytes that a pass over the rows may take, 1 MB or more, beside the vectors of an algorithm;
+        only for .npy and .parquet files, the others are read as a whole.
 
     Raises
     ------
@@ -74,20 +89,48 @@ def read_system(path: Path, labels: str | None = None) -> ConicSystem:
     if kind is None:
         known = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
         raise DataError(f"{path}: nothing is known of such files; allowed are {known}")
-    if labels is not None and kind not in (*_SEPARATORS, ".npy"):
+    if labels is not None and kind not in _LABELLED:
         raise DataError(
-            f"{path}: labels are a column of .csv, .tsv and .npy files; a {kind} file holds "
-            f"{FORMATS[kind]}: leave the option out"
+            f"{path}: labels are a column of .csv, .tsv, .npy and .parquet files; a {kind} file "
+            f"holds {FORMATS[kind]}: leave the option out"
+        )
+    if memory is not None and kind not in _STREAMED:
+        raise DataError(
+            f"{path}: a {kind} file is read as a whole; leave the memory out, or give its rows as "
+            f"{' or '.join(_STREAMED)}"
         )
     if kind == ".dat-s":
         return homogenised(read_sdpa(path))
     try:
+        if kind == ".parquet":
+            return _parquet(path, labels, memory or MEMORY)
+        if memory is not None:
+            return _numpy(path, labels, memory)
         contents = _contents(path, kind, labels)
         if contents.labels is None:
             return ConicSystem.from_rows(contents.rows)
         return ConicSystem.from_labelled(contents.rows, contents.labels)
     except InputError as error:
         raise DataError(f"{path}: {error}") from None
+
+
+def _parquet(path: Path, labels: str | None, memory: int) -> ConicSystem:
+    names = parquet_names(path)
+    column, _ = _column(labels, names)
+    if column is None:
+        return ConicSystem.from_rows(ParquetRows(path, memory))
+    examples = ParquetRows(path, memory, omitted=names[column])
+    return ConicSystem.from_labelled(examples, parquet_labels(path, names[column]))
+
+
+def _numpy(path: Path, labels: str | None, memory: int) -> ConicSystem:
+    rows = NumpyRows(path, memory)
+    if labels is None:
+        return ConicSystem.from_rows(rows)
+    column = _place(labels, rows.shape[1], [])
+    classes = np.concatenate([some[:, column] for _, some in rows.blocks()])
+    signs = signs_of(classes, len(classes))
+    return ConicSystem.from_rows(LabelledRows(rows, signs, affine=True, omitted=column))
 
 
 def _contents(path: Path, kind: str, labels: str | None) -> Contents:

@@ -169,6 +169,7 @@ def _figures(result: Result | None) -> Row:
         "iterations": result.iterations,
         "products": result.products,
         "seconds": result.seconds,
+        "proof_seconds": result.proof_seconds,
         "total_seconds": result.total_seconds,
         "bound": _finite(result.bound.value),
     }

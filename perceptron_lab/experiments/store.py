@@ -51,6 +51,7 @@ COLUMNS: Final = (
     "iterations",
     "products",
     "seconds",
+    "proof_seconds",
     "total_seconds",
     "bound",
     "message",
@@ -59,7 +60,8 @@ COLUMNS: Final = (
 """The columns of runs.csv; ``measure.*`` follow."""
 
 _COUNTS = ("constraints", "dimension", "updates", "queries", "iterations")
-_REALS = ("margin_lower", "margin_upper", "products", "seconds", "total_seconds", "bound")
+_CLOCKS = ("seconds", "proof_seconds", "total_seconds")
+_REALS = ("margin_lower", "margin_upper", "products", *_CLOCKS, "bound")
 
 
 class Store:

@@ -1,7 +1,7 @@
-"""Products with dense data a few rows at a time, in double precision whatever the data's own.
+"""Products with data a few rows at a time, in double precision whatever the data's own.
 
-Single-precision and memory-mapped rows are never copied as a whole: a block of them is converted,
-used and forgotten. Double-precision data are multiplied at once.
+Rows in single precision and rows on disk are never copied as a whole: a block of them is converted,
+used and forgotten. Double-precision data in memory are multiplied at once.
 """
 
 from __future__ import annotations
@@ -11,48 +11,107 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from perceptron_lab.results import FloatArray
+from perceptron_lab.operators.row_source import Dense, RowSource, in_order
+from perceptron_lab.results import FloatArray, IntArray
 
 ENTRIES = 2**21
-"""Entries of a block: 16 MB in double precision."""
+"""Entries of a block of data in memory: 16 MB in double precision."""
+FEW = 16
+"""Rows that are read one by one from a source: at most one in so many."""
 
-Dense = npt.NDArray[Any]
-"""Rows in single or double precision, possibly memory-mapped, shape ``(m, n)``."""
-
-
-def blocks(data: Dense) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield consecutive rows, in double precision."""
-    step = max(1, ENTRIES // data.shape[1])
-    for start in range(0, data.shape[0], step):
-        at = slice(start, min(start + step, data.shape[0]))
-        yield at, np.asarray(data[at], dtype=np.float64)
+Data = Dense | sp.csr_array | RowSource
+"""Rows in single or double precision, shape ``(m, n)``."""
 
 
-def times(data: Dense, vector: FloatArray) -> FloatArray:
+def blocks(data: Data) -> Iterator[tuple[slice, Any]]:
+    """Yield consecutive rows, in double precision: arrays, or CSR arrays of sparse data."""
+    if isinstance(data, RowSource):
+        for at, rows in data.blocks():
+            yield at, np.asarray(rows, dtype=np.float64)
+    elif isinstance(data, np.ndarray):
+        step = max(1, ENTRIES // data.shape[1])
+        for start in range(0, data.shape[0], step):
+            at = slice(start, min(start + step, data.shape[0]))
+            yield at, np.asarray(data[at], dtype=np.float64)
+    else:
+        yield from _sparse_blocks(data)
+
+
+def _sparse_blocks(data: sp.csr_array) -> Iterator[tuple[slice, sp.csr_array]]:
+    """Yield consecutive rows of about ``ENTRIES`` stored entries, which share the index array."""
+    ends, start = data.indptr, 0
+    while start < data.shape[0]:
+        stop = int(np.searchsorted(ends, int(ends[start]) + ENTRIES, side="right")) - 1
+        at = slice(start, max(start + 1, stop))
+        entries = slice(ends[at.start], ends[at.stop])
+        parts = (
+            np.asarray(data.data[entries], dtype=np.float64),
+            data.indices[entries],
+            ends[at.start : at.stop + 1] - ends[at.start],
+        )
+        yield at, sp.csr_array(parts, shape=(at.stop - at.start, data.shape[1]))
+        start = at.stop
+
+
+def weighted_blocks(weights: FloatArray, data: Data) -> Iterator[tuple[slice | IntArray, Any]]:
+    """Yield rows in double precision, among them all whose weight is not zero, and their places.
+
+    Of a source only these rows are read if they are few.
+    """
+    if isinstance(data, RowSource) and FEW * np.count_nonzero(weights) <= len(weights):
+        support = np.flatnonzero(weights)
+        for start in range(0, len(support), data.step):
+            places = support[start : start + data.step]
+            yield places, np.asarray(data[places], dtype=np.float64)
+    else:
+        for at, rows in blocks(data):
+            if weights[at].any():
+                yield at, rows
+
+
+def times(data: Data, vector: FloatArray) -> FloatArray:
     """Return data @ vector, shape ``(m,)``."""
-    if data.dtype == np.float64:
+    if not isinstance(data, RowSource) and data.dtype == np.float64:
         return np.asarray(data @ vector)
     product = np.empty(data.shape[0])
     for at, rows in blocks(data):
-        np.matmul(rows, vector, out=product[at])
+        product[at] = rows @ vector
     return product
 
 
-def combined(weights: FloatArray, data: Dense) -> FloatArray:
+def combined(weights: FloatArray, data: Data) -> FloatArray:
     """Return weights @ data, shape ``(n,)``."""
-    if data.dtype == np.float64:
+    if not isinstance(data, RowSource) and data.dtype == np.float64:
         return np.asarray(weights @ data)
     total = np.zeros(data.shape[1])
-    for at, rows in blocks(data):
-        if weights[at].any():
-            total += weights[at] @ rows
+    for at, rows in weighted_blocks(weights, data):
+        total += weights[at] @ rows
     return total
 
 
-def row_norms(data: Dense) -> FloatArray:
-    """Return the Euclidean norms of the rows, shape ``(m,)``."""
+def row_norms(data: Data) -> FloatArray:
+    """Return the Euclidean norms of the rows, shape ``(m,)``; not finite where the rows are not."""
+    if isinstance(data, RowSource):
+        return data.norms
     norms = np.empty(data.shape[0])
-    for at, rows in blocks(data):
-        np.sqrt(np.einsum("ij,ij->i", rows, rows), out=norms[at])
+    with np.errstate(over="ignore", invalid="ignore"):
+        for at, rows in blocks(data):
+            norms[at] = np.sqrt(_squares(rows))
     return norms
+
+
+def chosen_rows(data: Data, indices: IntArray) -> FloatArray:
+    """Return some rows, dense, in double precision, shape ``(len(indices), n)``."""
+    if isinstance(data, RowSource):
+        return np.asarray(data[indices], dtype=np.float64)
+    if isinstance(data, np.ndarray):
+        return np.asarray(in_order(indices, data.__getitem__), dtype=np.float64)
+    return np.asarray(data[indices].toarray(), dtype=np.float64)
+
+
+def _squares(rows: Any) -> npt.NDArray[np.float64]:
+    if isinstance(rows, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->i", rows, rows))
+    return np.asarray((rows * rows).sum(axis=1)).ravel()

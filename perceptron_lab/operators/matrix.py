@@ -6,8 +6,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Atom
+from perceptron_lab.errors import InputError
 from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.blockwise import combined, row_norms, times
+from perceptron_lab.operators.blockwise import (
+    Data,
+    chosen_rows,
+    combined,
+    row_norms,
+    times,
+)
+from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import FloatArray, IntArray
 
 
@@ -17,37 +25,74 @@ class Matrix(Operator):
     Parameters
     ----------
     data
-        M, shape ``(size, dimension)``: an array in double or single precision, possibly
-        memory-mapped, or a scipy.sparse CSR array. Never copied; products are in double precision.
+        M, kept as ``stored``, shape ``(size, dimension)``: an array in double or single precision,
+        possibly memory-mapped, a scipy.sparse CSR array, or a source of rows. Never copied;
+        products are in double precision. The last products with a source are kept, so that asking
+        twice at a point (or at a multiple by a power of two) or for weights reads the rows once.
     scale
         The diagonal of S, shape ``(size,)``, for instance 1 / norms of the rows; None means I.
     """
 
-    def __init__(self, data: FloatArray | sp.csr_array, scale: FloatArray | None = None) -> None:
+    def __init__(self, data: Data, scale: FloatArray | None = None) -> None:
         self.size, self.dimension = int(data.shape[0]), int(data.shape[1])
-        self.data, self.scale = data, scale
+        self.stored, self.scale = data, scale
         self._transposed: dict[tuple[int, int], sp.csr_array] = {}
+        self._scored: tuple[FloatArray, FloatArray] | None = None
+        self._combined: tuple[FloatArray, FloatArray] | None = None
+        self._lengths: FloatArray | None = None
+
+    @property
+    def data(self) -> FloatArray | sp.csr_array:
+        """M in memory, for what looks at all of it at once.
+
+        Raises
+        ------
+        InputError
+            If it is a source of rows.
+        """
+        if isinstance(self.stored, RowSource):
+            raise InputError(
+                "the rows are read a few at a time, and all of them at once are asked for; choose "
+                "auto or another algorithm that does not, or pass the rows as an array"
+            )
+        return self.stored
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return S M point."""
-        if isinstance(self.data, np.ndarray):
-            values = times(self.data, point)
+        if isinstance(self.stored, RowSource):
+            values = self._streamed(self.stored, point)
         else:
-            values = np.asarray(self.data @ point)
+            values = times(self.stored, point)
         return values if self.scale is None else values * self.scale
 
+    def _streamed(self, data: RowSource, point: FloatArray) -> FloatArray:
+        """Return M point, from the last pass if that was at this ray.
+
+        Multiples by powers of two are exact, but where they leave the range of doubles.
+        """
+        exponent = int(np.frexp(np.abs(point).max())[1])
+        ray = np.ldexp(point, -exponent)
+        if self._scored is None or not np.array_equal(ray, self._scored[0]):
+            self._scored = ray, times(data, ray)
+        return np.asarray(np.ldexp(self._scored[1], exponent))
+
     def combine(self, weights: FloatArray) -> FloatArray:
-        """Return M'S weights."""
+        """Return M'S weights; of a source only the rows that have weights are read if few have."""
         scaled = weights if self.scale is None else weights * self.scale
-        if isinstance(self.data, np.ndarray):
-            return combined(scaled, self.data)
-        return np.asarray(scaled @ self.data)
+        if not isinstance(self.stored, RowSource):
+            return combined(scaled, self.stored)
+        if self._combined is None or not np.array_equal(scaled, self._combined[0]):
+            self._combined = scaled.copy(), combined(scaled, self.stored)
+        return self._combined[1].copy()
 
     def priced(self, point: FloatArray) -> FloatArray:
-        """Return S M point to the precision of the data: faster where that is single."""
-        if isinstance(self.data, np.ndarray) and self.data.dtype == np.float32:
+        """Return S M point to the precision of the data: faster where that is single, in memory.
+
+        For a source it would not be: reading takes longer than the product.
+        """
+        if isinstance(self.stored, np.ndarray) and self.stored.dtype == np.float32:
             length = float(np.abs(point).max()) or 1.0
-            values = (self.data @ (point / length).astype(np.float32)).astype(np.float64)
+            values = (self.stored @ (point / length).astype(np.float32)).astype(np.float64)
             return np.asarray(values if self.scale is None else values * self.scale)
         return self.scores(point)
 
@@ -56,40 +101,42 @@ class Matrix(Operator):
         span, values = atom
         if self.scale is not None:
             values = values * self.scale[span]
-        if isinstance(self.data, np.ndarray):
-            return np.asarray(values @ np.asarray(self.data[span], dtype=np.float64))
+        if isinstance(self.stored, RowSource):
+            return np.asarray(values @ chosen_rows(self.stored, np.arange(span.start, span.stop)))
+        if isinstance(self.stored, np.ndarray):
+            return np.asarray(values @ np.asarray(self.stored[span], dtype=np.float64))
         if span.stop - span.start == 1:
             return self._sparse_row(span.start, values[0])
         return np.asarray(self._block(span) @ values)
 
     def rows(self, indices: IntArray) -> FloatArray:
         """Return some rows of S M, dense, shape ``(len(indices), dimension)``."""
-        chosen = self.data[indices]
-        dense = np.asarray(chosen if isinstance(chosen, np.ndarray) else chosen.toarray(), float)
+        dense = chosen_rows(self.stored, indices)
         return dense if self.scale is None else dense * self.scale[indices, None]
 
     def unscaled(self) -> Matrix:
         """Return the rows as given."""
-        return self if self.scale is None else Matrix(self.data)
+        return self if self.scale is None else Matrix(self.stored)
 
     def _sparse_row(self, row: int, factor: float) -> FloatArray:
-        assert isinstance(self.data, sp.csr_array)
-        entries = slice(self.data.indptr[row], self.data.indptr[row + 1])
+        assert isinstance(self.stored, sp.csr_array)
+        entries = slice(self.stored.indptr[row], self.stored.indptr[row + 1])
         normal = np.zeros(self.dimension)
-        np.add.at(normal, self.data.indices[entries], factor * self.data.data[entries])
+        np.add.at(normal, self.stored.indices[entries], factor * self.stored.data[entries])
         return normal
 
     def _block(self, span: slice) -> sp.csr_array:
         """The transposed rows of a block, kept: a matrix block is asked for at every cut."""
+        assert isinstance(self.stored, sp.csr_array)
         key = (span.start, span.stop)
         if key not in self._transposed:
-            self._transposed[key] = sp.csr_array(self.data[span].T)
+            self._transposed[key] = sp.csr_array(self.stored[span].T)
         return self._transposed[key]
 
     def row_norms(self) -> FloatArray:
-        """Return the Euclidean norms of the rows of S M, shape ``(size,)``."""
-        if isinstance(self.data, np.ndarray):
-            norms = row_norms(self.data)
-        else:
-            norms = np.sqrt(np.asarray((self.data * self.data).sum(axis=1)).ravel())
-        return np.asarray(norms if self.scale is None else norms * self.scale)
+        """Return the Euclidean norms of the rows of S M, shape ``(size,)``; computed once."""
+        if self._lengths is None:
+            norms = row_norms(self.stored)
+            self._lengths = np.asarray(norms if self.scale is None else norms * self.scale)
+            self._lengths.flags.writeable = False
+        return self._lengths

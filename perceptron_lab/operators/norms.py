@@ -21,8 +21,10 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.blockwise import blocks
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import FloatArray
 
 EXACT_UP_TO = 1000
@@ -113,6 +115,8 @@ def _second_order_atoms(data: FloatArray | sp.csr_array) -> float:
 def _euclidean(operator: Operator, cone: Cone) -> float:
     if isinstance(operator, Gram):
         return math.sqrt(_gram_norm(operator))
+    if isinstance(operator, Matrix) and isinstance(operator.stored, RowSource):
+        return _streamed(operator)
     data = _scaled(operator)
     root = np.sqrt(cone.multiplicity)
     weighted = (
@@ -121,6 +125,20 @@ def _euclidean(operator: Operator, cone: Cone) -> float:
         else sp.csr_array(sp.diags_array(root) @ data)
     )
     return _spectral(weighted)
+
+
+def _streamed(operator: Matrix) -> float:
+    """Bound norm(M)_2 of rows that are read a few at a time; one pass if they are short."""
+    frobenius = float(np.linalg.norm(operator.row_norms())) * SLACK
+    side = operator.dimension
+    if side > EXACT_UP_TO:
+        return frobenius
+    product = np.zeros((side, side))
+    for at, rows in blocks(operator.stored):
+        scaled = rows if operator.scale is None else rows * operator.scale[at, None]
+        product += scaled.T @ scaled
+    largest = scipy.linalg.eigh(product, eigvals_only=True, subset_by_index=[side - 1, side - 1])
+    return min(frobenius, math.sqrt(max(float(largest[0]), 0.0)) * SLACK)
 
 
 def _gram_norm(operator: Gram) -> float:

@@ -66,8 +66,8 @@ class RescaledRows(Rescaled):
     """Unit rows a / norm(a) are mapped and normalised once per stretch, not once per query.
 
     With t = <a, x> the norm of a + nu t x is sqrt(1 + (2 nu + nu^2) t^2). Dense rows are kept
-    rescaled; for sparse rows, whose rescaled rows are dense, H is applied to points and normals and
-    only the norms are kept.
+    rescaled; for sparse rows, whose rescaled rows are dense, and for sources of rows, H is applied
+    to points and normals and only the norms are kept.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ class RescaledRows(Rescaled):
         super().__init__(base)
         self._norms = np.ones(base.size)
         self._rows: FloatArray | None = None
-        if isinstance(base.data, np.ndarray):
+        if isinstance(base.stored, np.ndarray):
             scale = 1.0 if base.scale is None else base.scale[:, None]
-            self._rows = np.ascontiguousarray(base.data * scale)
+            self._rows = np.ascontiguousarray(base.stored * scale)
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return the scores of the rescaled unit rows."""

@@ -80,7 +80,7 @@ class Asked(Peer, ABC):
         """
 
 
-def supported(system: ConicSystem, state: AskedState, epsilon: float) -> Claim | None:
+def supported(system: ConicSystem, state: State, epsilon: float) -> Claim | None:
     """Return what a point with weights of the dual cone allows to claim, or None.
 
     The point, if it lies inside; or that the margin is at most epsilon, or what the goal asks for,
@@ -95,6 +95,6 @@ def supported(system: ConicSystem, state: AskedState, epsilon: float) -> Claim |
     return None
 
 
-def claimed(system: ConicSystem, state: AskedState, epsilon: float) -> Claim:
+def claimed(system: ConicSystem, state: State, epsilon: float) -> Claim:
     """Return what a point with weights supports; the point, believed or not, if that is nothing."""
     return supported(system, state, epsilon) or FeasiblePoint(state.point.copy())

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from pydantic import Field
 from pydantic.dataclasses import dataclass
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from perceptron_lab.algorithms.base import SeesAll, State
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
-from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.cones.spectral import lowest
-from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.claims import Claim
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.gram import Gram
-from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.peers.asked import claimed, supported
+from perceptron_lab.peers.base import Rows, quiet, refuse_other_cones, rows_of
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
+
+Kernel = Literal["linear", "precomputed"]
+"""How LIBSVM is told the inner products: by the rows, or one by one."""
 
 
 @plain_dataclass(kw_only=True)
 class SvcState(State):
-    """The point, and whether the machine has been trained."""
+    """A machine under training.
 
+    Parameters
+    ----------
+    length
+        Iterations that the next training may take.
+    trained
+        Whether there is no more training.
+    """
+
+    length: int
     trained: bool = False
 
 
@@ -38,18 +48,25 @@ class Svc(SeesAll):
 
     minimise norm(f)^2 / 2 + C sum_i max(0, 1 - <psi_i, f>) over f, with a large C. LIBSVM has
     a bias; on the symmetrised data (psi_i, +1), (-psi_i, -1) it vanishes: the answer is one of
-    the homogeneous system. One update; the answer is proved like any other, and one that does not
-    separate is not believed.
+    the homogeneous system. Rows are given to it as they are, with its linear kernel; kernels as
+    matrices of inner products.
+
+    Each training is one update, and a phase: LIBSVM cannot be interrupted, nor go on from where it
+    stopped. If it stops at its number of iterations, and neither its point nor its weights prove
+    anything, it is trained anew for twice as long. The answer is proved like any other, and one
+    that is wrong is not believed.
 
     Parameters
     ----------
     penalty
         C > 0 (default 1e6).
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
     tolerance
         LIBSVM's stopping tolerance, > 0 (default 1e-3).
-    iterations
-        LIBSVM's own at most (default 1e6): it cannot be interrupted, and on data without a
-        separator it may take hours.
+    first, iterations
+        LIBSVM's own iterations at most, in the first training and in the longest one, 1 or more
+        (default 1e6 both: one training; on data without a separator it may take hours).
 
     References
     ----------
@@ -58,7 +75,9 @@ class Svc(SeesAll):
     """
 
     penalty: Annotated[float, Field(gt=0)] = 1e6
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
     tolerance: Annotated[float, Field(gt=0)] = 1e-3
+    first: Annotated[int, Field(ge=1)] = 1_000_000
     iterations: Annotated[int, Field(ge=1)] = 1_000_000
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SvcState:
@@ -69,54 +88,70 @@ class Svc(SeesAll):
         InputError
             If the system is not one of rows.
         """
-        if not isinstance(system.cone, Orthant):
-            raise InputError("svc separates rows and kernels only; choose another algorithm")
-        return SvcState(np.zeros(system.dimension), weights=np.zeros(system.cone.size))
+        refuse_other_cones(self, system)
+        length = min(self.first, self.iterations)
+        return SvcState(
+            np.zeros(system.dimension), weights=np.zeros(system.cone.size), length=length
+        )
 
     def step(
         self, system: ConicSystem, state: SvcState, most: int
     ) -> tuple[SvcState, Claim | None]:
-        """Train once; claim the answer, or where it does not separate the bound of its weights."""
+        """Train once; claim what the point and the weights support, at last the point anyway.
+
+        Raises
+        ------
+        NumericalError
+            If LIBSVM returns nothing.
+        """
         if state.trained:
-            return state, FeasiblePoint(state.point.copy())
-        inner = inner_products(system)
+            return state, claimed(system, state, self.epsilon)
+        state.weights, converged = self._train(system, state.length)
+        state.point = system.combine(state.weights)
+        state.updates += 1
+        state.iterations += state.length
+        state.phase = f"{state.length} iterations"  # so that the budget is looked at in between
+        state.trained = converged or state.length == self.iterations
+        state.length = min(2 * state.length, self.iterations)
+        answer = claimed if state.trained else supported
+        return state, answer(system, state, self.epsilon)
+
+    def _train(self, system: ConicSystem, length: int) -> tuple[FloatArray, bool]:
+        """Return the weights of the machine, and whether it has converged."""
+        symmetrised, kernel = training_data(system)
         machine = SVC(
             C=self.penalty,
             tol=self.tolerance,
-            max_iter=self.iterations,
-            kernel="precomputed",
+            max_iter=length,
+            kernel=kernel,
             cache_size=1000.0,
         )
-        symmetrised = np.block([[inner, -inner], [-inner, inner]])
-        with warnings.catch_warnings():  # the proof says whether it has converged
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(symmetrised, np.repeat([1.0, -1.0], len(inner)))
-        dual = np.zeros(2 * len(inner))
-        dual[machine.support_] = machine.dual_coef_[0]
-        state.weights = dual[: len(inner)] - dual[len(inner) :]
-        if not state.weights.any():
+        size = system.cone.size
+        with quiet():
+            machine.fit(symmetrised, np.repeat([1.0, -1.0], size))
+        coefficients: Any = machine.dual_coef_
+        found = coefficients if isinstance(coefficients, np.ndarray) else coefficients.toarray()
+        dual = np.zeros(2 * size)
+        dual[machine.support_] = found[0]
+        weights = np.maximum(dual[:size] - dual[size:], 0.0)
+        if not weights.any():
             raise NumericalError("LIBSVM returned no support vector")
-        state.weights = np.maximum(state.weights, 0.0)
-        state.point = system.combine(state.weights)
-        state.updates, state.iterations, state.trained = 1, 1, True
-        if lowest(system.cone, system.scores(state.point)) > 0.0:
-            return state, FeasiblePoint(state.point.copy())
-        bound = system.upper(state.weights)
-        return state, MarginBelow(state.weights.copy(), (1.0 + 1e-9) * bound + system.resolution)
+        return weights, int(machine.n_iter_[0]) < length
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: none is stated for LIBSVM's iterations in these terms."""
         return Bound(None, "LIBSVM", "a reference solver without a bound in these terms")
 
 
-def inner_products(system: ConicSystem) -> FloatArray:
-    """Return <a_i, a_j> of the rows as the system sees them, shape ``(m, m)``."""
+def training_data(system: ConicSystem) -> tuple[Rows, Kernel]:
+    """Return the rows with both signs, or the inner products of the features with both signs."""
     operator = system.operator
-    scale = np.ones(operator.size) if operator.scale is None else operator.scale
     if isinstance(operator, Gram):
+        scale = np.ones(operator.size) if operator.scale is None else operator.scale
         signed = operator.signs * scale
-        return np.asarray(operator.kernel * np.outer(signed, signed))
-    assert isinstance(operator, Matrix)
-    data = operator.data if isinstance(operator.data, np.ndarray) else operator.data.toarray()
-    rows = data * scale[:, None]
-    return np.asarray(rows @ rows.T)
+        inner = operator.kernel * np.outer(signed, signed)
+        return np.block([[inner, -inner], [-inner, inner]]), "precomputed"
+    rows = rows_of(system)
+    if isinstance(rows, np.ndarray):
+        return np.vstack([rows, -rows]), "linear"
+    return sp.csr_array(sp.vstack([rows, -rows])), "linear"

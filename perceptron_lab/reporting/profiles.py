@@ -47,10 +47,10 @@ class Profile:
 def profiles(runs: pd.DataFrame) -> list[Profile]:
     """Return r = t / min t over the labels, per instance, in the order of the labels.
 
-    t is the time to a proved answer; a failure, a limit, an answer without proof and a cell that
-    was not run have none. Where some label has proved a feasible point, a bound of the margin is no
-    answer: it leaves open what the other has decided. An instance that no label has solved counts
-    for all as not solved.
+    t is the time to a proved answer, that of the proof included; a failure, a limit, an answer
+    without proof and a cell that was not run have none. Where some label has proved a feasible
+    point, a bound of the margin is no answer: it leaves open what the other has decided. An
+    instance that no label has solved counts for all as not solved.
 
     Parameters
     ----------
@@ -61,7 +61,8 @@ def profiles(runs: pd.DataFrame) -> list[Profile]:
     feasible = proved & (runs["status"] == Status.FEASIBLE)
     decided = feasible.groupby([runs["problem"], runs["seed"]]).transform("any")
     proved &= ~(decided & (runs["status"] == Status.MARGIN_BOUNDED))
-    times = runs["seconds"].clip(lower=RESOLUTION).where(proved, np.inf).fillna(np.inf)
+    spent = runs["seconds"] + runs["proof_seconds"]
+    times = spent.clip(lower=RESOLUTION).where(proved, np.inf).fillna(np.inf)
     table = runs.assign(time=times).pivot(index=["problem", "seed"], columns="label", values="time")
     table = table.fillna(np.inf)
     best = table.min(axis="columns").where(lambda least: np.isfinite(least), 1.0)

@@ -13,7 +13,16 @@ from perceptron_lab.results import Status
 
 TEXT: Final = ("cell", "problem", "label", "status")
 COUNTS: Final = ("updates", "queries", "seconds")
-NUMBERS: Final = ("constraints", "dimension", "seed", *COUNTS, "products", "margin_upper", "bound")
+NUMBERS: Final = (
+    "constraints",
+    "dimension",
+    "seed",
+    *COUNTS,
+    "proof_seconds",
+    "products",
+    "margin_upper",
+    "bound",
+)
 SIGNED: Final = ("margin_lower",)
 REQUIRED: Final = (*TEXT, "proved", *NUMBERS, *SIGNED)
 """The columns that reports need; further ones are carried along unchecked."""

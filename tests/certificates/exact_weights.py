@@ -112,11 +112,16 @@ def exact_columns(data: FloatArray) -> list[Vector]:
 
 
 def nearest(cone: Cone, data: FloatArray, weights: Vector) -> tuple[Vector, Fraction] | None:
-    """w' with A w' = 0 exactly, and q, of Dikin's ellipsoid at w; None if A H A* is singular."""
+    """w' with A w' = 0 exactly, and q, of Dikin's ellipsoid at w; None if A H A* is singular.
+
+    Unknowns that do not occur where w is not zero have no equation.
+    """
     columns = exact_columns(data)
-    images = [represented(cone, weights, column) for column in columns]
-    residual = [inner(column, weights) for column in columns]
-    system = [[inner(column, image) for image in images] for column in columns]
+    pairs = [(column, represented(cone, weights, column)) for column in columns]
+    equations = [column for column, image in pairs if any(image)]
+    images = [image for _, image in pairs if any(image)]
+    residual = [inner(column, weights) for column in equations]
+    system = [[inner(column, image) for image in images] for column in equations]
     multipliers = solution(system, residual)
     if multipliers is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -12,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from perceptron_lab.certificates import rounding
 from perceptron_lab.certificates.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     above,
     below,
+    combination_with_radius,
     exact_dot,
     float_below,
     gamma,
@@ -101,6 +104,79 @@ def test_dense_and_sparse_products_are_enclosed(data: tuple[FloatArray, FloatArr
     matrix, vector = data
     assert encloses(*product_with_radius(matrix, vector), matrix, vector)
     assert encloses(*product_with_radius(sp.csr_array(matrix), vector), matrix, vector)
+
+
+@PROPERTY
+@given(products)
+def test_combinations_are_enclosed(data: tuple[FloatArray, FloatArray]) -> None:
+    matrix, vector = data
+    turned = np.ascontiguousarray(matrix.T)
+    assert encloses(*combination_with_radius(vector, turned), matrix, vector)
+    assert encloses(*combination_with_radius(vector, matrix.T), matrix, vector)
+
+
+def unaligned(matrix: FloatArray) -> FloatArray:
+    """The same entries at an odd address."""
+    room = np.zeros(matrix.nbytes + 1, dtype=np.uint8)[1:].view(np.float64).reshape(matrix.shape)
+    room[...] = matrix
+    assert not room.flags.aligned
+    return room
+
+
+def read_only(matrix: FloatArray) -> FloatArray:
+    copied = matrix.copy()
+    copied.flags.writeable = False
+    return copied
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        np.asfortranarray,
+        lambda matrix: np.repeat(matrix, 2, axis=1)[:, ::2],
+        lambda matrix: matrix[::-1, ::-1],
+        lambda matrix: matrix.astype(np.float32),
+        lambda matrix: matrix.astype(">f8"),
+        unaligned,
+        read_only,
+    ],
+    ids=["columns", "every other", "reversed", "single", "big-endian", "unaligned", "read-only"],
+)
+def test_products_of_every_layout_are_enclosed(
+    layout: Callable[[FloatArray], FloatArray],
+) -> None:
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        matrix = layout(rng.standard_normal((5, 9)))
+        exactly = np.asarray(matrix, dtype=np.float64)
+        vector, weights = rng.standard_normal(18)[::2], rng.standard_normal(5)
+        weights[seed % 5] = 0.0
+        product, radius = product_with_radius(matrix, vector)
+        assert encloses(product, radius, exactly, vector)
+        np.testing.assert_allclose(product, exactly @ vector, atol=1e-14)
+        total, error = combination_with_radius(weights, matrix)
+        assert encloses(total, error, exactly.T, weights)
+        assert (error < 1e-14).all()
+
+
+def test_the_radius_of_a_combination_counts_the_rows_with_weight() -> None:
+    weights = np.zeros(300)
+    weights[::3] = -1.0
+    total, radius = combination_with_radius(weights, np.ones((300, 2)))
+    assert total.tolist() == [-100.0, -100.0]
+    np.testing.assert_allclose(radius, 102 * UNIT_ROUNDOFF * 100.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize("terms", [1, 2, 100, 10**6, 10**9, 5 * 10**13])
+def test_the_radius_bounds_gamma_times_the_least_that_magnitudes_are_computed_as(
+    terms: int,
+) -> None:
+    share = Fraction(terms, 2**53)
+    for size in (1.0, 1.9, 0.3):
+        computed = np.array([size])
+        radius = Fraction(float(rounding._radius(terms, computed)[0]))
+        assert radius >= share / (1 - share) * Fraction(size) / (1 - share)
+        assert radius <= (share + Fraction(2, 2**53)) * Fraction(size) * Fraction(1.03)
 
 
 def test_products_of_subnormals_are_enclosed() -> None:

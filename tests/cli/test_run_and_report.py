@@ -128,7 +128,7 @@ def test_an_interrupt_says_what_is_saved(capsys: pytest.CaptureFixture[str]) -> 
 def test_jobs_give_the_same_rows() -> None:
     assert main(["run", "small.yaml", "-q", "--output", "one"]) == 0
     assert main(["run", "small.yaml", "-q", "--output", "two", "--jobs", "2"]) == 0
-    clocks = ("seconds", "total_seconds")
+    clocks = ("seconds", "proof_seconds", "total_seconds")
     one, two = (
         [{k: v for k, v in row.items() if k not in clocks} for row in rows(f"{folder}/small")]
         for folder in ("one", "two")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
@@ -50,6 +51,8 @@ def write_rows(name: str, rows: Any) -> None:
         np.save(name, rows)
     elif kind == ".npz":
         np.savez(name, anything=rows)
+    elif kind == ".parquet":
+        pd.DataFrame(rows, columns=[f"x{j}" for j in range(rows.shape[1])]).to_parquet(name)
     else:
         write_text(name, rows)
 
@@ -62,7 +65,7 @@ def write_svmlight(name: str) -> None:
     Path(name).write_text("\n".join(lines) + "\n")
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.npy", "a.npz", "A.CSV"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.npy", "a.npz", "a.parquet", "A.CSV"])
 def test_rows_are_a_homogeneous_system(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     write_rows(name, ROWS)
     assert main(["solve", name, "--save", "answer.npz"]) == 0
@@ -214,7 +217,17 @@ def test_a_failed_run_is_exit_code_1(
         (["a.csv", "--labels", "0"], "Error: a.csv: there is no column 0; give 1 to 2, or last"),
         (["a.csv", "--labels", "kind"], "a.csv: no column is called 'kind'; give a name of the"),
         (["a.csv", "--labels", "last"], "Error: a.csv: labels take 3 values"),
-        (["a.dat-s", "--labels", "last"], "labels are a column of .csv, .tsv and .npy files"),
+        (
+            ["a.dat-s", "--labels", "last"],
+            "labels are a column of .csv, .tsv, .npy and .parquet files",
+        ),
+        (
+            ["a.csv", "--memory", "2GB"],
+            "Error: a.csv: a .csv file is read as a whole; leave the me",
+        ),
+        (["a.npy", "--memory", "big"], "received 'big'; give a size such as 64MB or 2GB"),
+        (["a.npy", "--memory", "-1MB"], "received '-1MB'; give a size such as 64MB or 2GB"),
+        (["a.npy", "--memory", "999kB"], "received '999kB'; allowed: 1MB or more"),
         (["a.csv", "--save", "none/r.npz"], "Error: none/r.npz: there is no folder none; make it"),
         (["a.csv", "--save", "."], "File '.' is a directory"),
     ],
@@ -247,6 +260,8 @@ def test_a_wrong_command_line_is_exit_code_2(
         ("a.csv", b"1,2\n\xff,3\n", "not a .csv file that can be read"),
         ("a.npy", "1,2\n", "not a .npy file that can be read"),
         ("a.npy", b"\x93NUMPY", "not a .npy file that can be read"),
+        ("a.parquet", "1,2\n", "not a Parquet file that can be read"),
+        ("a.parquet", "", "not a Parquet file that can be read"),
         ("a.npz", "1,2\n", "not a .npz file that can be read (File is not a zip file)"),
         ("a.svm", "", "give a non-empty matrix"),
         ("a.svm", "1 1:x\n", "not a .svm file that can be read"),
@@ -297,6 +312,31 @@ def test_rows_of_numpy_are_mapped_and_not_read() -> None:
     assert any(isinstance(owner, np.memmap) for owner in owners)
     assert main(["solve", "a.npy"]) == 0
     assert (np.load("a.npy") == ROWS).all()
+
+
+@pytest.mark.parametrize("memory", ["1MB", "1.5 mb", "2GB", "1000000", "1000k"])
+@pytest.mark.parametrize("name", ["a.npy", "a.parquet"])
+def test_rows_are_read_block_by_block(
+    name: str, memory: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_rows(name, ROWS)
+    assert main(["solve", name, "--memory", memory, "--save", "answer.npz"]) == 0
+    assert "FEASIBLE (proved)" in capsys.readouterr().out
+    assert (ROWS @ Result.load("answer.npz").point > 0).all()
+
+
+def test_labels_of_rows_that_are_read_block_by_block() -> None:
+    np.save("a.npy", np.column_stack([EXAMPLES[:, 0], LABELS, EXAMPLES[:, 1]]))
+    words = ["solve", "a.npy", "--labels", "2", "--memory", "1MB", "--save", "answer.npz"]
+    assert main(words) == 0
+    point = Result.load("answer.npz").point
+    assert (LABELS * (EXAMPLES @ point[:2] + point[2]) > 0).all()
+
+
+def test_an_algorithm_that_needs_all_rows_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("a.npy", ROWS)
+    assert main(["solve", "a.npy", "--memory", "1MB", "--algorithm", "cyclic-perceptron"]) == 2
+    assert "all of them at once are asked for; choose auto" in capsys.readouterr().err
 
 
 def test_an_archive_under_a_wrong_name_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from perceptron_lab.compiled.cyclic_sweeps import (
+    SEPARATED,
+    SPENT,
+    STUCK,
     perceptron_sweep,
     perceptron_sweep_reference,
     relaxed_sweep,
     relaxed_sweep_reference,
+    separating_sweeps,
+    stretch_again,
     stretch_rows,
     stretch_rows_reference,
+    unstretched,
 )
 from perceptron_lab.results import FloatArray
 from tests.families import planted
@@ -167,3 +173,96 @@ def test_stretched_rows_are_the_reference_and_unit_rows_of_the_map(
         assert rows.dtype == kind
         np.testing.assert_allclose(rows, mapped, rtol=0, atol=tolerance)
     assert numbers[0] == numbers[1] == numbers[2] == (original @ direction <= 0).sum()
+
+
+# --- sweeps and stretches in turns ---------------------------------------------------------------
+
+
+def separating(
+    rows: npt.NDArray[Any], most: int, seed: int = 0
+) -> tuple[int, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return how it ended, the stretched rows, the point and the directions."""
+    dimension = rows.shape[1]
+    stretched, point = rows.copy(), np.zeros(dimension, rows.dtype)
+    starts = np.random.default_rng(seed).standard_normal((most + 2, dimension)).astype(rows.dtype)
+    directions = np.empty((most, dimension), rows.dtype)
+    ending, stretches, used, seen, row = separating_sweeps(
+        stretched, point, starts, directions, 0.1, 4 * dimension, 1000, 0, False
+    )
+    assert 0 <= stretches <= most
+    assert stretches <= used <= len(starts)
+    assert 0 <= row < len(rows) <= seen
+    return ending, stretched, point, directions[:stretches]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("seed", range(10))
+def test_planted_rows_are_separated_by_sweeps_and_stretches(seed: int, kind: Any) -> None:
+    margin = 1e-3 if kind is np.float32 else 1e-8
+    given = planted(5, 300, margin, np.random.default_rng(seed))[0]
+    rows = np.ascontiguousarray(given, dtype=kind)
+    ending, stretched, point, directions = separating(rows, 60, seed)
+    assert ending == SEPARATED
+    assert len(directions) > 0
+    assert (stretched @ point).min() > 0
+    np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1.0, rtol=1e-5)
+    answer = point.astype(float)
+    unstretched(answer, directions)
+    assert (given @ answer).min() > 0.0
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_join_are_stretched_as_the_others_were(seed: int, kind: Any) -> None:
+    rows = np.ascontiguousarray(planted(4, 80, 1e-4, np.random.default_rng(seed))[0], dtype=kind)
+    _, stretched, _, directions = separating(rows, 20, seed)
+    joining = rows.copy()
+    stretch_again(joining, directions)
+    np.testing.assert_array_equal(joining, stretched)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_points_are_unstretched_by_the_product_of_the_stretches(kind: Any) -> None:
+    directions = unit(7, 4, 3, kind)
+    product = np.eye(4)
+    for x in directions.astype(float):
+        product = product @ (np.eye(4) + np.outer(x, x))
+    point = np.array([1.0, -2.0, 0.5, 3.0])
+    expected = product @ point
+    unstretched(point, directions)
+    np.testing.assert_allclose(point, expected, rtol=1e-12)
+
+
+def test_a_thousand_stretches_do_not_overflow() -> None:
+    directions = np.tile(np.eye(3)[:1], (5000, 1))
+    point = np.ones(3)
+    unstretched(point, directions)
+    assert np.isfinite(point).all()
+    assert point[0] > 0.0
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_relaxed_sweeps_get_stuck_where_0_is_well_inside(kind: Any) -> None:
+    rows = np.ascontiguousarray(np.vstack([np.eye(3), -np.eye(3)]), dtype=kind)
+    assert separating(rows, 10)[0] == STUCK
+
+
+def test_stretches_may_be_spent() -> None:
+    rows = planted(6, 200, 1e-9, np.random.default_rng(0))[0]
+    ending, _, point, directions = separating(rows, 2)
+    assert ending == SPENT
+    assert len(directions) == 2
+    assert not point.any() or (rows @ point).min() <= 0.0
+
+
+def test_a_point_that_separates_is_kept_unless_a_stretch_comes_first() -> None:
+    rows, centre = planted(5, 100, 0.1, np.random.default_rng(2))
+    for stretch in (False, True):
+        point, directions = centre.copy(), np.empty((5, 5))
+        starts = np.random.default_rng(1).standard_normal((7, 5))
+        ending, stretches, *_ = separating_sweeps(
+            rows.copy(), point, starts, directions, 0.1, 20, 1000, 0, stretch
+        )
+        assert ending == SEPARATED
+        assert (stretches > 0) == stretch
+        assert np.array_equal(point, centre) != stretch

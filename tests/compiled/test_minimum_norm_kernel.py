@@ -18,12 +18,12 @@ from tests.families import infeasible, planted
 
 PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
 COMPILED = [
-    "_forward",
     "_enter",
     "_leave",
     "_affine_minimiser",
     "_descend",
-    "_combine",
+    "_candidate",
+    "_pooled",
     "_minimum_norm",
 ]
 
@@ -156,3 +156,15 @@ def test_the_interpreted_kernels_stay_within_their_arrays(
         nearest, _ = minimum_norm_point_reference(np.asarray(rows))
         np.testing.assert_allclose(point, nearest, rtol=0, atol=1e-7)
         assert weights.min() >= 0
+
+
+def test_it_may_end_at_the_first_separator() -> None:
+    saved = 0
+    for seed in range(20):
+        rows = unit(400, 8, seed)
+        rows *= np.sign(rows[:, [0]])
+        point, weights, turns = minimum_norm_point(rows, 1000, separator=True)
+        assert (rows @ point).min() > 0.0
+        assert weights @ rows == pytest.approx(point, abs=1e-15)
+        saved += minimum_norm_point(rows, 1000)[2] - turns
+    assert saved > 0

@@ -342,6 +342,7 @@ def test_the_flags_are_those_of_the_papers() -> None:
         "adaptive-mirror-prox",
         "primal-dual",
         "minimum-norm-point",
+        "whitened",
         "auto",
         *PEERS,
     }

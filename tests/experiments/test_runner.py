@@ -19,7 +19,7 @@ from perceptron_lab.experiments.store import COLUMNS
 from perceptron_lab.results import Result
 from tests.experiments.conftest import Configure
 
-CLOCKS = ("seconds", "total_seconds")
+CLOCKS = ("seconds", "proof_seconds", "total_seconds")
 
 
 def rows_on_disk(folder: Path) -> list[dict[str, str]]:

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import InputError
+from perceptron_lab.goals import Budget
 from perceptron_lab.operators.kernels import Linear, Rbf
 from perceptron_lab.peers.svc import Svc
 from perceptron_lab.results import Status
@@ -42,13 +44,42 @@ def test_it_separates_what_a_kernel_separates():
 
 def test_where_nothing_separates_its_weights_bound_the_margin():
     rows = infeasible(3, 12, np.random.default_rng(3))
-    result = solve(rows, Svc(iterations=1000))
+    result = solve(rows, Svc(iterations=1000, epsilon=0.5))
     assert result.status in (Status.MARGIN_BOUNDED, Status.INFEASIBLE)
     assert result.proved
     assert result.margin_upper < 0.5
+    assert solve(rows, Svc(iterations=1, epsilon=1e-12)).status is Status.UNVERIFIED
 
 
 def test_only_rows_and_kernels():
     system = ConicSystem.second_order(np.eye(3), [3])
     with pytest.raises(InputError, match="rows and kernels only"):
         solve(system, "svc")
+
+
+def test_it_is_trained_for_twice_as_long_until_it_separates():
+    rows = planted(6, 80, 1e-3, np.random.default_rng(0))[0]
+    short = solve(rows, Svc(first=2, iterations=4))
+    assert short.status is not Status.FEASIBLE
+    assert (short.updates, short.iterations) == (2, 6)
+    result = solve(rows, Svc(first=2))
+    assert result.status is Status.FEASIBLE
+    assert result.updates > 2
+    assert result.iterations == 2 * (2**result.updates - 1)
+    assert solve(rows, Svc(first=2), budget=Budget(updates=1)).status is Status.UPDATE_LIMIT
+
+
+def test_sparse_rows_are_the_same_rows():
+    rows = planted(6, 40, 0.05, np.random.default_rng(2))[0]
+    rows = np.where(abs(rows) < 0.05, 0.0, rows)
+    one, two = (solve(data, "svc") for data in (rows, sp.csr_array(rows)))
+    assert one.status is two.status is Status.FEASIBLE
+    assert one.point == pytest.approx(two.point, rel=1e-2, abs=1e-3)
+
+
+def test_a_machine_that_is_wrong_is_not_believed(monkeypatch):
+    rows = planted(4, 20, 0.1, np.random.default_rng(0))[0]
+    monkeypatch.setattr(Svc, "_train", lambda *_: (np.zeros(20), True))
+    result = solve(rows, "svc")
+    assert result.status is Status.UNVERIFIED
+    assert not result.proved

@@ -14,7 +14,16 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.results import Bound, Result, Status, Trace
 
 Row = dict[str, Any]
-NUMBERS = ("updates", "queries", "products", "seconds", "margin_lower", "margin_upper", "bound")
+NUMBERS = (
+    "updates",
+    "queries",
+    "products",
+    "seconds",
+    "proof_seconds",
+    "margin_lower",
+    "margin_upper",
+    "bound",
+)
 """What a cell without a result has none of."""
 NOTHING: Row = dict.fromkeys(NUMBERS) | {"proved": False}
 """The changes of a row whose cell has no result."""
@@ -45,6 +54,7 @@ def make_row(problem: str, label: str, **changes: Any) -> Row:
         "queries": queries,
         "products": float(queries),
         "seconds": 0.25 if label == "PRA" else 0.5,
+        "proof_seconds": 0.0,
         "margin_lower": 1e-4,
         "margin_upper": 0.125,
         "bound": 1e6,
@@ -86,6 +96,7 @@ def make_result(trace: Trace, bound: Bound | None = None) -> Result:
         iterations=trace.iterations[-1],
         products=trace.products[-1],
         seconds=trace.seconds[-1],
+        proof_seconds=0.5,
         total_seconds=9.0,
         trace=trace,
         certificate={},

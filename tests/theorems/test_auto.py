@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.auto import Auto, spread, whitened
-from perceptron_lab.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.algorithms.auto import Auto
 from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.kernels import Linear, Rbf
@@ -89,31 +88,3 @@ def test_a_goal_on_the_upper_bound_ends_with_weights():
     result = solve(rows, "auto", goal={"margin_upper": 1e-3}, budget=Budget(updates=100))
     assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
     assert result.margin_upper <= 1e-3
-
-
-@pytest.mark.parametrize("rank", [2, 5, 8])
-def test_whitened_rows_have_orthonormal_columns(rank):
-    rng = np.random.default_rng(rank)
-    rows = (
-        rng.standard_normal((40, rank))
-        @ rng.standard_normal((rank, 8))
-        @ np.diag(10.0 ** -np.arange(8))
-    )
-    transform = whitened(rows)
-    assert transform.shape == (8, rank)
-    mapped = rows @ transform
-    product = mapped.T @ mapped
-    assert np.allclose(product / product[0, 0], np.eye(rank), atol=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_weights_are_spread_over_more_rows(seed):
-    rng = np.random.default_rng(seed)
-    rows = rng.standard_normal((200, 10))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    weights = minimum_norm_point(rows, 1000)[1]
-    wider = spread(rows, weights, rng)
-    assert (wider >= 0).all()
-    assert wider.sum() == pytest.approx(1.0)
-    assert (wider > 0).sum() > (weights > 0).sum()
-    assert np.linalg.norm(wider @ rows) < 1e-12

@@ -16,7 +16,8 @@ def profile(evidence: Evidence) -> Table:
 
     Columns: ``label``, ``instances`` (problems and seeds of the experiment), ``within 1``,
     ``within 2``, ``within 10``, ``within 100``: the share of instances that the label has solved,
-    with proof, in at most that many times the seconds of the fastest label there; ``solved``, the
+    with proof, in at most that many times the seconds, those of the proof included, of the fastest
+    label there; ``solved``, the
     share with a proved answer; ``status``, the endings of its cells.
     """
     found = profiles(evidence.frame)
@@ -33,7 +34,8 @@ def profile(evidence: Evidence) -> Table:
 
 _NOTE = (
     "Within $\\tau$: the share of instances (problems and seeds) that are solved, with proof, in "
-    "at most $\\tau$ times the seconds of the fastest label on the instance. What has no proved "
+    "at most $\\tau$ times the seconds, those of the proof included, of the fastest label on the "
+    "instance. What has no proved "
     "answer counts as not solved, and so does a bound of the margin where another label has proved "
     "a feasible point."
 )

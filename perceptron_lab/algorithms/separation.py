@@ -1,0 +1,257 @@
+"""A separator of a few rows, or weights that show that there is none: what ``auto`` looks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from perceptron_lab.algorithms.rescaled_sweeps import SweptRows, separates
+from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
+from perceptron_lab.compiled.entropic_separation import Course, carried, separate
+from perceptron_lab.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.whitening import LARGEST_DIMENSION, Whitening
+from perceptron_lab.results import FloatArray, IntArray
+
+FEW = 4
+"""Rows, in units of the dimension, that are not worth primal-dual steps."""
+STEPS = 100
+"""Primal-dual steps between looks at what they have come to."""
+MOST_STEPS = 400
+"""Primal-dual steps in one attempt."""
+MEMORY = 1000.0
+"""What the sum of earlier steps counts at most when rows have joined."""
+HOPELESS = 1e-5
+"""An upper bound of the margin below which primal-dual steps are too many."""
+FIRST_PATIENCE = 8
+"""Stretches of the space in the first attempt; every further one makes twice as many."""
+MOST_PATIENCE = 2000
+"""Stretches of the space in one attempt, beyond which doubles cannot go."""
+SHARE = 0.5
+"""Work of Wolfe's algorithm at most, as a part of that of the sweeps before it."""
+MOST_DRAWS = 6
+"""How often the space is drawn out; each time the margin grows by a factor 1 / delta at best."""
+ILL_CONDITIONED = 10.0
+"""Rows of a larger condition number are whitened."""
+_CHUNK = 2**17
+"""Entries that are converted to single precision at a time."""
+
+
+@dataclass
+class Separation:
+    """Rows of a system, more of which may join, and the search for y with a'y > 0 for all of them.
+
+    1. Primal-dual steps in single precision, while they are few: they are the fastest where the
+       margin is not too small.
+    2. The rescaled perceptron, in compiled sweeps in single precision: it does not mind small
+       margins.
+    3. Wolfe's algorithm towards the point of least norm in the hull, for as much work as was spent
+       on 2. Where it gets there, that point separates the rows; or 0 is in the hull, and its
+       weights prove that nothing does; or its margin drowns in rounding.
+    4. Then the rows are whitened if they are ill-conditioned; else the space is drawn out along
+       that point, which makes it exact again.
+
+    From 4 on everything is in double precision, and 2 and 3 take turns, with twice the stretches
+    each time.
+
+    Parameters
+    ----------
+    operator
+        The data, of rows of norm 1.
+    working
+        Which rows, shape ``(k,)``.
+    hull
+        Weights of the last point of least norm, shape ``(k,)``, or None.
+    events
+        What was decided, in words.
+    """
+
+    operator: Matrix
+    working: IntArray
+    hull: FloatArray | None = None
+    patience: int = FIRST_PATIENCE
+    steps: int = 0
+    events: list[str] = field(default_factory=list)
+    _single: npt.NDArray[np.float32] | None = field(init=False)
+    _course: Course | None = None
+    _swept: SweptRows | None = None
+
+    def __post_init__(self) -> None:
+        few = len(self.working) <= FEW * self.operator.dimension
+        self._single = None if few else _in_single(self.operator, self.working)
+
+    @property
+    def swept(self) -> SweptRows:
+        """The rows in double precision, and in the space in which they are swept."""
+        if self._swept is None:
+            self._swept = SweptRows(self.operator.rows(self.working))
+        return self._swept
+
+    @property
+    def summary(self) -> str:
+        """What was done, in words."""
+        parts = [f"{self.steps} primal-dual steps in single precision"] if self.steps else []
+        if self._swept is not None:
+            digits = "single" if self._swept.precision is np.float32 else "double"
+            parts.append(f"{self._swept.stretches} stretches of the space, in {digits} precision")
+        return ", ".join(parts)
+
+    def join(self, joining: IntArray) -> None:
+        """Take more rows in."""
+        self.working = np.concatenate([self.working, joining])
+        if self._single is not None:
+            self._single = np.concatenate([self._single, _in_single(self.operator, joining)])
+        if self._swept is not None:
+            self._swept.join(self.operator.rows(joining))
+        if self.hull is not None:
+            self.hull = np.concatenate([self.hull, np.zeros(len(joining))])
+
+    def restart(self) -> None:
+        """Forget what was found, and search in double precision from now on."""
+        self._single = None
+        self._swept = SweptRows(self.swept.given, precision=np.float64)
+        self.events.append("sweeps begun again in double precision")
+
+    def separate(self, rng: np.random.Generator, zero: float) -> FloatArray | None:
+        """Return y with a'y > 0 for all rows, or None: then norm(A hull) <= zero.
+
+        Raises
+        ------
+        NumericalError
+            If neither is found as far as doubles go.
+        """
+        point = self._stepped()
+        while point is None:
+            before = self.swept.seen
+            point = self.swept.separate(rng, self.patience)
+            if point is None:
+                nearest, optimal = self._nearest(self.swept.seen - before)
+                if separates(self.swept.given, nearest):
+                    return nearest
+                length = float(np.linalg.norm(nearest))
+                if length <= zero:
+                    return None
+                if not self._whitened() and optimal:
+                    point = self._drawn_out(nearest)
+                if point is None:
+                    self._persist(length)
+        return point
+
+    def _stepped(self) -> FloatArray | None:
+        """Return what primal-dual steps take for a separator, or None from the first failure on."""
+        if self._single is None:
+            return None
+        if self._course is not None:
+            self._course = carried(self._course, self._single, memory=MEMORY)
+        for _ in range(MOST_STEPS // STEPS):
+            run = separate(self._single, STEPS, start=self._course)
+            self._course = run.course
+            self.steps += run.iterations
+            if run.separated:
+                return run.point
+            if run.length <= HOPELESS:
+                break
+        self._single = None
+        self.events.append(f"margin of {len(self.working)} rows at most {run.length:.0e}: sweeps")
+        return None
+
+    def _nearest(self, seen: int) -> tuple[FloatArray, bool]:
+        """Go on towards the point of least norm; return it and whether it was reached."""
+        rows, dimension = self.swept.given, self.operator.dimension
+        stuck = self.swept.stretches < self.patience
+        turns = 4 * dimension if stuck else max(100, round(SHARE * seen / dimension))
+        nearest, self.hull, made = minimum_norm_point(rows, turns, self.hull, separator=True)
+        self.events.append(
+            f"after {self.swept.stretches} stretches: point of least norm of {len(rows)} rows, "
+            f"{made} turns, norm {np.linalg.norm(nearest):.1e}"
+        )
+        return nearest, made < turns
+
+    def _whitened(self) -> bool:
+        """Whiten the rows if they are ill-conditioned, once; return whether that was done."""
+        rows, dimension = self.swept.given, self.operator.dimension
+        if self.swept.precision is np.float64 or dimension > LARGEST_DIMENSION:
+            return False
+        whitening = Whitening(Matrix(rows), np.ones(len(rows)), unit=True)
+        if whitening.condition <= ILL_CONDITIONED:
+            return False
+        self._swept = SweptRows(rows, whitening.map, np.float64)
+        rank, condition = whitening.map.shape[1], whitening.condition
+        self.events.append(f"whitened: condition {condition:.0e}, rank {rank} of {dimension}")
+        return True
+
+    def _drawn_out(self, nearest: FloatArray) -> FloatArray | None:
+        """Return a separator where that of the least norm drowns in rounding, or None.
+
+        The point w of least norm is known to about u in units of the rows, so that w / norm(w) is
+        off by delta = u / norm(w), while scores are norm(w)^2 only. Drawn out along it by up to
+        1 / delta, the space has a margin of norm(w) / delta or so, and w is found there again.
+        """
+        assert self.hull is not None
+        rows, dimension = self.swept.given, self.operator.dimension
+        point = equal_scores(rows[self.hull > 0.0])
+        if separates(rows, point):
+            self.events.append("equal scores on the rows that carry the point of least norm")
+            return point
+        transform = np.eye(dimension)
+        for times in range(1, MOST_DRAWS + 1):
+            length = float(np.linalg.norm(nearest))
+            if length <= UNIT_ROUNDOFF:
+                return None
+            axis, factor = nearest / length, min(0.1 / length, length / UNIT_ROUNDOFF)
+            transform += (factor - 1.0) * np.outer(transform @ axis, axis)
+            images = rows @ transform
+            norms = np.sqrt(np.einsum("ij,ij->i", images, images))
+            images /= norms[:, None]
+            nearest, _, _ = minimum_norm_point(
+                images, 4 * dimension, self.hull * norms, separator=True
+            )
+            point = np.asarray(transform @ nearest)
+            if separates(rows, point):
+                self.events.append(f"drawn out {times} times along the point of least norm")
+                self._swept = SweptRows(rows, transform, np.float64)
+                self._swept.point = nearest
+                return point
+        return None
+
+    def _persist(self, length: float) -> None:
+        """Prepare a longer attempt."""
+        if self.patience > MOST_PATIENCE:
+            raise NumericalError(
+                f"{len(self.working)} rows were not separated after {self.swept.stretches} "
+                f"stretches, and the hull is {length:.1e} from 0: the margin is beyond double "
+                "precision here"
+            )
+        self.patience *= 2
+        if self.swept.precision is np.float32:
+            self._swept = self.swept.in_double()
+            self.events.append("sweeps in double precision from here")
+
+
+def _in_single(operator: Matrix, indices: IntArray) -> npt.NDArray[np.float32]:
+    """Return some rows in single precision, C order; never all of them in double precision."""
+    single = np.empty((len(indices), operator.dimension), np.float32)
+    step = max(1, _CHUNK // operator.dimension)
+    for first in range(0, len(indices), step):
+        at = slice(first, first + step)
+        single[at] = operator.rows(indices[at])
+    return single
+
+
+def equal_scores(rows: FloatArray) -> FloatArray:
+    """Return the shortest y with a'y = 1 for all rows, or the least-squares one.
+
+    On the rows that carry the point w of least norm y is w / norm(w)^2, but for the rounding errors
+    of the sum w: they exceed norm(w)^2 where the margin is below about 1e-8. Solved for directly, y
+    separates down to 1e-14 or so.
+    """
+    return np.asarray(scipy.linalg.lstsq(rows, np.ones(len(rows)), lapack_driver="gelsy")[0])
+
+
+def rounding(dimension: int) -> float:
+    """Return how close to 0 a point of the hull of unit rows must be not to be told from it."""
+    return float(1e-13 * np.sqrt(dimension))

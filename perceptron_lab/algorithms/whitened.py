@@ -1,0 +1,192 @@
+"""Another algorithm, on the whitened system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import fields, replace
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field, ValidationError
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab import registry
+from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.base import Algorithm, SeesAll, State
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
+from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.whitening import TOLERANCE, Whitening
+from perceptron_lab.results import Bound
+from perceptron_lab.system import ConicSystem
+
+
+@plain_dataclass(kw_only=True)
+class WhitenedState(State):
+    """The state of the inner algorithm, and of the system that it runs on."""
+
+    name: str
+    algorithm: Any
+    inner: State
+    whitened: ConicSystem
+
+    @property
+    def whitening(self) -> Whitening:
+        """The map between the two systems."""
+        operator = self.whitened.operator
+        assert isinstance(operator, Whitening)
+        return operator
+
+    @property
+    def notes(self) -> list[str]:
+        """What was done, in words."""
+        rank, dimension = self.whitening.map.shape[::-1]
+        first = (
+            f"whitened, condition number about {self.whitening.condition:.1g}, "
+            f"rank {rank} of {dimension}, then {self.name}"
+        )
+        return [first, *getattr(self.inner, "notes", [])]
+
+    def mirror(self) -> None:
+        """Show what the inner state is on the data that were whitened."""
+        self.point = self.whitening.to_base(self.inner.point)
+        if self.inner.weights is not None:
+            self.weights = self.whitening.weights_to_base(self.inner.weights)
+        self.updates, self.iterations = self.inner.updates, self.inner.iterations
+        self.phase = self.inner.phase
+
+
+@dataclass(frozen=True, config=STRICT)
+class Whitened(SeesAll):
+    """Another algorithm on the whitened rows b_j = a_j R^-1 / norm(a_j R^-1), for A = Q R.
+
+    A point z with B z > 0 gives y = R^-1 z with A y > 0, and weights w with B'w = 0 give the
+    weights w_j / norm(a_j R^-1) with A'w = 0. The margins of the two systems are different ones:
+    that of the whitened rows does not suffer from ill-conditioning, and is the same for A and all
+    A T, T invertible. (Rows that are divided by their norms first, as those given to ``solve``
+    are, are weighed differently in A and A T; their lengths do not matter then.) A cone that is
+    narrow in all directions remains so.
+
+    Directions in which the data vanish, to a relative tolerance, are left out: y is 0 there.
+    Weights are claimed only where they bound the margin of the data themselves. The whitening
+    itself, 3 m n^2 multiplications, is in the seconds and not among the products. On other cones
+    the data are whitened in the trace inner product, and keep their lengths.
+
+    Parameters
+    ----------
+    algorithm
+        The registered name of the algorithm that runs on the whitened system (default
+        ``primal-dual``).
+    parameters
+        Its parameters by name; those left out have their defaults (None: all).
+    epsilon
+        norm(A w) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-6). The inner
+        algorithm's own epsilon, if it has one, is the same unless ``parameters`` say otherwise.
+    tolerance
+        Pivots of R below this part of the first count as zero, 1e-15 to 0.1 (default 1e-12).
+    """
+
+    algorithm: str = "primal-dual"
+    parameters: dict[str, Any] | None = None
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(ge=1e-15, le=0.1)] = TOLERANCE
+
+    def __post_init__(self) -> None:
+        self.inner()
+
+    def inner(self) -> Algorithm[Any]:
+        """Return the record of the inner algorithm.
+
+        Raises
+        ------
+        ConfigError
+            If there is no algorithm of that name, or it does not take these parameters.
+        """
+        kind = registry.load("algorithm", self.algorithm)
+        known = [field.name for field in fields(kind)]
+        given = self.parameters or {}
+        _check_names(self.algorithm, given, known)
+        shared = {"epsilon": self.epsilon} if "epsilon" in known else {}
+        try:
+            record: Algorithm[Any] = kind(**shared | given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise ConfigError(
+                f"parameters of the whitened {self.algorithm}: "
+                f"{'.'.join(map(str, first['loc']))}: {first['msg']}, received {first['input']!r}"
+            ) from None
+        return record
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return plain coordinates, and whole matrices: what can be whitened."""
+        return system.in_coordinates().completed()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> WhitenedState:
+        """Return the state of the inner algorithm, started on the whitened system.
+
+        Raises
+        ------
+        InputError
+            If the system is too large to be whitened, or the inner algorithm does not run on it.
+        """
+        algorithm, whitened = self.inner(), system.whitened(self.tolerance)
+        inner = algorithm.start(whitened, rng)
+        state = WhitenedState(
+            inner.point, name=self.algorithm, algorithm=algorithm, inner=inner, whitened=whitened
+        )
+        state.mirror()
+        return state
+
+    def step(
+        self, system: ConicSystem, state: WhitenedState, most: int
+    ) -> tuple[WhitenedState, Claim | None]:
+        """Step the inner algorithm; claim what it claims, mapped back."""
+        state.whitened = whitened = replace(
+            state.whitened, cone=system.cone, caution=system.caution, target=system.target
+        )
+        claim: Claim | None = None
+        for again in (False, True):
+            before = state.inner.updates
+            state.inner, found = advance(state.algorithm, whitened, state.inner, most)
+            idle = state.inner.updates == before
+            claim = None if found is None else self._mapped(system, state, found, again and idle)
+            if found is None or claim is not None or not idle:
+                break
+        state.mirror()
+        return state, claim
+
+    def _mapped(
+        self, system: ConicSystem, state: WhitenedState, claim: Claim, final: bool
+    ) -> Claim | None:
+        """Return a claim on the data that were whitened; None for weights that bound too little.
+
+        A final claim, beyond which the algorithm does not go, is returned in any case.
+        """
+        if isinstance(claim, FeasiblePoint):
+            return FeasiblePoint(state.whitening.to_base(claim.point))
+        if isinstance(claim, MarginAbove):
+            point = state.whitening.to_base(claim.point)
+            margin = system.margin(point)
+            return MarginAbove(point, margin - 1e-9 * abs(margin))
+        weights = state.whitening.weights_to_base(claim.weights)
+        bound = max(self.epsilon, system.target, system.resolution)
+        mass = float(weights @ system.cone.identity)
+        good = system.norm(system.combine(weights)) <= bound * mass
+        return MarginBelow(weights, bound) if good or final else None
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return no bound: the inner algorithm's holds for the margin of the whitened system."""
+        theorem = self.inner().bound(facts).theorem
+        reason = f"the bound of {self.algorithm} is in terms of the whitened margin: not known"
+        return Bound(None, theorem, reason)
+
+
+def _check_names(algorithm: str, parameters: Mapping[str, Any], known: list[str]) -> None:
+    for key in parameters:
+        if key not in known:
+            raise ConfigError(
+                f"the whitened {algorithm} has no parameter {key!r}{did_you_mean(key, known)}; "
+                f"it has: {', '.join(known) or 'none'}"
+            )

@@ -1,0 +1,206 @@
+"""Proof that no point is strictly feasible from n + 1 rows: their weights as a square system.
+
+n + 1 affinely independent rows of n unknowns, such as the algorithms for the point of least norm
+end with, determine their weights: the w with sum_i w_i a_i = 0 and sum_i w_i / d_i = 1 solves
+M x = b, where column i of M is (d_i a_i, 1), b = (0, 1) and w_i = d_i x_i. If x > 0, then w proves
+by Gordan's theorem of the alternative that no y has a_i'y > 0 for all these rows. The weights may
+be as small as 1e-15: x is enclosed componentwise, not by an ellipsoid around all of it, and where
+that leaves a sign open, once more with residuals in twice the precision.
+
+The factors d_i > 0 are powers of two that bring the rows to lengths near 1; scaling by them is
+exact, or nothing is proved. Unknowns in which all these rows vanish have no equation. If the rank
+of the rows is below the number of their unknowns, M is singular, and nothing is proved here.
+
+References
+----------
+R. Krawczyk, Computing 4 (1969) 187-201; S. M. Rump, Acta Numerica 19 (2010) 287-449, section 10.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from perceptron_lab.certificates.automorphisms import dense_rows, used_columns
+from perceptron_lab.certificates.doubled import residual_with_radius
+from perceptron_lab.certificates.rounding import (
+    SMALLEST,
+    UNIT_ROUNDOFF,
+    above,
+    gamma,
+    product_with_radius,
+)
+from perceptron_lab.operators.blockwise import Data
+from perceptron_lab.results import FloatArray, IntArray
+
+REFINEMENTS = 2
+"""Steps of iterative refinement before the error is bounded."""
+LARGEST = 3000
+"""Systems of more equations are not tried: three matrices of this order take 216 MB."""
+
+
+class Vertex(NamedTuple):
+    """Rows whose only weights with A w = 0 are proved to be positive.
+
+    Parameters
+    ----------
+    support
+        The rows, shape ``(n + 1,)``.
+    weights
+        Doubles near the exact weights, positive, shape ``(n + 1,)``.
+    ratio
+        The largest bound of their relative errors, < 1.
+    """
+
+    support: IntArray
+    weights: FloatArray
+    ratio: float
+
+
+@np.errstate(all="ignore")  # what is not finite proves nothing
+def positive_vertex(data: Data, support: IntArray) -> Vertex | None:
+    """Prove that the rows of a support have exact positive weights w with A w = 0, or return None.
+
+    Rows whose weights cannot be told from 0 are left out and the others tried again, as long as
+    they are one more than the unknowns they use.
+
+    Parameters
+    ----------
+    data
+        The rows, shape ``(m, unknowns)``, dense or CSR.
+    support
+        Which of them, shape ``(k,)``.
+    """
+    while 2 <= len(support) <= min(data.shape[1] + 1, LARGEST):
+        used = used_columns(data, support)
+        if len(support) != len(used) + 1:
+            return None
+        found = _weights(np.asarray(dense_rows(data, support, used), dtype=np.float64))
+        if found is None:
+            return None
+        weights, ratios = found
+        if (ratios < 1.0).all():
+            return Vertex(support, weights, float(ratios.max()))
+        support = support[ratios < 1.0]
+    return None
+
+
+def _weights(rows: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Return the weights of n + 1 rows and bounds of their relative errors.
+
+    The bound is infinite where the weight is not positive. None: the system is singular to working
+    precision, or beyond the range of doubles.
+    """
+    scaled = _scaled(rows)
+    if scaled is None:
+        return None
+    matrix, exponents = scaled
+    right = np.zeros(len(rows))
+    right[-1] = 1.0
+    try:
+        inverse = np.asarray(np.linalg.inv(matrix), np.float64)
+    except np.linalg.LinAlgError:
+        return None
+    solution = inverse @ right
+    for _ in range(REFINEMENTS):
+        solution = solution + inverse @ (right - matrix @ solution)
+    bounds = error_bounds(matrix, right, inverse, solution)
+    if bounds is not None and (np.abs(solution) <= bounds).any():  # undecided
+        nothing = np.zeros(len(right))
+        step = inverse @ residual_with_radius(matrix, right, solution, nothing)[0]
+        before, solution = solution, solution + step
+        rest = step - (solution - before)  # what the sum has lost, about
+        bounds = error_bounds(matrix, right, inverse, solution, rest)
+    weights = np.ldexp(solution, exponents - exponents.max())
+    if bounds is None or not (weights[solution > 0] > 0).all():
+        return None
+    quotients = np.where(solution > 0, bounds / np.abs(solution), np.inf)
+    return weights, np.nextafter(quotients, np.inf)
+
+
+def _scaled(rows: FloatArray) -> tuple[FloatArray, IntArray] | None:
+    """Return M and the binary exponents of d; None where the scaling by them is not exact."""
+    exponents = -np.frexp(np.abs(rows).max(axis=1))[1]
+    moved = np.ldexp(rows, exponents[:, None])
+    if not np.array_equal(np.ldexp(moved, -exponents[:, None]), rows):
+        return None
+    return np.vstack([moved.T, np.ones(len(rows))]), exponents
+
+
+def error_bounds(
+    matrix: FloatArray,
+    right: FloatArray,
+    inverse: FloatArray,
+    solution: FloatArray,
+    rest: FloatArray | None = None,
+) -> FloatArray | None:
+    """Return bounds of the errors of an approximate solution of M x = b, shape ``(k,)``, or None.
+
+    Let R be any matrix and x~ any vector, alpha >= norm(I - R M)_inf, rho >= |b - M x~| entry by
+    entry, and t = |R| rho. If alpha < 1, then M is not singular and |x - x~| <= t + alpha /
+    (1 - alpha) max_j t_j. For R M z = 0 makes norm(z)_inf = norm((I - R M) z)_inf <= alpha
+    norm(z)_inf, so z = 0; and the error e = x - x~ satisfies e = R M e + (I - R M) e with M e =
+    b - M x~, so |e| <= t + alpha norm(e)_inf, whence norm(e)_inf <= max_j t_j / (1 - alpha), which
+    is put in again.
+
+    fl(R M) is off by gamma_k |R||M| at most, entry by entry, the row sums of which are
+    |R|(|M| (1, ..., 1)), and by k eta for underflow. Sums of non-negative terms are raised by more
+    than their own rounding. Where x~ is known as a sum y + z, and its residual in twice the
+    precision, y is off by |z| more.
+
+    Parameters
+    ----------
+    matrix, right
+        M, shape ``(k, k)``, and b, shape ``(k,)``.
+    inverse
+        R, near the inverse of M.
+    solution
+        x~, or y.
+    rest
+        z, or None.
+
+    Returns
+    -------
+    ndarray or None
+        None if alpha < 1 is not shown, or if something overflows.
+    """
+    order = len(right)
+    alpha = _defect(matrix, inverse)
+    if not alpha < 1.0:
+        return None
+    residual = _residual(matrix, right, solution, rest)
+    spread = np.abs(inverse) @ residual
+    spread = spread * (1.0 + 4.0 * (order + 4) * UNIT_ROUNDOFF) + 2.0 * order * SMALLEST
+    factor = above(alpha / (1.0 - alpha), 4)
+    bounds = spread + factor * float(spread.max())
+    if rest is not None:
+        bounds = bounds + np.abs(rest)
+    bounds = np.nextafter(bounds * (1.0 + 8.0 * UNIT_ROUNDOFF), np.inf)
+    return bounds if np.isfinite(bounds).all() else None
+
+
+def _residual(
+    matrix: FloatArray, right: FloatArray, solution: FloatArray, rest: FloatArray | None
+) -> FloatArray:
+    """Return an upper bound of |b - M x~|, entry by entry."""
+    if rest is None:
+        product, radius = product_with_radius(matrix, solution)
+        near = right - product
+    else:
+        near, radius = residual_with_radius(matrix, right, solution, rest)
+    return np.asarray((np.abs(near) + radius) * (1.0 + 4.0 * UNIT_ROUNDOFF))
+
+
+def _defect(matrix: FloatArray, inverse: FloatArray) -> float:
+    """Return an upper bound of norm(I - R M)_inf; NaN or infinite where something overflows."""
+    order = len(matrix)
+    difference = np.abs(np.eye(order) - _product(inverse, matrix)).sum(axis=1)
+    magnitude = np.abs(inverse) @ np.abs(matrix).sum(axis=1)
+    sums = difference + gamma(order) * magnitude + 2.0 * order * order * SMALLEST
+    return above(float(sums.max()), 4 * order + 8)
+
+
+def _product(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return a product of matrices, entry by entry a sum of products in any order."""
+    return np.asarray(left @ right)

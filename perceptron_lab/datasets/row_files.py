@@ -1,0 +1,234 @@
+"""Rows in files, read block by block: numpy's format, and Parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.errors import DataError, PlabError
+from perceptron_lab.operators.row_source import MEMORY, Dense, RowSource, in_order
+from perceptron_lab.results import IntArray
+
+
+class NumpyRows(RowSource):
+    """The rows of a .npy file, which are read and not mapped: so they never fill the memory.
+
+    Parameters
+    ----------
+    path
+        A matrix of real numbers in C order, shape ``(m, n)``. Single precision stays single; other
+        numbers become doubles.
+    memory
+        See :class:`~perceptron_lab.operators.row_source.RowSource`.
+
+    Raises
+    ------
+    DataError
+        If the file holds something else.
+    """
+
+    def __init__(self, path: Path, memory: int = MEMORY) -> None:
+        mapped = _mapped(path)
+        self.path, self._begin, self._kind = path, int(mapped.offset), mapped.dtype
+        single = mapped.dtype.newbyteorder("=") == np.float32
+        super().__init__(mapped.shape, np.float32 if single else np.float64, memory)
+
+    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield consecutive rows, read one after the other."""
+        with self.path.open("rb") as file:
+            file.seek(self._begin)
+            for start in range(0, self.shape[0], self.step):
+                at = slice(start, min(start + self.step, self.shape[0]))
+                yield at, self._read(file, at.stop - at.start)
+
+    def __getitem__(self, indices: IntArray) -> Dense:
+        """Return some rows; only they are read."""
+        return in_order(indices, self._some)
+
+    def _some(self, increasing: IntArray) -> Dense:
+        rows = np.empty((len(increasing), self.shape[1]), self.dtype)
+        size = self._kind.itemsize * self.shape[1]
+        with self.path.open("rb", buffering=0) as file:
+            for place, index in enumerate(increasing.tolist()):
+                file.seek(self._begin + index * size)
+                rows[place] = self._read(file, 1)[0]
+        return rows
+
+    def _read(self, file: Any, count: int) -> Dense:
+        rows = np.fromfile(file, self._kind, count * self.shape[1])
+        if len(rows) < count * self.shape[1]:
+            raise DataError(f"{self.path}: it became shorter while it was read; write it anew")
+        return np.asarray(rows.reshape(count, self.shape[1]), dtype=self.dtype)
+
+
+def _mapped(path: Path) -> Any:
+    """Return a .npy file's matrix, mapped: what is known of it without reading it."""
+    try:
+        mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{path}: not a .npy file that can be read ({reason})") from None
+    if not isinstance(mapped, np.memmap) or mapped.ndim != 2 or mapped.dtype.kind not in "buif":
+        raise DataError(f"{path}: it holds something else than a matrix of real numbers")
+    if not mapped.flags.c_contiguous:
+        raise DataError(
+            f"{path}: its numbers are stored column by column; save np.ascontiguousarray(rows)"
+        )
+    return mapped
+
+
+class ParquetRows(RowSource):
+    """The rows of a Parquet file; its columns are the coordinates. Needs pyarrow.
+
+    Row groups are read a batch of rows at a time. Where pages or row groups are larger than the
+    memory, so is what is read.
+
+    Parameters
+    ----------
+    path
+        Columns of integers and floating-point numbers without nulls. If all are in single (or half)
+        precision, or integers of at most 16 bits, so are the rows; otherwise they are doubles,
+        which must hold them exactly.
+    memory
+        See :class:`~perceptron_lab.operators.row_source.RowSource`.
+    omitted
+        The name of a column that is none of the coordinates, or None.
+
+    Raises
+    ------
+    DataError
+        If pyarrow is not installed, or the file holds something else.
+    """
+
+    def __init__(self, path: Path, memory: int = MEMORY, *, omitted: str | None = None) -> None:
+        self.path = path
+        with opened(path) as file:
+            schema, count = file.schema_arrow, file.metadata.num_rows
+            self._ends = _ends(file.metadata)
+        self._names = [name for name in schema.names if name != omitted]
+        if not self._names or not count:
+            raise DataError(f"{path}: it holds no rows of numbers; give one column and row or more")
+        narrow = [self._narrow(schema.field(name)) for name in self._names]
+        super().__init__(
+            (count, len(self._names)), np.float32 if all(narrow) else np.float64, memory
+        )
+
+    def _narrow(self, field: Any) -> bool:
+        """Return whether single precision holds a column's numbers; refuse it if it has none."""
+        import pyarrow.types as kinds
+
+        if not (kinds.is_integer(field.type) or kinds.is_floating(field.type)):
+            raise DataError(
+                f"{self.path}: column {field.name!r} holds {field.type}; give numbers, or say that "
+                "it holds the labels if it does"
+            )
+        most = 16 if kinds.is_integer(field.type) else 32
+        return bool(field.type.bit_width <= most)
+
+    def blocks(self) -> Iterator[tuple[slice, Dense]]:
+        """Yield the file's batches of rows, one after the other."""
+        with opened(self.path) as file:
+            yield from self._batches(file, None, 0)
+
+    def _batches(
+        self, file: Any, groups: list[int] | None, start: int
+    ) -> Iterator[tuple[slice, Dense]]:
+        """Yield rows of some row groups, or of all, the first of which is row ``start``."""
+        batches = file.iter_batches(
+            batch_size=self.step, row_groups=groups, columns=self._names, use_threads=False
+        )
+        for batch in batches:
+            at = slice(start, start + batch.num_rows)
+            yield at, self._converted(batch, start)
+            start = at.stop
+
+    def _converted(self, batch: Any, start: int) -> Dense:
+        import pyarrow as arrow
+
+        rows = np.empty((len(self._names), batch.num_rows), self.dtype)
+        for place, name in enumerate(self._names):
+            column = batch.column(name)
+            where = f"{self.path}: column {name!r}"
+            if column.null_count:
+                empty = column.is_null().to_numpy(zero_copy_only=False)
+                row = start + int(np.flatnonzero(empty)[0])
+                raise DataError(f"{where} has no value in row {row}; fill it, or remove the row")
+            try:
+                column = column.cast(arrow.from_numpy_dtype(self.dtype))
+            except arrow.ArrowInvalid:
+                raise DataError(
+                    f"{where} holds integers beyond 2^53 in rows {start} to "
+                    f"{start + batch.num_rows - 1}, which are no doubles; rescale it"
+                ) from None
+            rows[place] = column.to_numpy(zero_copy_only=False)
+        return rows.T
+
+    def __getitem__(self, indices: IntArray) -> Dense:
+        """Return some rows; only the row groups that hold them are read."""
+        return in_order(indices, self._some)
+
+    def _some(self, increasing: IntArray) -> Dense:
+        groups = np.searchsorted(self._ends, increasing, side="right")
+        rows = np.empty((len(increasing), self.shape[1]), self.dtype)
+        with opened(self.path) as file:
+            for group in np.unique(groups).tolist():
+                first = int(self._ends[group - 1]) if group else 0
+                for at, found in self._batches(file, [group], first):
+                    low, high = np.searchsorted(increasing, (at.start, at.stop))
+                    rows[low:high] = found[increasing[low:high] - at.start]
+        return rows
+
+
+def parquet_labels(path: Path, name: str) -> Any:
+    """Return the column of labels of a Parquet file, shape ``(m,)``; nulls become None."""
+    with opened(path) as file:
+        column = file.read(columns=[name]).column(0)
+        return np.array(column.to_pylist())
+
+
+def parquet_names(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file, each of which must occur once."""
+    with opened(path) as file:
+        names: list[str] = file.schema_arrow.names
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise DataError(f"{path}: column {repeated[0]!r} occurs more than once; rename one")
+    return names
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """Open a Parquet file for reading.
+
+    Raises
+    ------
+    DataError
+        If pyarrow is not installed, or the file cannot be read.
+    """
+    try:
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise DataError(
+            f"{path}: reading Parquet takes pyarrow, which is not installed; run "
+            "`pip install 'perceptron-lab[arrow]'`"
+        ) from None
+    try:
+        with ParquetFile(os.fspath(path), pre_buffer=False, buffer_size=2**16) as file:
+            yield file
+    except PlabError:
+        raise
+    except Exception as error:
+        # Damaged bytes end in anything, from ArrowInvalid to ArrowMemoryError.
+        reason = " ".join(str(error).split())
+        raise DataError(f"{path}: not a Parquet file that can be read ({reason})") from None
+
+
+def _ends(metadata: Any) -> IntArray:
+    """Return the number of rows up to the end of each row group."""
+    sizes = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+    return np.cumsum(sizes, dtype=np.int64)

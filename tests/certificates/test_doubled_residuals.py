@@ -1,0 +1,70 @@
+"""Residuals in twice the precision are within their bounds of exact arithmetic, and sharp."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from perceptron_lab.certificates.doubled import residual_with_radius
+from perceptron_lab.certificates.vertices import error_bounds
+from perceptron_lab.results import FloatArray
+from tests.certificates.exact_margins import ETA, dot, rational
+from tests.certificates.exact_weights import solution
+
+
+def exact_residual(
+    matrix: FloatArray, right: FloatArray, first: FloatArray, second: FloatArray
+) -> list[Fraction]:
+    pairs = zip(matrix, rational(right), strict=True)
+    return [b - dot(row, first) - dot(row, second) for row, b in pairs]
+
+
+@pytest.mark.parametrize("order", [1, 2, 5, 30])
+@pytest.mark.parametrize("exponent", [0, -400, -520, -540, 300])
+def test_residuals_are_enclosed_down_to_rounding_in_twice_the_precision(
+    order: int, exponent: int
+) -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        matrix = rng.standard_normal((order, order)) * 10.0 ** rng.uniform(-3, 3, (order, order))
+        first = rng.standard_normal(order)
+        right = matrix @ first
+        second = np.linalg.solve(matrix, right) - first
+        matrix, right = np.ldexp(matrix, exponent), np.ldexp(right, 2 * exponent)
+        first, second = np.ldexp(first, exponent), np.ldexp(second, exponent)
+        found, radius = residual_with_radius(matrix, right, first, second)
+        exactly = exact_residual(matrix, right, first, second)
+        for value, bound, true in zip(rational(found), rational(radius), exactly, strict=True):
+            assert abs(value - true) <= bound
+        sizes = np.abs(matrix) @ np.abs(first)
+        assert (radius <= 1e-15 * np.abs(found) + 1e-26 * sizes + 2000 * ETA).all()
+
+
+def test_what_overflows_shows() -> None:
+    eye, ones = np.eye(2), np.ones(2)
+    with np.errstate(all="ignore"):
+        for first in (ones * 1e308, ones * np.inf, ones * np.nan):
+            assert not np.isfinite(residual_with_radius(eye, ones, first, ones)[1]).any()
+
+
+def test_errors_of_a_sum_of_two_vectors_are_bounded_truly_and_closely() -> None:
+    """y is off by little more than the correction z, on matrices of large condition."""
+    close = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        order = int(rng.integers(1, 6))
+        matrix = rng.standard_normal((order, order))
+        matrix[:, 0] = matrix[:, -1] + 10.0 ** rng.uniform(-9, 0) * matrix[:, 0]
+        right, inverse = rng.standard_normal(order), np.asarray(np.linalg.inv(matrix), np.float64)
+        near = np.asarray(np.linalg.solve(matrix, right), np.float64)
+        rest = inverse @ residual_with_radius(matrix, right, near, np.zeros(order))[0]
+        bounds = error_bounds(matrix, right, inverse, near, rest * (1.0 + (seed % 3) * 1e-3))
+        exact = solution([rational(row) for row in matrix], rational(right))
+        assert bounds is not None
+        assert exact is not None
+        for value, bound, true in zip(rational(near), rational(bounds), exact, strict=True):
+            assert abs(value - true) <= bound
+        close += bool((bounds <= 1.01 * np.abs(rest) + 0.01 * np.abs(rest).max() + 1e-20).all())
+    assert close > 180

@@ -1,0 +1,201 @@
+"""Rows in .npy and Parquet files, read block by block."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab.datasets.problem_files import read_system
+from perceptron_lab.datasets.row_files import NumpyRows, ParquetRows
+from perceptron_lab.driver import solve
+from perceptron_lab.errors import DataError
+from perceptron_lab.operators.row_source import LEAST_MEMORY, RowSource
+from perceptron_lab.results import Status
+from perceptron_lab.system import ConicSystem
+from tests.families import infeasible, planted
+
+arrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+ROWS = planted(8, 700, 1e-2, np.random.default_rng(4))[0]
+
+
+def write(path: Path, rows: Any, group: int = 100) -> Path:
+    """Write rows as .npy, or as Parquet with some rows in each row group."""
+    if path.suffix == ".npy":
+        np.save(path, rows)
+    else:
+        columns = {f"x{j}": column for j, column in enumerate(np.asarray(rows).T)}
+        parquet.write_table(arrow.table(columns), path, row_group_size=group)
+    return path
+
+
+def source(path: Path, memory: int = LEAST_MEMORY) -> RowSource:
+    return (NumpyRows if path.suffix == ".npy" else ParquetRows)(path, memory)
+
+
+@pytest.fixture(params=[".npy", ".parquet"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return tmp_path / f"rows{request.param}"
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64, np.int16, np.int64, np.float16])
+@pytest.mark.parametrize(("count", "width"), [(1, 1), (3, 5), (700, 8), (30, 3000)])
+def test_the_rows_are_those_of_the_file(path: Path, count: int, width: int, precision: Any) -> None:
+    rng = np.random.default_rng(width)
+    rows = (100 * rng.standard_normal((count, width))).astype(precision)
+    found = source(write(path, rows, 7))
+    assert found.shape == (count, width)
+    single = precision in (np.float32, *((np.int16, np.float16) if path.suffix != ".npy" else ()))
+    assert found.dtype == (np.float32 if single else np.float64)
+    places, blocks = zip(*found.blocks(), strict=True)
+    assert [at.start for at in places] == [0, *(at.stop for at in places[:-1])]
+    assert max(len(block) for block in blocks) <= found.step
+    assert np.array_equal(np.vstack(blocks), rows)
+    assert {block.dtype for block in blocks} == {found.dtype}
+    indices = rng.integers(0, count, 20)
+    assert np.array_equal(found[indices], rows[indices])
+    assert found[indices[:0]].shape == (0, width)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("algorithm", ["auto", "primal-dual", "minimum-norm-point"])
+def test_the_answer_is_that_of_the_rows_in_memory(
+    path: Path, algorithm: str, precision: Any
+) -> None:
+    rows = ROWS.astype(precision)
+    system = read_system(write(path, rows), memory=LEAST_MEMORY)
+    one, two = solve(system, algorithm, seed=1), solve(rows, algorithm, seed=1)
+    assert one.status is two.status is Status.FEASIBLE
+    assert one.updates == two.updates
+    assert one.point == pytest.approx(two.point, rel=1e-6, abs=1e-9)
+    assert (rows.astype(float) @ one.point > 0).all()
+
+
+def test_infeasible_rows_of_a_file_are_proved_infeasible(path: Path) -> None:
+    rows = infeasible(4, 60, np.random.default_rng(1))
+    assert solve(source(write(path, rows))).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("column", ["1", "3", "last"])
+def test_labels_are_a_column(path: Path, column: str) -> None:
+    rng = np.random.default_rng(3)
+    examples = rng.standard_normal((200, 3))
+    labels = np.where(examples @ [1.0, -2.0, 0.5] > 0.2, 7.0, 3.0)
+    place = 3 if column == "last" else int(column) - 1
+    write(path, np.insert(examples, place, labels, axis=1))
+    system = read_system(path, column, memory=LEAST_MEMORY)
+    expected = ConicSystem.from_labelled(examples, labels)
+    point = rng.standard_normal(4)
+    assert system.operator.scores(point) == pytest.approx(expected.operator.scores(point))
+    assert solve(system).status is Status.FEASIBLE
+
+
+def test_labels_of_parquet_have_a_name_and_may_be_words(tmp_path: Path) -> None:
+    table = {"a": [1.0, -1.0], "kind": ["yes", "no"], "b": [2.0, -3.0]}
+    parquet.write_table(arrow.table(table), tmp_path / "a.parquet")
+    system = read_system(tmp_path / "a.parquet", "kind")
+    assert system.origin is not None
+    assert system.origin.operator.scores(np.array([1.0, 0.0, 0.0])).tolist() == [1.0, 1.0]
+    with pytest.raises(DataError, match=r"no column is called 'kinds' .did you mean 'kind'"):
+        read_system(tmp_path / "a.parquet", "kinds")
+    with pytest.raises(DataError, match=r"a\.parquet: column 'kind' holds string; give numbers"):
+        read_system(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"x": [1.0, 2.0], "y": [1.0, None]}, r"column 'y' has no value in row 1; fill it"),
+        ({"x": [1, None]}, r"column 'x' has no value in row 1"),
+        ({"x": ["1", "2"]}, "column 'x' holds string; give numbers"),
+        ({"x": [[1.0], [2.0]]}, "column 'x' holds list<"),
+        ({"x": [{"y": 1.0}]}, "column 'x' holds struct<"),
+        ({"x": [True, False]}, "column 'x' holds bool"),
+        ({"x": [2**53 + 1, 1]}, r"column 'x' holds integers beyond 2\^53 in rows 0 to 1"),
+        ({"x": np.zeros(0)}, "it holds no rows of numbers"),
+        ({}, "it holds no rows of numbers"),
+        ({"x": [1.0, np.nan]}, "row 1 holds NaN or infinity"),
+        ({"x": [1.0, 0.0]}, "row 1 is zero"),
+    ],
+)
+def test_columns_that_are_no_rows_are_refused(
+    columns: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    parquet.write_table(arrow.table(columns), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=message) as caught:
+        read_system(tmp_path / "a.parquet")
+    assert str(caught.value).startswith(f"{tmp_path / 'a.parquet'}: ")
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    table = arrow.table([arrow.array([1.0]), arrow.array([2.0])], names=["x", "x"])
+    parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="column 'x' occurs more than once; rename one"):
+        read_system(tmp_path / "a.parquet")
+
+
+def test_no_value_is_found_in_any_row_group(tmp_path: Path) -> None:
+    numbers = [1.0] * 57
+    numbers[43] = None  # type: ignore[call-overload]
+    parquet.write_table(arrow.table({"x": numbers}), tmp_path / "a.parquet", row_group_size=10)
+    with pytest.raises(DataError, match="column 'x' has no value in row 43"):
+        ConicSystem.from_rows(ParquetRows(tmp_path / "a.parquet"))
+
+
+def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path) -> None:
+    write(tmp_path / "a.parquet", ROWS)
+    program = (
+        "import sys; sys.modules['pyarrow'] = None; sys.modules['pyarrow.parquet'] = None\n"
+        "from perceptron_lab.cli.main import main\n"
+        f"sys.exit(main(['solve', {str(tmp_path / 'a.parquet')!r}]))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "takes pyarrow, which is not installed; run `pip install" in ended.stderr
+    assert "perceptron-lab[arrow]" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.asfortranarray(ROWS), "stored column by column; save np.ascontiguousarray"),
+        (np.ones(3), "something else than a matrix of real numbers"),
+        (np.array([["a"]]), "something else than a matrix of real numbers"),
+        (np.ones((2, 2), complex), "something else than a matrix of real numbers"),
+        (np.array([[{}]]), "not a .npy file that can be read"),
+    ],
+)
+def test_arrays_that_are_no_rows_are_refused(rows: Any, message: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", rows)
+    with pytest.raises(DataError, match=message) as caught:
+        read_system(tmp_path / "a.npy", memory=LEAST_MEMORY)
+    assert str(caught.value).startswith(f"{tmp_path / 'a.npy'}: ")
+
+
+def test_numbers_of_the_other_byte_order_are_read(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", ROWS.astype(">f4"))
+    found = NumpyRows(tmp_path / "a.npy")
+    assert found.dtype == np.float32
+    assert np.array_equal(found[np.arange(5)], ROWS[:5].astype("f4"))
+
+
+def test_a_file_that_becomes_shorter_is_noticed(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.npy", ROWS)
+    found = NumpyRows(path)
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(DataError, match="it became shorter while it was read"):
+        list(found.blocks())
+    with pytest.raises(DataError, match="it became shorter while it was read"):
+        found[np.array([699])]
+
+
+def test_only_rows_of_files_that_are_streamed_have_a_memory(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1,2\n")
+    with pytest.raises(DataError, match=r"a \.csv file is read as a whole; leave the memory out"):
+        read_system(tmp_path / "a.csv", memory=LEAST_MEMORY)

@@ -1,0 +1,118 @@
+"""Separators of a few rows, or weights without one: every way that leads to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab.algorithms.separation import Separation, equal_scores, rounding
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray
+from tests.families import infeasible, planted
+
+
+def of(rows: FloatArray) -> Separation:
+    return Separation(Matrix(rows), np.arange(len(rows)))
+
+
+def unit(rows: FloatArray) -> FloatArray:
+    return np.asarray(rows / np.linalg.norm(rows, axis=1)[:, None])
+
+
+def pairs(dimension: int, margin: float, rng: np.random.Generator) -> FloatArray:
+    """Rows +-w_i + margin y for an orthonormal basis: 0 is nearly inside, in every direction."""
+    basis = np.linalg.qr(rng.standard_normal((dimension, dimension)))[0]
+    centre, others = basis[0], basis[1:]
+    return unit(np.vstack([others, -others]) + margin * centre)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("margin", [1e-2, 1e-4, 1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
+def test_pairs_of_any_margin_are_separated(margin: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = pairs(12, margin, rng)
+    point = of(rows).separate(rng, rounding(12))
+    assert point is not None
+    assert (rows @ point).min() > 0.0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_well_conditioned_rows_of_tiny_margin_are_drawn_out(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = pairs(10, 1e-9, rng)
+    centre = rows.mean(axis=0) / np.linalg.norm(rows.mean(axis=0))
+    others = unit(rng.standard_normal((100, 10)))
+    rows = np.vstack([rows, others[others @ centre > 0.05]])
+    search = of(rows)
+    point = search.separate(rng, rounding(10))
+    assert point is not None
+    assert (rows @ point).min() > 0.0
+    assert any("drawn out" in event for event in search.events)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_ill_conditioned_rows_are_whitened(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = unit(planted(12, 400, 0.05, rng)[0] * 10.0 ** -np.arange(0.0, 9.0, 0.75))
+    search = of(rows)
+    point = search.separate(rng, rounding(12))
+    assert point is not None
+    assert (rows @ point).min() > 0.0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_hull_with_0_in_it_yields_weights(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = unit(infeasible(6, 80, rng))
+    search = of(rows)
+    assert search.separate(rng, rounding(6)) is None
+    assert search.hull is not None
+    assert search.hull.min() >= 0.0
+    assert search.hull.sum() == pytest.approx(1.0)
+    assert np.linalg.norm(search.hull @ rows) <= rounding(6)
+
+
+@pytest.mark.parametrize("margin", [1e-3, 1e-9])
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_join_and_are_separated_with_the_others(seed: int, margin: float) -> None:
+    rng = np.random.default_rng(seed)
+    rows = planted(8, 600, margin, rng)[0]
+    search = Separation(Matrix(rows), np.arange(100))
+    for last in (200, 400, 600):
+        point = search.separate(rng, rounding(8))
+        assert point is not None
+        assert (rows[search.working] @ point).min() > 0.0
+        search.join(np.arange(len(search.working), last))
+    search.restart()
+    point = search.separate(rng, rounding(8))
+    assert point is not None
+    assert (rows @ point).min() > 0.0
+
+
+@pytest.mark.parametrize("margin", [1e-2, 1e-6, 1e-10])
+def test_the_same_seed_takes_the_same_way(margin: float) -> None:
+    rows = planted(9, 300, margin, np.random.default_rng(1))[0]
+    ways: list[Any] = []
+    for _ in range(2):
+        search = of(rows)
+        point = search.separate(np.random.default_rng(7), rounding(9))
+        assert point is not None
+        ways.append((point.tolist(), search.events, search.summary))
+    assert ways[0] == ways[1]
+
+
+def test_what_is_beyond_doubles_is_said_to_be() -> None:
+    rng = np.random.default_rng(0)
+    rows = pairs(4, 1e-3, rng)
+    with pytest.raises(NumericalError, match="beyond double precision"):
+        # Weights are never asked for at norm 0, and this hull keeps 0 inside.
+        of(np.vstack([rows, -rows[:1]])).separate(rng, -1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_are_equal_where_they_can_be(seed: int) -> None:
+    rows = np.random.default_rng(seed).standard_normal((4, 7))
+    np.testing.assert_allclose(rows @ equal_scores(rows), 1.0, rtol=1e-12)
