@@ -82,7 +82,7 @@ class Auto:
     ----------
     first, growth
         Rows of the first working set, and rows that may join per round, in units of the dimension;
-        1 or more (default 6 and 4).
+        1 or more (default 6 and 2).
     epsilon
         norm(A w) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-9).
 
@@ -93,7 +93,7 @@ class Auto:
     """
 
     first: Annotated[int, Field(ge=1)] = 6
-    growth: Annotated[int, Field(ge=1)] = 4
+    growth: Annotated[int, Field(ge=1)] = 2
     epsilon: Annotated[float, Field(gt=0)] = 1e-9
 
     uses_oracle: ClassVar[bool] = False

@@ -23,8 +23,6 @@ STEPS = 100
 """Primal-dual steps between looks at what they have come to."""
 MOST_STEPS = 400
 """Primal-dual steps in one attempt."""
-MEMORY = 1000.0
-"""What the sum of earlier steps counts at most when rows have joined."""
 HOPELESS = 1e-5
 """An upper bound of the margin below which primal-dual steps are too many."""
 FIRST_PATIENCE = 8
@@ -146,7 +144,7 @@ class Separation:
         if self._single is None:
             return None
         if self._course is not None:
-            self._course = carried(self._course, self._single, memory=MEMORY)
+            self._course = carried(self._course, self._single)
         for _ in range(MOST_STEPS // STEPS):
             run = separate(self._single, STEPS, start=self._course)
             self._course = run.course

@@ -90,7 +90,7 @@ def begin(rows: RealArray) -> Course:
     return course
 
 
-def carried(course: Course, rows: RealArray, *, memory: float = math.inf) -> Course:
+def carried(course: Course, rows: RealArray) -> Course:
     """Return the course on other rows of the same dimension: more, fewer, in another precision.
 
     Sums of scores are linear in the sum of the y_t, so they are A* of that sum for rows that join,
@@ -103,14 +103,10 @@ def carried(course: Course, rows: RealArray, *, memory: float = math.inf) -> Cou
         Of rows of the same dimension.
     rows
         Shape ``(m, n)``.
-    memory
-        The sum of eta counts no more than this from now on; > 0. The average keeps its value, and
-        later iterates weigh more in it.
     """
     numbers, points = course.numbers.copy(), np.zeros_like(course.points)
-    numbers[TOTAL], numbers[WEIGHT] = min(numbers[TOTAL], memory), 0.0
-    if course.numbers[TOTAL] > 0.0:
-        points[0] = course.points[0] * (numbers[TOTAL] / course.numbers[TOTAL])
+    numbers[WEIGHT] = 0.0
+    points[0] = course.points[0]
     entries = np.zeros((2, len(rows)))
     entries[0] = rows @ points[0].astype(rows.dtype)
     moved = Course(cast("RealArray", course.centre.astype(rows.dtype)), points, entries, numbers)
