@@ -82,7 +82,7 @@ class Auto:
     ----------
     first, growth
         Rows of the first working set, and rows that may join per round, in units of the dimension;
-        1 or more (default 6 and 2).
+        1 or more (default 3 and 2).
     epsilon
         norm(A w) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-9).
 
@@ -92,7 +92,7 @@ class Auto:
     Programming 11 (1976).
     """
 
-    first: Annotated[int, Field(ge=1)] = 6
+    first: Annotated[int, Field(ge=1)] = 3
     growth: Annotated[int, Field(ge=1)] = 2
     epsilon: Annotated[float, Field(gt=0)] = 1e-9
 

@@ -17,7 +17,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.whitening import LARGEST_DIMENSION, Whitening
 from perceptron_lab.results import FloatArray, IntArray
 
-FEW = 4
+FEW = 2.5
 """Rows, in units of the dimension, that are not worth primal-dual steps."""
 STEPS = 100
 """Primal-dual steps between looks at what they have come to."""

@@ -57,6 +57,8 @@ SHIFTS = (0.0, 1e-6, 1e-3, 0.1)
 """Multiples of e, relative to the weights, by which they are moved inside."""
 MOST_OPERATIONS = 2e11
 """A test that would take more operations than this is not tried."""
+NOTHING = 1e-11
+"""Weights below this part of the largest may be rounding errors."""
 NEAR = 1e-6
 """Weights with norm(A w) below this part of the sum of norms may be brought inside."""
 _ROWS = 4096
@@ -119,7 +121,11 @@ def prove_infeasible(
 
 
 def _prove_vertex(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
-    found = positive_vertex(operator.stored, _support(cone, weights))
+    support = _support(cone, weights)
+    found = positive_vertex(operator.stored, support)
+    if found is None:  # a weight of rounding errors brings in columns that no other row has
+        heavy = support[weights[support] > NOTHING * weights.max()]
+        found = positive_vertex(operator.stored, heavy) if len(heavy) < len(support) else None
     if found is None:
         return None
     flat = np.zeros(cone.size)

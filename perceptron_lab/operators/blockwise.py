@@ -106,8 +106,10 @@ def chosen_rows(data: Data, indices: IntArray) -> FloatArray:
     """Return some rows, dense, in double precision, shape ``(len(indices), n)``."""
     if isinstance(data, RowSource):
         return np.asarray(data[indices], dtype=np.float64)
-    if isinstance(data, np.ndarray):
+    if isinstance(data, np.memmap):
         return np.asarray(in_order(indices, data.__getitem__), dtype=np.float64)
+    if isinstance(data, np.ndarray):
+        return np.asarray(data[indices], dtype=np.float64)
     return np.asarray(data[indices].toarray(), dtype=np.float64)
 
 

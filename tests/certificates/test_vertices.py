@@ -293,3 +293,14 @@ def test_refinement_makes_up_for_an_inverse_that_is_not_accurate(
         found = everything(with_weight(1e-6, 3, RNG(seed)))
         assert found is not None
         assert found.ratio < 1e-7
+
+
+def test_a_weight_of_rounding_errors_does_not_hide_a_vertex() -> None:
+    """The third row alone uses the third column: with any weight of its own A w = 0 is impossible."""
+    rows = np.array([[3.0, 1.0, 0.0], [-3.0, 1.0, 0.0], [1.0, 1.0, 7.0], [0.5, -2.0, 0.0]])
+    exact = np.linalg.solve(np.vstack([rows[[0, 1, 3], :2].T, np.ones(3)]), [0.0, 0.0, 1.0])
+    weights = np.array([exact[0], exact[1], 1e-15, exact[2]])
+    proof = prove_infeasible(Matrix(rows), Orthant(4), weights)
+    assert proof is not None
+    assert proof.weights[2] == 0.0
+    assert "only ones of 3 rows" in proof.method
