@@ -65,11 +65,7 @@ class SweptRows:
         return len(self.directions)
 
     def _image(self, rows: FloatArray) -> npt.NDArray[Any]:
-        mapped = rows
-        if self.transform is not None:
-            mapped = rows @ self.transform
-            mapped /= np.sqrt(np.einsum("ij,ij->i", mapped, mapped))[:, None]
-        images = np.array(mapped, dtype=self.precision, order="C")
+        images = np.array(imaged(rows, self.transform), dtype=self.precision, order="C")
         stretch_again(images, self.directions)
         return images
 
@@ -125,6 +121,15 @@ class SweptRows:
         double = point.astype(float)
         unstretched(double, self.directions)
         return double if self.transform is None else np.asarray(self.transform @ double)
+
+
+def imaged(rows: FloatArray, transform: FloatArray | None) -> FloatArray:
+    """Return the rows a'T / norm(a'T), or the rows themselves without a T."""
+    if transform is None:
+        return rows
+    mapped = rows @ transform
+    mapped /= np.sqrt(np.einsum("ij,ij->i", mapped, mapped))[:, None]
+    return mapped
 
 
 def separates(rows: FloatArray, point: FloatArray) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from perceptron_lab.algorithms.rescaled_sweeps import SweptRows, separates
+from perceptron_lab.algorithms.rescaled_sweeps import SweptRows, imaged, separates
 from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
 from perceptron_lab.compiled.entropic_separation import Course, carried, separate
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
@@ -33,6 +33,8 @@ SHARE = 0.5
 """Work of Wolfe's algorithm at most, as a part of that of the sweeps before it."""
 MOST_DRAWS = 6
 """How often the space is drawn out; each time the margin grows by a factor 1 / delta at best."""
+CHEAP = 1e9
+"""Multiplications of a factorisation that is no more costly than a hundred steps or so."""
 ILL_CONDITIONED = 10.0
 """Rows of a larger condition number are whitened."""
 _CHUNK = 2**17
@@ -44,14 +46,15 @@ class Separation:
     """Rows of a system, more of which may join, and the search for y with a'y > 0 for all of them.
 
     1. Primal-dual steps in single precision, while they are few: they are the fastest where the
-       margin is not too small.
+       margin is not too small. If the first ones do not suffice and the rows are ill-conditioned,
+       the rows are whitened.
     2. The rescaled perceptron, in compiled sweeps in single precision: it does not mind small
        margins.
     3. Wolfe's algorithm towards the point of least norm in the hull, for as much work as was spent
        on 2. Where it gets there, that point separates the rows; or 0 is in the hull, and its
        weights prove that nothing does; or its margin drowns in rounding.
-    4. Then the rows are whitened if they are ill-conditioned; else the space is drawn out along
-       that point, which makes it exact again.
+    4. Then the rows are whitened, if they are ill-conditioned and have not been; else the space is
+       drawn out along that point, which makes it exact again.
 
     From 4 on everything is in double precision, and 2 and 3 take turns, with twice the stretches
     each time.
@@ -74,19 +77,21 @@ class Separation:
     patience: int = FIRST_PATIENCE
     steps: int = 0
     events: list[str] = field(default_factory=list)
+    transform: FloatArray | None = None
+    _tested: bool = False
     _single: npt.NDArray[np.float32] | None = field(init=False)
     _course: Course | None = None
     _swept: SweptRows | None = None
 
     def __post_init__(self) -> None:
         few = len(self.working) <= FEW * self.operator.dimension
-        self._single = None if few else _in_single(self.operator, self.working)
+        self._single = None if few else self._in_single(self.working)
 
     @property
     def swept(self) -> SweptRows:
         """The rows in double precision, and in the space in which they are swept."""
         if self._swept is None:
-            self._swept = SweptRows(self.operator.rows(self.working))
+            self._swept = SweptRows(self.operator.rows(self.working), self.transform)
         return self._swept
 
     @property
@@ -102,7 +107,7 @@ class Separation:
         """Take more rows in."""
         self.working = np.concatenate([self.working, joining])
         if self._single is not None:
-            self._single = np.concatenate([self._single, _in_single(self.operator, joining)])
+            self._single = np.concatenate([self._single, self._in_single(joining)])
         if self._swept is not None:
             self._swept.join(self.operator.rows(joining))
         if self.hull is not None:
@@ -110,7 +115,7 @@ class Separation:
 
     def restart(self) -> None:
         """Forget what was found, and search in double precision from now on."""
-        self._single = None
+        self._single = self.transform = None
         self._swept = SweptRows(self.swept.given, precision=np.float64)
         self.events.append("sweeps begun again in double precision")
 
@@ -133,7 +138,9 @@ class Separation:
                 length = float(np.linalg.norm(nearest))
                 if length <= zero:
                     return None
-                if not self._whitened() and optimal:
+                if self._whiten(self.swept.given):
+                    self._swept = SweptRows(self.swept.given, self.transform, np.float64)
+                elif optimal:
                     point = self._drawn_out(nearest)
                 if point is None:
                     self._persist(length)
@@ -145,17 +152,36 @@ class Separation:
             return None
         if self._course is not None:
             self._course = carried(self._course, self._single)
-        for _ in range(MOST_STEPS // STEPS):
+        left = MOST_STEPS
+        while left > 0:
             run = separate(self._single, STEPS, start=self._course)
-            self._course = run.course
+            self._course, left = run.course, left - STEPS
             self.steps += run.iterations
             if run.separated:
-                return run.point
-            if run.length <= HOPELESS:
+                return run.point if self.transform is None else self.transform @ run.point
+            if self._whiten(self.operator.rows(self.working) if self._cheap else None):
+                self._single, self._course = self._in_single(self.working), None
+                left = MOST_STEPS
+            elif run.length <= HOPELESS:
                 break
         self._single = None
-        self.events.append(f"margin of {len(self.working)} rows at most {run.length:.0e}: sweeps")
+        self.events.append(f"{len(self.working)} rows are not separated: sweeps")
         return None
+
+    @property
+    def _cheap(self) -> bool:
+        """Whether whitening costs no more than some steps do."""
+        return len(self.working) * self.operator.dimension**2 <= CHEAP
+
+    def _in_single(self, indices: IntArray) -> npt.NDArray[np.float32]:
+        """Return some rows in the space of the steps; never all of them in double precision."""
+        dimension = self.operator.dimension if self.transform is None else self.transform.shape[1]
+        single = np.empty((len(indices), dimension), np.float32)
+        step = max(1, _CHUNK // self.operator.dimension)
+        for first in range(0, len(indices), step):
+            at = slice(first, first + step)
+            single[at] = imaged(self.operator.rows(indices[at]), self.transform)
+        return single
 
     def _nearest(self, seen: int) -> tuple[FloatArray, bool]:
         """Go on towards the point of least norm; return it and whether it was reached."""
@@ -169,15 +195,16 @@ class Separation:
         )
         return nearest, made < turns
 
-    def _whitened(self) -> bool:
-        """Whiten the rows if they are ill-conditioned, once; return whether that was done."""
-        rows, dimension = self.swept.given, self.operator.dimension
-        if self.swept.precision is np.float64 or dimension > LARGEST_DIMENSION:
+    def _whiten(self, rows: FloatArray | None) -> bool:
+        """Choose the map that whitens the rows if they are ill-conditioned; it is tried once."""
+        dimension = self.operator.dimension
+        if self._tested or rows is None or dimension > LARGEST_DIMENSION:
             return False
+        self._tested = True
         whitening = Whitening(Matrix(rows), np.ones(len(rows)), unit=True)
         if whitening.condition <= ILL_CONDITIONED:
             return False
-        self._swept = SweptRows(rows, whitening.map, np.float64)
+        self.transform = whitening.map
         rank, condition = whitening.map.shape[1], whitening.condition
         self.events.append(f"whitened: condition {condition:.0e}, rank {rank} of {dimension}")
         return True
@@ -228,16 +255,6 @@ class Separation:
         if self.swept.precision is np.float32:
             self._swept = self.swept.in_double()
             self.events.append("sweeps in double precision from here")
-
-
-def _in_single(operator: Matrix, indices: IntArray) -> npt.NDArray[np.float32]:
-    """Return some rows in single precision, C order; never all of them in double precision."""
-    single = np.empty((len(indices), operator.dimension), np.float32)
-    step = max(1, _CHUNK // operator.dimension)
-    for first in range(0, len(indices), step):
-        at = slice(first, first + step)
-        single[at] = operator.rows(indices[at])
-    return single
 
 
 def equal_scores(rows: FloatArray) -> FloatArray:

@@ -296,7 +296,7 @@ def test_refinement_makes_up_for_an_inverse_that_is_not_accurate(
 
 
 def test_a_weight_of_rounding_errors_does_not_hide_a_vertex() -> None:
-    """The third row alone uses the third column: with any weight of its own A w = 0 is impossible."""
+    """Only the third row uses the third column: with a weight of its own A w = 0 is impossible."""
     rows = np.array([[3.0, 1.0, 0.0], [-3.0, 1.0, 0.0], [1.0, 1.0, 7.0], [0.5, -2.0, 0.0]])
     exact = np.linalg.solve(np.vstack([rows[[0, 1, 3], :2].T, np.ones(3)]), [0.0, 0.0, 1.0])
     weights = np.array([exact[0], exact[1], 1e-15, exact[2]])
