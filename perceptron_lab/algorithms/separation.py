@@ -67,8 +67,14 @@ class Separation:
         Which rows, shape ``(k,)``.
     hull
         Weights of the last point of least norm, shape ``(k,)``, or None.
+    patience
+        Stretches of the space in the next attempt.
+    steps
+        Primal-dual steps so far.
     events
         What was decided, in words.
+    transform
+        The map that whitens the rows, or None.
     """
 
     operator: Matrix
@@ -159,7 +165,7 @@ class Separation:
             self.steps += run.iterations
             if run.separated:
                 return run.point if self.transform is None else self.transform @ run.point
-            if self._whiten(self.operator.rows(self.working) if self._cheap else None):
+            if self._worth_whitening and self._whiten(self.operator.rows(self.working)):
                 self._single, self._course = self._in_single(self.working), None
                 left = MOST_STEPS
             elif run.length <= HOPELESS:
@@ -169,9 +175,9 @@ class Separation:
         return None
 
     @property
-    def _cheap(self) -> bool:
-        """Whether whitening costs no more than some steps do."""
-        return len(self.working) * self.operator.dimension**2 <= CHEAP
+    def _worth_whitening(self) -> bool:
+        """Whether whitening has not been tried, and costs no more than some steps do."""
+        return not self._tested and len(self.working) * self.operator.dimension**2 <= CHEAP
 
     def _in_single(self, indices: IntArray) -> npt.NDArray[np.float32]:
         """Return some rows in the space of the steps; never all of them in double precision."""
@@ -195,10 +201,10 @@ class Separation:
         )
         return nearest, made < turns
 
-    def _whiten(self, rows: FloatArray | None) -> bool:
+    def _whiten(self, rows: FloatArray) -> bool:
         """Choose the map that whitens the rows if they are ill-conditioned; it is tried once."""
         dimension = self.operator.dimension
-        if self._tested or rows is None or dimension > LARGEST_DIMENSION:
+        if self._tested or dimension > LARGEST_DIMENSION:
             return False
         self._tested = True
         whitening = Whitening(Matrix(rows), np.ones(len(rows)), unit=True)
