@@ -45,7 +45,7 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.blockwise import Data
+from perceptron_lab.operators.blockwise import Data, combined
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 
@@ -142,7 +142,7 @@ def _nearly_vanishes(operator: Matrix, cone: Cone, weights: FloatArray) -> bool:
     if not isinstance(cone, Orthant):
         return False
     mass = float(operator.row_norms() @ np.abs(weights))
-    return float(np.linalg.norm(operator.combine(weights))) <= NEAR * mass
+    return float(np.linalg.norm(combined(weights, operator.stored))) <= NEAR * mass
 
 
 def _prove_at(
