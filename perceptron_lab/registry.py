@@ -42,6 +42,14 @@ _TARGETS: dict[str, dict[str, str | type]] = {
         "clarabel": "perceptron_lab.peers.clarabel:Clarabel",
         "scs": "perceptron_lab.peers.scs:Scs",
     },
+    "learner": {
+        "ellipsoid-separation": (
+            "perceptron_lab.ellipsoids.learners.ellipsoid_separation:EllipsoidSeparation"
+        ),
+        "soft-ellipsoid": "perceptron_lab.ellipsoids.learners.soft_ellipsoid:TunedSoftEllipsoid",
+        "polynomial-svm": "perceptron_lab.ellipsoids.learners.polynomial_svm:TunedPolynomialSvm",
+        "linear-scorer": "perceptron_lab.ellipsoids.learners.linear_scorer:TunedLinearScorer",
+    },
     "oracle": {
         "most-violated": "perceptron_lab.oracles.orthant:MostViolated",
         "first-violated": "perceptron_lab.oracles.orthant:FirstViolated",
@@ -58,13 +66,16 @@ _TARGETS: dict[str, dict[str, str | type]] = {
         "margin-sets": "perceptron_lab.datasets.margin_sets:MarginSets",
         "rows-on-disk": "perceptron_lab.datasets.rows_on_disk:RowsOnDisk",
         "tabular": "perceptron_lab.datasets.tabular:Tabular",
+        "reuters": "perceptron_lab.datasets.reuters:Reuters",
         "conic-sets": "perceptron_lab.datasets.conic_sets:ConicSets",
+        "ellipsoid-sets": "perceptron_lab.datasets.ellipsoid_sets:EllipsoidSets",
+        "inverted-balls": "perceptron_lab.datasets.inverted_balls:InvertedBalls",
     },
 }
 
 
 def names(kind: str) -> list[str]:
-    """Return the registered names of a kind: ``algorithm``, ``oracle`` or ``dataset``."""
+    """Return the registered names of a kind: algorithm, learner, oracle or dataset."""
     return list(_TARGETS[kind])
 
 
@@ -97,12 +108,12 @@ def name_of(kind: str, record: object) -> str:
 
 
 def register(kind: str, name: str, target: str | type) -> None:
-    """Add a user's own algorithm, oracle or dataset under a new name.
+    """Add a user's own algorithm, learner, oracle or dataset under a new name.
 
     Parameters
     ----------
     kind
-        ``algorithm``, ``oracle`` or ``dataset``.
+        ``algorithm``, ``learner``, ``oracle`` or ``dataset``.
     name
         A name that is not taken yet.
     target

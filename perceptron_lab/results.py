@@ -29,6 +29,8 @@ class Status(StrEnum):
     """The bound that the algorithm or the goal asked for is proved; see ``message``."""
     UNBOUNDED = "UNBOUNDED"
     """The optimisation problem has a proved direction of recession."""
+    FITTED = "FITTED"
+    """A learner was fitted; nothing was to be proved."""
     UPDATE_LIMIT = "UPDATE_LIMIT"
     """The budget of updates is spent; the bracket is proved all the same."""
     TIME_LIMIT = "TIME_LIMIT"

@@ -12,7 +12,7 @@ from perceptron_lab import register, registry
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.oracles.orthant import Cyclic
 
-KINDS = ["algorithm", "oracle", "dataset"]
+KINDS = ["algorithm", "learner", "oracle", "dataset"]
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +114,7 @@ def test_one_name_may_be_used_once_per_kind() -> None:
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(ConfigError, match="unknown kind 'solver'; known: algorithm, oracle"):
+    with pytest.raises(ConfigError, match="unknown kind 'solver'; known: algorithm, learner"):
         register("solver", "mine", Mine)
 
 

@@ -14,7 +14,7 @@ from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.experiments.gallery import gallery
 from perceptron_lab.experiments.yaml_source import read_source
 
-KINDS: Final = ("algorithms", "oracles", "datasets", "experiments")
+KINDS: Final = ("algorithms", "learners", "oracles", "datasets", "experiments")
 
 _LEGEND = (
     "theorem: runs, and a theorem bounds its updates; runs: without such a bound; coordinates: on "
@@ -26,7 +26,7 @@ _LEGEND = (
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of what has a name.")
 def listing(kind: str, as_json: bool) -> int:
-    """List algorithms, oracles, datasets or shipped experiments, each with a summary.
+    """List algorithms, learners, oracles, datasets or shipped experiments, each with a summary.
 
     For algorithms a second table says on which kinds of systems each of them runs, and where a
     theorem bounds its updates.

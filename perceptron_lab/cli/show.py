@@ -16,7 +16,7 @@ from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.experiments.gallery import gallery
 
-_KINDS = ("algorithm", "oracle", "dataset")
+_KINDS = ("algorithm", "learner", "oracle", "dataset")
 _LIMITS = {
     "minimum": ">= {:g}",
     "exclusiveMinimum": "> {:g}",
@@ -38,7 +38,7 @@ _TYPES = {
 @click.command("show")
 @click.argument("name")
 def show(name: str) -> int:
-    """Explain an algorithm, oracle or dataset, or print a shipped configuration.
+    """Explain an algorithm, learner, oracle or dataset, or print a shipped configuration.
 
     Where a name has several meanings, all are shown.
     """

@@ -1,6 +1,7 @@
 """Data files on this machine: found, or fetched and verified; never used unverified.
 
-A file is looked for in the cache, then in the mirror, then at its public homes. Environment:
+A file is looked for in the cache, then in the mirror, then at its public homes, where it may be
+part of an archive; then all registered files of the archive go to the cache. Environment:
 
 PLAB_DATA_MIRROR
     A folder or http(s) address with the layout ``<collection>/<file>``. A file in a mirror folder
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 import time
 import tomllib
 from enum import StrEnum
@@ -24,7 +26,9 @@ from urllib.parse import urlsplit
 import pooch
 import requests
 
+from perceptron_lab.datasets.archives import ArchiveError, CappedWriter, read_members
 from perceptron_lab.datasets.files import Collection, DataFile, collection
+from perceptron_lab.datasets.whole_files import write_whole
 from perceptron_lab.errors import ConfigError, DataError
 
 RETRIES = 1
@@ -81,7 +85,7 @@ def fetch(collection_name: str, name: str) -> Path:
                 f"expected {file.sha256}; replace it, or unset PLAB_DATA_MIRROR"
             )
     homes = [f"{mirror}/{source.name}/{file.file}"] if isinstance(mirror, str) else []
-    return _download([*homes, *file.urls], file, cached, source)
+    return _download([*homes, *file.urls, *source.archives], file, cached, source)
 
 
 def verify(collection_name: str) -> list[tuple[str, State]]:
@@ -182,6 +186,8 @@ def _download(urls: list[str], file: DataFile, target: Path, source: Collection)
             failures.append(f"{host}: no connection")
             continue
         try:
+            if url in source.archives:
+                return _from_archive(url, file, target, source)
             return _from_home(url, file, target)
         except (requests.RequestException, ValueError) as error:
             failures.append(f"{host}: {_short(error)}")
@@ -209,7 +215,28 @@ def _from_home(url: str, file: DataFile, target: Path) -> Path:
     return Path(store.fetch(target.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT)))
 
 
+def _from_archive(url: str, file: DataFile, target: Path, source: Collection) -> Path:
+    """Download an archive and put every registered file of it in place, verified."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=target.parent) as archive:
+        pooch.HTTPDownloader(timeout=TIMEOUT, chunk_size=2**16)(url, CappedWriter(archive), None)
+        archive.seek(0)
+        known = {known.file: known.sha256 for known in source.files.values()}
+        try:
+            for name, content in read_members(archive, f"{source.name}.tar.gz", known):
+                if hashlib.sha256(content).hexdigest() == known[name]:
+                    write_whole(target.parent / name, content)
+        except ArchiveError:
+            if _state(target, file) is not State.PRESENT:
+                raise  # otherwise it breaks off after the file that was asked for
+    if _state(target, file) is not State.PRESENT:
+        raise ArchiveError(f"sent an archive without the registered {file.file}")
+    return target
+
+
 def _short(error: Exception) -> str:
+    if isinstance(error, ArchiveError):
+        return str(error)
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"HTTP {error.response.status_code}"
     if isinstance(error, requests.exceptions.SSLError):

@@ -15,6 +15,11 @@ _SDPLIB_HOMES = (
     f"https://github.com/vsdp/SDPLIB/raw/{_SDPLIB_COMMIT}/data/{{file}}",
     "https://archive.softwareheritage.org/api/1/content/sha256:{sha256}/raw/",
 )
+_REUTERS_ARCHIVES = (
+    "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",
+    "http://www.daviddlewis.com/resources/testcollections/reuters21578/reuters21578.tar.gz",
+    "https://archive.ics.uci.edu/static/public/137/reuters+21578+text+categorization+collection.zip",
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,9 @@ class Collection:
         On which terms it is published, and what to cite.
     files
         Instance name -> file.
+    archives
+        Homes of all files at once, asked after the files' own: each a ``NAME.tar.gz`` of this
+        collection's name, or a .zip that holds one.
     """
 
     name: str
@@ -58,6 +66,7 @@ class Collection:
     licence: str
     citation: str
     files: Mapping[str, DataFile]
+    archives: tuple[str, ...] = ()
 
     def file(self, name: str) -> DataFile:
         """Return the file of an instance.
@@ -78,8 +87,6 @@ class Collection:
 @cache
 def sdplib() -> Collection:
     """Return SDPLIB 1.2: the 87 of its 92 files whose sha256 is known."""
-    lines = (package_files(__package__) / "sdplib.sha256").read_text("ascii").splitlines()
-    known = {file: sha256 for sha256, file in (line.split() for line in lines)}
     return Collection(
         name="sdplib",
         title="SDPLIB 1.2, a library of semidefinite programming test problems",
@@ -93,12 +100,41 @@ def sdplib() -> Collection:
             file.removesuffix(".dat-s"): DataFile(
                 file, sha256, tuple(home.format(file=file, sha256=sha256) for home in _SDPLIB_HOMES)
             )
-            for file, sha256 in known.items()
+            for file, sha256 in _known_sha256("sdplib.sha256").items()
         },
     )
 
 
-COLLECTIONS: dict[str, Callable[[], Collection]] = {"sdplib": sdplib}
+@cache
+def reuters21578() -> Collection:
+    """Return the 22 files of Reuters-21578, Distribution 1.0; they are published as archives."""
+    return Collection(
+        name="reuters21578",
+        title="Reuters-21578 text categorization test collection, Distribution 1.0",
+        home="http://www.daviddlewis.com/resources/testcollections/reuters21578/",
+        licence="free for research purposes only; cite it",
+        citation=(
+            "D. D. Lewis, Reuters-21578 text categorization test collection, Distribution 1.0, "
+            "AT&T Labs - Research, 1997"
+        ),
+        files={
+            file.removesuffix(".sgm"): DataFile(file, sha256, ())
+            for file, sha256 in _known_sha256("reuters21578.sha256").items()
+        },
+        archives=_REUTERS_ARCHIVES,
+    )
+
+
+def _known_sha256(listing: str) -> dict[str, str]:
+    """Return file name -> sha256 of a listing in this package."""
+    lines = (package_files(__package__) / listing).read_text("ascii").splitlines()
+    return {file: sha256 for sha256, file in (line.split() for line in lines)}
+
+
+COLLECTIONS: dict[str, Callable[[], Collection]] = {
+    "sdplib": sdplib,
+    "reuters21578": reuters21578,
+}
 """Name -> the collection, read when it is asked for."""
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from perceptron_lab.datasets.sdpa import SdpaData
+from perceptron_lab.datasets.task import Task
 from perceptron_lab.facts import Facts
 from perceptron_lab.results import FloatArray
 
@@ -34,6 +35,9 @@ class Problem:
     measure
         Further figures of a point, shape ``(unknowns,)``, by name: numbers or arrays; None if there
         are none.
+    tasks
+        What learners learn from and are judged by: one task, or repetitions of it; empty where
+        there is nothing to be learnt.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Problem:
     sha256: str
     facts: Facts
     measure: Callable[[FloatArray], dict[str, float | FloatArray]] | None = None
+    tasks: tuple[Task, ...] = ()
 
 
 Question = Literal["feasibility", "recession"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from perceptron_lab.datasets.generated import (
 )
 from perceptron_lab.datasets.problem import Problem, check_distinct
 from perceptron_lab.datasets.tabular_examples import Examples, examples_of, labels_of, split
+from perceptron_lab.datasets.task import Task
 from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
@@ -61,7 +63,8 @@ class Tabular:
     With a test_fraction the classes are split in proportion, by the seed: all instances of one seed
     and source share one split. Then each answer is measured: ``test_error``, the fraction of the
     test examples of its own classes on which sign f is wrong (f = 0 is wrong), and ``decisions``,
-    f(x) for all test examples in the order of :func:`held_out_labels`.
+    f(x) for all test examples in the order of :func:`held_out_labels`; and learners have a task:
+    the scaled features (whatever the kernel) of the training and test examples of its classes.
 
     Licence: BSD 3-Clause, with scikit-learn; digits, breast cancer and wine are CC BY 4.0 at the
     UCI Machine Learning Repository.
@@ -154,7 +157,8 @@ class Tabular:
             system = ConicSystem.from_kernel("precomputed", examples.gram, signs)
         held_out = HeldOut(examples, signs, positive, negative) if self.test_fraction else None
         sha256 = sha256_of_arrays(examples.train, signs, examples.test, examples.test_labels)
-        return Problem(name, system, sha256, system.facts(), held_out)
+        tasks = (held_out.task(name),) if held_out else ()
+        return Problem(name, system, sha256, system.facts(), held_out, tasks)
 
 
 @plain_dataclass(frozen=True, eq=False)
@@ -188,13 +192,27 @@ class HeldOut:
             return np.asarray(self.examples.test @ point[:-1] + point[-1])
         return np.asarray(self.examples.test_gram @ (self.signs * point))
 
+    def task(self, name: str) -> Task:
+        """Return the task of learning the positive class, under the instance's name.
+
+        Its test examples are those of its own classes.
+        """
+        signs, own = self._test_signs()
+        examples = self.examples
+        return Task(name, examples.train, self.signs, examples.test[own], signs[own])
+
+    def _test_signs(self) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Return +1 for the test examples of the positive class, and which are of its classes."""
+        labels = self.examples.test_labels
+        signs = np.where(labels == self.positive, 1.0, -1.0)
+        if self.negative is None:
+            return signs, np.full(len(labels), True)
+        return signs, (labels == self.positive) | (labels == self.negative)
+
     def __call__(self, point: FloatArray) -> dict[str, float | FloatArray]:
         """Return ``test_error`` and ``decisions``."""
-        decisions, labels = self.decisions(point), self.examples.test_labels
-        signs = np.where(labels == self.positive, 1.0, -1.0)
-        own = np.full(len(labels), True)
-        if self.negative is not None:
-            own = (labels == self.positive) | (labels == self.negative)
+        decisions = self.decisions(point)
+        signs, own = self._test_signs()
         wrong = float(np.mean(signs[own] * decisions[own] <= 0.0))
         return {"test_error": wrong, "decisions": decisions}
 

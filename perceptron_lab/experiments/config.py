@@ -18,19 +18,29 @@ TABLES: Final = (
     "table_2",
     "infeasible",
     "table_figure_2",
+    "table_figure_7_4",
     "conic",
     "rates",
     "profile",
+    "table_8_1",
+    "precision_differences",
+    "rare_categories",
+    "learners",
 )
 """The tables that a report may ask for."""
 FIGURES: Final = (
     "table_6_1",
     "figure_1",
     "figure_2",
+    "figure_7_1",
+    "figure_7_2",
+    "figure_7_3",
+    "figure_7_4",
     "convergence",
     "certificates",
     "profile",
     "scaling",
+    "figure_8_1",
 )
 """The figures that a report may ask for."""
 
@@ -169,6 +179,8 @@ class AlgorithmEntry(BaseModel):
         Parameters (and ``oracle``) to sweep over.
     budget
         Limits of this algorithm, in the place of the experiment's.
+    seeds
+        In the place of the experiment's and the problem's, where it needs more or fewer.
     """
 
     model_config = STRICT | ConfigDict(frozen=True)
@@ -179,6 +191,7 @@ class AlgorithmEntry(BaseModel):
     oracle: Any = None
     grid: Grid = {}
     budget: Limits = Limits()
+    seeds: Seeds | None = None
 
 
 class Report(BaseModel):

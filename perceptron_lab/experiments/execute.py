@@ -15,6 +15,7 @@ from pebble import ProcessExpired, ProcessPool
 from threadpoolctl import threadpool_limits
 
 from perceptron_lab.driver import solve
+from perceptron_lab.ellipsoids.learning import learn
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.plan import Cell
 from perceptron_lab.results import Result, Status
@@ -69,6 +70,8 @@ def execute(
 
 def run_cell(cell: Cell, problem: Problem) -> Outcome:
     """Run one cell with one thread of BLAS; exceptions become outcomes."""
+    if cell.variant.algorithm.kind == "learner":
+        return _learn(cell, problem)
     try:
         with threadpool_limits(limits=1):
             result = solve(
@@ -87,6 +90,16 @@ def run_cell(cell: Cell, problem: Problem) -> Outcome:
         return _failure(error)
     scalars = {name: float(value) for name, value in measures.items() if np.ndim(value) == 0}
     return Outcome(result.status, result.message, result, scalars)
+
+
+def _learn(cell: Cell, problem: Problem) -> Outcome:
+    """Run the cell of a learner."""
+    try:
+        with threadpool_limits(limits=1):
+            result = learn(cell.variant.algorithm.record, problem.tasks, cell.seed)
+    except Exception as error:
+        return _failure(error)
+    return Outcome(result.status, result.message, result, result.certificate["figures"])
 
 
 def _failure(error: Exception) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,9 +114,20 @@ def plan(config: ExperimentConfig) -> list[Cell]:
             config.trace_measures,
         )
         for instance in instances_of(config)
-        for seed in (config.seeds if instance.seeds is None else instance.seeds)
-        for variant in variants
+        for seed, variant in _runs(tuple(config.seeds), instance, variants)
     ]
+
+
+def _runs(
+    seeds: tuple[int, ...], instance: Instance, variants: Sequence[AlgorithmVariant]
+) -> Iterator[tuple[int, AlgorithmVariant]]:
+    """Yield the runs on an instance: seed by seed, the variants that are run with it."""
+    usual = seeds if instance.seeds is None else instance.seeds
+    own = {variant.label: usual if variant.seeds is None else variant.seeds for variant in variants}
+    for seed in dict.fromkeys(seed for chosen in own.values() for seed in chosen):
+        for variant in variants:
+            if seed in own[variant.label]:
+                yield seed, variant
 
 
 def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Problem]:

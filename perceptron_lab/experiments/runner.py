@@ -113,6 +113,7 @@ def run(
     loaded, base = load_config(config, tuple(overrides))
     cells = plan(loaded)
     problems = load_problems(cells, base)
+    _check_tasks(cells, problems)
     names = _identities(cells, problems)
     described = environment()
     folder = (RESULTS if output is None else Path(output)) / loaded.experiment
@@ -148,7 +149,8 @@ def row_of(cell: Cell, name: str, problem: Problem, outcome: Outcome, environmen
 
 def _oracles(cell: Cell, problem: Problem) -> Sequence[Component]:
     """Return the oracles that are asked: those chosen, or the defaults; none by some algorithms."""
-    if not getattr(cell.variant.algorithm.record, "uses_oracle", True):
+    algorithm = cell.variant.algorithm
+    if algorithm.kind == "learner" or not getattr(algorithm.record, "uses_oracle", True):
         return []
     if cell.variant.oracles:
         return cell.variant.oracles
@@ -178,6 +180,17 @@ def _figures(result: Result | None) -> Row:
 def _finite(bound: float | None) -> float | None:
     """Return a bound, if it bounds anything."""
     return None if bound is None or math.isinf(bound) else bound
+
+
+def _check_tasks(cells: Sequence[Cell], problems: Mapping[str, Problem]) -> None:
+    """Refuse learners on problems from which nothing can be learnt."""
+    for cell in cells:
+        if cell.variant.algorithm.kind == "learner" and not problems[cell.problem_key].tasks:
+            raise ConfigError(
+                f"{cell.variant.algorithm.name} is a learner, and {cell.instance.title} of the "
+                f"dataset {cell.instance.dataset.name} has no training and test examples; choose "
+                "a dataset that has them, or an algorithm"
+            )
 
 
 def _identities(cells: Sequence[Cell], problems: Mapping[str, Problem]) -> list[str]:

@@ -14,6 +14,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from perceptron_lab import registry
 from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.components import Component, Mention, build
 from perceptron_lab.experiments.config import AlgorithmEntry, Limits, ProblemEntry
@@ -40,12 +41,15 @@ class AlgorithmVariant:
         What rows and tables call it; different for different variants.
     limits
         Its own limits, in the place of the experiment's.
+    seeds
+        Its own seeds, in the place of the experiment's and the instance's; or None.
     """
 
     algorithm: Component
     oracles: tuple[Component, ...]
     label: str
     limits: Limits = field(default_factory=Limits)
+    seeds: tuple[int, ...] | None = None
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -106,6 +110,11 @@ class _Choice:
         return "".join(f" {v}" if key == "oracle" else f" {key}={v}" for key, v in shown.items())
 
 
+def _asks_oracles(algorithm: Component) -> bool:
+    """Return whether it asks separation oracles; learners and some algorithms do not."""
+    return algorithm.kind == "algorithm" and getattr(algorithm.record, "uses_oracle", True)
+
+
 def algorithm_variants(
     entry: AlgorithmEntry, crumbs: Crumbs, faults: list[Fault]
 ) -> list[AlgorithmVariant]:
@@ -124,23 +133,25 @@ def algorithm_variants(
     places: dict[str, Crumbs] = {key: (*crumbs, "parameters", key) for key in given}
     if entry.oracle is not None and "oracle" in entry.grid:
         faults.append(_given_twice(crumbs, "oracle"))
+    seeds = None if entry.seeds is None else tuple(entry.seeds)
     variants = []
     for choice in _choices(given, places, entry.grid, crumbs, faults):
         chosen = dict(choice.parameters)
         swept = "oracle" in entry.grid
         spec = chosen.pop("oracle", None) if swept else entry.oracle
         at = choice.places["oracle"] if swept else (*crumbs, "oracle")
-        mention = Mention("algorithm", entry.name, (*crumbs, "name"), chosen, choice.places)
+        kind = "learner" if entry.name in registry.names("learner") else "algorithm"
+        mention = Mention(kind, entry.name, (*crumbs, "name"), chosen, choice.places)
         algorithm = build(mention, faults)
         oracles = _oracles(spec, at, faults)
         if algorithm is None or oracles is None:
             continue
-        if oracles and not getattr(type(algorithm.record), "uses_oracle", True):
+        if oracles and not _asks_oracles(algorithm):
             text = f"the algorithm {entry.name!r} asks no separation oracle; delete `oracle`"
             faults.append(Fault(at, text, at_key=True))
             continue
         label = (entry.label or entry.name) + choice.suffix
-        variants.append(AlgorithmVariant(algorithm, oracles, label, entry.budget))
+        variants.append(AlgorithmVariant(algorithm, oracles, label, entry.budget, seeds))
     return variants
 
 

@@ -373,3 +373,29 @@ def test_unknown_names_and_seeds() -> None:
         load("wine-0-best", source="wine")
     with pytest.raises(InputError, match="seed -2 for wine-split; allowed: 0 or more"):
         load("wine-0-rest", source="wine", test_fraction=0.5, seed=-2)
+
+
+def test_learners_have_the_examples_of_the_split_as_a_task() -> None:
+    problem = load("wine-1-rest", source="wine", scaling="standard", test_fraction=0.5)
+    (task,) = problem.tasks
+    assert task.name == "wine-1-rest"
+    assert task.examples.shape[0] + task.test_examples.shape[0] == 178
+    examples = examples_of(
+        "wine", None, scaling="standard", degree=1, test_fraction=0.5, kernel=None, seed=0
+    )
+    np.testing.assert_array_equal(task.examples, examples.train)
+    np.testing.assert_array_equal(task.labels > 0, examples.labels == 1)
+    np.testing.assert_array_equal(task.test_labels > 0, examples.test_labels == 1)
+
+
+def test_a_task_of_two_classes_is_tested_on_those() -> None:
+    (task,) = load("wine-0-2", source="wine", task="pairs", test_fraction=0.5).tasks
+    everything = load("wine-0-rest", source="wine", test_fraction=0.5).tasks[0]
+    assert len(task.test_labels) < len(everything.test_labels)
+    assert task.test_examples.shape[0] == len(task.test_labels)
+    assert set(task.test_labels) == {1.0, -1.0}
+    assert (task.test_labels > 0).sum() == (everything.test_labels > 0).sum()
+
+
+def test_without_test_examples_there_is_no_task() -> None:
+    assert load("wine-0-rest", source="wine").tasks == ()

@@ -27,11 +27,33 @@ def test_cells_are_instances_by_seeds_by_algorithms(configure: Configure) -> Non
     ]
 
 
+def test_an_algorithm_with_seeds_of_its_own_is_run_with_those(configure: Configure) -> None:
+    algorithms = [
+        {"name": "perceptron", "label": "own", "seeds": [1, 7]},
+        {"name": "perceptron", "label": "usual", "parameters": {"normalized": False}},
+    ]
+    problems = [
+        {"dataset": "toy", "instances": ["eye-2"]},
+        {"dataset": "toy", "instances": ["eye-3"], "seeds": [5]},
+    ]
+    cells = plan(configure(seeds=[3, 1], algorithms=algorithms, problems=problems))
+    assert [(c.instance.title, c.seed, c.variant.label) for c in cells] == [
+        ("eye-2", 1, "own"),
+        ("eye-2", 1, "usual"),
+        ("eye-2", 7, "own"),
+        ("eye-2", 3, "usual"),
+        ("eye-3", 1, "own"),
+        ("eye-3", 7, "own"),
+        ("eye-3", 5, "usual"),
+    ]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"budget": {"updates": 7, "seconds": 1}},
         {"algorithms": [{"name": "perceptron", "budget": {"updates": 7}}]},
+        {"algorithms": [{"name": "perceptron", "seeds": [0, 7]}]},
         {"trace_measures": True, "record_at": [3]},
         {"problems": [{"dataset": "toy", "instances": ["eye-2"], "seeds": [0, 7]}]},
         {"title": "another"},

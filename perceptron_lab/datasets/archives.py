@@ -1,0 +1,157 @@
+"""Members of tar archives (.tar.gz, or one inside a .zip), read one by one into memory.
+
+Nothing is extracted: a member counts only if its whole name is one that is asked for (a leading
+``./`` aside), so that no path in an archive is ever followed, and all sizes are capped before
+memory is taken.
+"""
+
+from __future__ import annotations
+
+import gzip
+import tarfile
+import zipfile
+from collections.abc import Container, Iterator
+from typing import IO, Any, Protocol
+
+LARGEST_ARCHIVE = 32 * 2**20
+"""The most bytes of an archive as it is sent."""
+LARGEST_CONTENT = 64 * 2**20
+"""The most bytes of an archive when unpacked."""
+LARGEST_MEMBER = 4 * 2**20
+"""The most bytes of a member that is read."""
+
+Member = tuple[str, bytes]
+"""Name and content."""
+
+_ZIP, _GZIP = b"PK\x03\x04", b"\x1f\x8b"
+_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+class ArchiveError(ValueError):
+    """What was received is not the archive that was asked for; the message says what it is."""
+
+
+class Sink(Protocol):
+    """Something that bytes can be written to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Take the data and return how many bytes they are."""
+
+
+class CappedWriter:
+    """A file that takes no more than a number of bytes.
+
+    Parameters
+    ----------
+    file
+        Where the bytes go.
+    most
+        How many it takes.
+    """
+
+    def __init__(self, file: Sink, most: int = LARGEST_ARCHIVE) -> None:
+        self._file, self._most, self._left = file, most, most
+
+    def write(self, data: bytes) -> int:
+        """Write the data.
+
+        Raises
+        ------
+        ArchiveError
+            If these are more bytes than allowed.
+        """
+        self._left -= len(data)
+        if self._left < 0:
+            raise ArchiveError(f"sent more than {self._most} bytes")
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        """Leave what is written to the file's own buffer."""
+
+
+class _CappedReader:
+    """A stream that refuses to be read beyond a number of bytes."""
+
+    def __init__(self, file: IO[bytes] | gzip.GzipFile, most: int) -> None:
+        self._file, self._most, self._left = file, most, most
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
+        self._left -= len(data)
+        if self._left < 0:
+            raise ArchiveError(f"sent an archive of more than {self._most} bytes when unpacked")
+        return data
+
+
+def read_members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iterator[Member]:
+    """Yield name and content of the members that are wanted, in the archive's order.
+
+    Parameters
+    ----------
+    archive
+        A .tar.gz, or a .zip that holds one; it must be possible to seek in it. A bare .tar does as
+        well: some servers call the compression a transfer encoding, and clients undo it.
+    inner
+        The name of the .tar.gz in a .zip.
+    wanted
+        The names of members; others are passed over.
+
+    Raises
+    ------
+    ArchiveError
+        If it is no such archive, is damaged, or holds more than allowed. What was yielded before
+        is as it stands in the archive.
+    """
+    try:
+        yield from _members(archive, inner, wanted)
+    except ArchiveError:
+        raise
+    except Exception as error:
+        # Readers of tar, zip and gzip raise errors of a dozen kinds on damaged archives.
+        raise ArchiveError("sent a damaged archive") from error
+
+
+def _members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iterator[Member]:
+    start = archive.read(4)
+    archive.seek(0)
+    if start.startswith(_GZIP):
+        yield from _from_gzip(archive, wanted)
+    elif start == _ZIP:
+        with zipfile.ZipFile(archive) as packed:
+            found = [entry for entry in packed.infolist() if entry.filename == inner]
+            if len(found) != 1 or found[0].compress_type not in _ZIP_METHODS:
+                raise ArchiveError(f"sent a .zip without {inner}")
+            with packed.open(found[0]) as file:
+                yield from _from_gzip(file, wanted)
+    else:
+        yield from _from_tar(archive, wanted)
+
+
+def _from_gzip(packed: IO[bytes], wanted: Container[str]) -> Iterator[Member]:
+    # Capped as well: what a .zip inflates to may be endless padding, which gzip passes over.
+    capped: Any = _CappedReader(packed, LARGEST_ARCHIVE)
+    with gzip.GzipFile(fileobj=capped) as unpacked:
+        yield from _from_tar(unpacked, wanted)
+
+
+def _from_tar(unpacked: IO[bytes] | gzip.GzipFile, wanted: Container[str]) -> Iterator[Member]:
+    with _opened(_CappedReader(unpacked, LARGEST_CONTENT)) as tar:
+        for member in tar:
+            name = member.name.removeprefix("./")
+            if name in wanted and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
+                yield name, _content(tar, member)
+
+
+def _opened(stream: Any) -> tarfile.TarFile:
+    try:
+        return tarfile.open(fileobj=stream, mode="r|")
+    except tarfile.ReadError as error:  # not even a first header
+        raise ArchiveError("sent no archive") from error
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    if member.size > LARGEST_MEMBER:
+        raise ArchiveError(f"sent {member.name} of {member.size} bytes")
+    file = tar.extractfile(member)
+    assert file is not None
+    return file.read()

@@ -1,0 +1,180 @@
+"""Documents as vectors of word weights.
+
+A word is two or more of the letters a to z, in lower case. With tf the number of times a word (or
+the words of one stem) stands in a document, m the number of training documents and df the number
+of those with the word, the weights are
+
+=============  ===========================
+``log1p-idf``  log(1 + tf) log(m / df)
+``tf-idf``     tf log(m / df)
+``log-tf``     log(1 + tf)
+``tf``         tf
+=============  ===========================
+
+Words are those of the training documents; others in test documents are passed over. A document
+without any known word (an empty one among them), or whose words all have weight 0 since they stand
+in every training document, is a row of zeros, normalised or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.errors import InputError
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import FloatArray
+
+Weighting = Literal["log1p-idf", "tf-idf", "log-tf", "tf"]
+MinimalCount = Annotated[int, Field(ge=1)]
+
+WORD = r"[a-z]{2,}"
+"""What a word is, in lower case."""
+
+
+@dataclass(frozen=True, config=STRICT)
+class BagOfWords:
+    """How counts of words become features.
+
+    Parameters
+    ----------
+    stop_words
+        Whether scikit-learn's English stop words are left out, before stemming.
+    stem
+        Whether words of one Porter stem are counted together.
+    min_documents
+        The number of training documents that a word (a stem) must occur in, 1 or more.
+    weighting
+        One of those above.
+    normalise
+        Whether rows are divided by their Euclidean norms.
+    """
+
+    stop_words: bool = True
+    stem: bool = True
+    min_documents: MinimalCount = 1
+    weighting: Weighting = "log1p-idf"
+    normalise: bool = True
+
+
+@plain_dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each word stands in each document.
+
+    Parameters
+    ----------
+    words
+        In alphabetical order, n of them.
+    training, test
+        CSR of whole numbers, shapes ``(m, n)`` and ``(t, n)``.
+    """
+
+    words: tuple[str, ...]
+    training: sp.csr_array
+    test: sp.csr_array
+
+
+@plain_dataclass(frozen=True, eq=False)
+class Features:
+    """Weights of words (or stems) in documents.
+
+    Parameters
+    ----------
+    words
+        In alphabetical order, n of them.
+    training, test
+        CSR of doubles with 32-bit indices, shapes ``(m, n)`` and ``(t, n)``.
+    """
+
+    words: tuple[str, ...]
+    training: sp.csr_array
+    test: sp.csr_array
+
+
+def count_words(training: Sequence[str], test: Sequence[str]) -> Counts:
+    """Return the counts of the words of the training documents.
+
+    Raises
+    ------
+    InputError
+        If the training documents have no word.
+    """
+    # Imported here, as below: checking a configuration need not wait for scikit-learn.
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    vectorizer = CountVectorizer(token_pattern=WORD)
+    try:
+        counts = vectorizer.fit_transform(training)
+    except ValueError as error:  # an empty vocabulary
+        raise InputError(
+            f"the {len(training)} training documents have no word of two or more letters a to z"
+        ) from error
+    words = tuple(str(word) for word in vectorizer.get_feature_names_out())
+    return Counts(words, sp.csr_array(counts), sp.csr_array(vectorizer.transform(test)))
+
+
+def weigh(counts: Counts, choices: BagOfWords) -> Features:
+    """Return the features of documents whose words are counted.
+
+    Raises
+    ------
+    InputError
+        If no word is left.
+    """
+    words, merged = _columns(counts.words, choices)
+    training = sp.csr_array(counts.training @ merged)
+    frequency = np.bincount(training.indices, minlength=len(words))
+    kept = np.flatnonzero(frequency >= choices.min_documents)
+    if not len(kept):
+        raise InputError(
+            f"no word is in {choices.min_documents} or more of the {training.shape[0]} training "
+            "documents; give a smaller min_documents"
+        )
+    rarity = np.log(training.shape[0] / frequency[kept])
+    return Features(
+        tuple(words[column] for column in kept),
+        _weighted(training[:, kept], rarity, choices),
+        _weighted(sp.csr_array(counts.test @ merged)[:, kept], rarity, choices),
+    )
+
+
+def _columns(words: tuple[str, ...], choices: BagOfWords) -> tuple[list[str], sp.csr_array]:
+    """Return the words or stems that are counted, and the 0-1 matrix that adds up their words."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    left_out = ENGLISH_STOP_WORDS if choices.stop_words else frozenset[str]()
+    rows = [row for row, word in enumerate(words) if word not in left_out]
+    kept = [words[row] for row in rows]
+    counted = _stems(kept) if choices.stem else kept
+    names = sorted(set(counted))
+    column = {name: number for number, name in enumerate(names)}
+    entries = (np.ones(len(rows), dtype=np.int64), (rows, [column[name] for name in counted]))
+    return names, sp.csr_array(entries, shape=(len(words), len(names)))
+
+
+def _stems(words: list[str]) -> list[str]:
+    import snowballstemmer
+
+    return list(snowballstemmer.stemmer("porter").stemWords(words))
+
+
+def _weighted(counts: Any, rarity: FloatArray, choices: BagOfWords) -> sp.csr_array:
+    weights = sp.csr_array(counts, dtype=np.float64)
+    if choices.weighting in ("log1p-idf", "log-tf"):
+        weights.data = np.log1p(weights.data)
+    if choices.weighting in ("log1p-idf", "tf-idf"):
+        weights.data *= rarity[weights.indices]
+    weights.eliminate_zeros()
+    weights.sort_indices()
+    if choices.normalise:
+        norms = np.sqrt(weights.power(2).sum(axis=1))
+        weights.data /= np.repeat(norms, np.diff(weights.indptr))
+    # Most of scikit-learn takes no others.
+    places = weights.indices.astype(np.int32), weights.indptr.astype(np.int32)
+    return sp.csr_array((weights.data, *places), shape=weights.shape)

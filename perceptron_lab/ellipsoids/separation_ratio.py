@@ -1,0 +1,124 @@
+"""Pattern separation by the ellipsoid of maximal separation ratio (`Kharechko2009`, chapter 7)."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass as record
+
+from perceptron_lab.ellipsoids.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.assessment import Assessment
+from perceptron_lab.ellipsoids.examples import two_classes
+from perceptron_lab.ellipsoids.separation import Rule, Separation
+from perceptron_lab.ellipsoids.solution import Classes, Solution, middle
+from perceptron_lab.ellipsoids.unboundedness import Recession, recession
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import FloatArray, Status
+
+_SOLVERS = {
+    "clarabel": "cone_solver:solve_directly",
+    "cvxpy-clarabel": "reference_solvers:solve_with_clarabel",
+    "cvxpy-scs": "reference_solvers:solve_with_scs",
+    "constraint-generation": "constraint_generation:solve_by_generation",
+    "central-path": "central_path:solve_by_central_path",
+}
+SolverName = Literal[
+    "clarabel", "cvxpy-clarabel", "cvxpy-scs", "constraint-generation", "central-path"
+]
+
+
+@record(frozen=True, config=STRICT)
+class MaximalSeparation:
+    """The ellipsoid of maximal separation ratio (Glineur; `Kharechko2009`, (7.9) and (8.1)).
+
+    maximise t over E^ >= 0 with x^'E^x^ <= 1 for the positives and x^'E^x^ >= 1 + t for the
+    negatives, x^ = (x, 1). The half-axes of two concentric, similar ellipsoids, one with all
+    positives inside, one with all negatives outside, have the ratio sqrt(1 + t).
+
+    Parameters
+    ----------
+    solver
+        ``clarabel`` (directly, default), ``cvxpy-clarabel``, ``cvxpy-scs`` (references),
+        ``constraint-generation`` (many examples), or ``central-path`` (classes that no ellipsoid
+        separates).
+    tolerance
+        The solver's, between 0 and 1 (default 1e-9).
+    whiten
+        Whether to solve in coordinates of mean-free, white examples (default true), which makes the
+        answer invariant to affine maps in floating point as well.
+    negligible
+        A proved upper bound of t at or below this ends as MARGIN_BOUNDED (default 1e-6), > 0.
+    """
+
+    solver: SolverName = "clarabel"
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-9
+    whiten: bool = True
+    negligible: Annotated[float, Field(gt=0)] = 1e-6
+
+    def fit(self, positives: Any, negatives: Any) -> Separation:
+        """Return the separation of two classes, with what is proved of it.
+
+        Parameters
+        ----------
+        positives, negatives
+            Dense finite rows, shapes ``(m, k)`` with one k, at least one each.
+
+        Raises
+        ------
+        InputError
+            If they are not, or their products of coordinates would not fit.
+        NumericalError
+            If the solver gives up; with ``central-path`` if the classes are separable or touch.
+        """
+        inner, outer = two_classes(positives, negatives)
+        frame = AffineFrame.of(inner, outer, whiten=self.whiten)
+        direction = recession(inner, outer, frame)
+        if direction is not None:
+            return _unbounded(inner, outer, frame, direction)
+        kept = np.flatnonzero(~frame.outside)
+        classes = Classes(frame.coordinates(inner), frame.coordinates(outer[kept]))
+        module, _, name = _SOLVERS[self.solver].partition(":")
+        solve = getattr(import_module(f"perceptron_lab.ellipsoids.{module}"), name)
+        solution: Solution = solve(classes, self.tolerance)
+        return Assessment(inner, outer, kept, frame, solution, self.negligible).separation()
+
+
+def _unbounded(
+    positives: FloatArray, negatives: FloatArray, frame: AffineFrame, direction: Recession
+) -> Separation:
+    """Return the separation by a direction of recession, which is the rule as well."""
+    order = frame.dimension + 1
+    least = float((frame.offsets(negatives) ** 2).sum(axis=1).min())
+    rule = Rule(frame, np.zeros((order, order)), middle(1.0), 2.0 / least)
+    how = "proved" if direction.proved else "to rounding"
+    return Separation(
+        Status.UNBOUNDED,
+        direction.proved,
+        math.inf,
+        _recession_bound(direction),
+        math.inf,
+        direction.matrix,
+        np.zeros(len(positives)),
+        np.zeros(len(negatives)),
+        None,
+        None,
+        direction,
+        None,
+        0,
+        f"no negative lies in the affine hull of the positives, of dimension {order - 1} ({how}): "
+        "t is unbounded",
+        rule,
+    )
+
+
+def _recession_bound(direction: Recession) -> float:
+    """Return a proved lower bound of t: that of the computed direction itself."""
+    if direction.proved:
+        return math.inf
+    if direction.largest_positive <= 0.0:
+        return math.inf
+    return max(0.0, direction.least_negative / direction.largest_positive * (1 - 1e-12) - 1.0)

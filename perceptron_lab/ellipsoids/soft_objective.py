@@ -1,0 +1,120 @@
+"""The soft margin of a low-rank ellipsoid: its value and its gradient.
+
+With A = L L' the score of an example is f(x) = -q(x), q(x) = |L'x|^2 + 2 g'x + c, and
+
+    P(L, g, c) = 1/2 sum_i w_i h_i^2 + regularisation / 2 (|L L'|_F^2 + 2 |g|^2),
+    h_i = max(0, 1 + y_i q(x_i)),  sum_i w_i = 1.
+
+It is convex in (A, g, c), not in L. With a_i = w_i h_i y_i the gradients are
+
+    dP/dL = 2 G L,  G = sum_i a_i x_i x_i' + regularisation A,
+    dP/dg = 2 sum_i a_i x_i + 2 regularisation g,    dP/dc = sum_i a_i.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from perceptron_lab.datasets.task import Examples
+from perceptron_lab.results import FloatArray
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """q(x) = |L'x|^2 + 2 g'x + c.
+
+    Parameters
+    ----------
+    factor
+        L, shape ``(features, rank)``; no columns for a linear q.
+    linear
+        g, shape ``(features,)``.
+    constant
+        c.
+    """
+
+    factor: FloatArray
+    linear: FloatArray
+    constant: float
+
+    def values(self, examples: Examples) -> FloatArray:
+        """Return q of every example, shape ``(m,)``."""
+        products = examples @ np.column_stack([self.factor, self.linear])
+        return self.of_products(products)
+
+    def of_products(self, products: FloatArray) -> FloatArray:
+        """Return q from the products (X L, X g), side by side."""
+        projected = products[:, :-1]
+        squares: FloatArray = np.einsum("ij,ij->i", projected, projected)
+        return squares + 2.0 * products[:, -1] + self.constant
+
+    def packed(self) -> FloatArray:
+        """Return L by rows, g and c as one vector."""
+        return np.concatenate([self.factor.ravel(), self.linear, [self.constant]])
+
+    @classmethod
+    def unpacked(cls, vector: FloatArray, features: int) -> Quadratic:
+        """Undo :meth:`packed`."""
+        factor = vector[: -features - 1].reshape(features, -1)
+        return cls(factor, vector[-features - 1 : -1], float(vector[-1]))
+
+
+class SoftObjective:
+    """P(L, g, c) on given examples.
+
+    Parameters
+    ----------
+    examples
+        Shape ``(m, features)``, dense or sparse.
+    signs
+        y, +1 or -1, shape ``(m,)``.
+    weights
+        w >= 0 with sum 1, shape ``(m,)``.
+    regularisation
+        >= 0.
+    """
+
+    def __init__(
+        self, examples: Examples, signs: FloatArray, weights: FloatArray, regularisation: float
+    ) -> None:
+        self.examples = examples
+        self.signs = signs
+        self.weights = weights
+        self.regularisation = regularisation
+
+    @property
+    def features(self) -> int:
+        """The number of features."""
+        return int(self.examples.shape[1])
+
+    def hinges(self, values: FloatArray) -> FloatArray:
+        """Return h_i = max(0, 1 + y_i q(x_i)) from the values of q."""
+        return np.maximum(0.0, 1.0 + self.signs * values)
+
+    def value(self, quadratic: Quadratic) -> float:
+        """Return P at a quadratic function."""
+        return self._value(quadratic, self.hinges(quadratic.values(self.examples)))
+
+    def _value(self, quadratic: Quadratic, hinges: FloatArray) -> float:
+        gram = quadratic.factor.T @ quadratic.factor
+        size = float((gram**2).sum()) + 2.0 * float(quadratic.linear @ quadratic.linear)
+        return 0.5 * float(self.weights @ hinges**2) + 0.5 * self.regularisation * size
+
+    def value_and_gradient(self, vector: FloatArray) -> tuple[float, FloatArray]:
+        """Return P and its gradient in (L, g, c), packed as :meth:`Quadratic.packed` does."""
+        at = Quadratic.unpacked(vector, self.features)
+        products = self.examples @ np.column_stack([at.factor, at.linear])
+        hinges = self.hinges(at.of_products(products))
+        pull = self.weights * hinges * self.signs
+        # Examples beyond the margin, most of them near the end, have no part in the gradient.
+        active = np.flatnonzero(pull)
+        products[:, -1] = 1.0
+        pulls = products[active] * pull[active, None]
+        combined = 2.0 * (self.examples[active].T @ pulls)
+        twice = 2.0 * self.regularisation
+        slope = combined[:, :-1] + twice * (at.factor @ (at.factor.T @ at.factor))
+        linear = combined[:, -1] + twice * at.linear
+        gradient = np.concatenate([slope.ravel(), linear, [pull.sum()]])
+        return self._value(at, hinges), gradient

@@ -1,0 +1,73 @@
+"""What the classifiers of two classes share: checks, signs and predictions."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from perceptron_lab.results import FloatArray
+
+
+class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of two classes by the sign of its decision function.
+
+    The larger label, ``classes_[1]``, is positive: it lies inside the ellipsoid.
+    """
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return ``classes_[1]`` where f(x) > 0, and ``classes_[0]`` elsewhere.
+
+        Parameters
+        ----------
+        X
+            Examples, shape ``(m, n_features_in_)``.
+        """
+        inside = self.decision_function(X) > 0.0
+        labels: npt.NDArray[Any] = self.classes_[inside.astype(np.intp)]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = self._sparse_formats() is not False
+        return tags
+
+    def _sparse_formats(self) -> str | Literal[False]:
+        """Return the format in which sparse examples are taken, or False for dense ones only."""
+        return False
+
+    def _learned(self, examples: Any, labels: Any) -> tuple[Any, npt.NDArray[np.bool_]]:
+        """Return checked examples and which of them are positive; set ``classes_``."""
+        accepted = self._sparse_formats()
+        data, given = validate_data(
+            self, examples, labels, accept_sparse=accepted, dtype=np.float64
+        )
+        check_classification_targets(given)
+        kind = type_of_target(given, input_name="y")
+        if kind != "binary":
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{kind}; for more classes wrap it in OneVsRestClassifier"
+            )
+        self.classes_, place = np.unique(given, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs examples of two classes; the data has one class, "
+                f"{self.classes_[0]!r}"
+            )
+        return data, place == 1
+
+    def _new(self, examples: Any) -> Any:
+        """Return checked new examples."""
+        check_is_fitted(self)
+        accepted = self._sparse_formats()
+        return validate_data(self, examples, accept_sparse=accepted, dtype=np.float64, reset=False)

@@ -1,0 +1,63 @@
+"""Table 8.1 of `Kharechko2009`: average precision by category, ours beside the thesis's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.precisions import by_label, entries, thesis_precisions
+from perceptron_lab.reporting.tables.precision_columns import (
+    label_columns,
+    numbers,
+    preprocessing,
+    statements,
+)
+from perceptron_lab.reporting.tables.table import Column, Table, texts
+
+_THESIS = {
+    "thesis ellipsoid k30": "ellipsoid_k30",
+    "thesis SVM k30": "svm_k30",
+    "thesis SVM full": "svm_n20494",
+}
+
+
+def table_8_1(evidence: Evidence) -> Table:
+    """Return one line per category, and their mean: average precision in percent.
+
+    Columns: ``category``; the thesis's own three; per label L its mean over the seeds, ``L lowest``
+    and ``L highest`` if it has several (the range of first pivots), ``L status`` where cells have
+    no result, and for hard ellipsoids ``L proves``: what is proved of the separation ratio t.
+
+    Raises
+    ------
+    DataError
+        If no learner was run, or the configuration is missing beside the runs.
+    """
+    labels = by_label(entries(evidence))
+    categories = [entry.problem for entry in next(iter(labels.values()))]
+    columns = [
+        texts("category", [*categories, "mean"]),
+        *(_thesis(name, column, categories) for name, column in _THESIS.items()),
+        *(column for own in labels.values() for column in label_columns(own)),
+        *(column for own in labels.values() for column in statements(own)),
+    ]
+    notes = [_NOTE, preprocessing(evidence, categories)]
+    return Table("table_8_1", columns, notes=[note for note in notes if note])
+
+
+_NOTE = (
+    "Average precision (microaverage precision) on the test documents in percent; in parentheses "
+    "the range over the seeds, each of which draws one of the documents tied for the first pivot. "
+    "k: Gram-Schmidt features, bias $\\min(10, m / m_+)$, pivots among the training documents. "
+    "Parameters by 3-fold cross-validation on training documents, equally many candidates each. "
+    "t: squared separation ratio less 1; $t = 0$: proved that no ellipsoid separates the training "
+    "documents. Thesis: Kharechko2009, Table 8.1."
+)
+
+
+def _thesis(name: str, column: str, categories: list[str]) -> Column:
+    known = thesis_precisions()
+    values = [known[one][column] if one in known else None for one in categories]
+    present = [value for value in values if value is not None]
+    mean = float(np.mean(present)) if len(present) == len(values) else None
+    return numbers(name, [*values, mean])

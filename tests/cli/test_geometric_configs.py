@@ -1,0 +1,84 @@
+"""Figures 7.1 to 7.4 at a small size, from their shipped configurations."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from perceptron_lab.cli.main import main
+
+SMALL = [
+    "problems.0.repetitions=2",
+    "problems.0.test=100",
+    "problems.0.grid.exponent=[-6, 0, 4]",
+    "algorithms.2.parameters.penalties=[10, 1000]",
+    "algorithms.2.parameters.iterations=500",
+    "seeds=[0, 1]",
+]
+
+
+def run(name: str, folder: Path, *overrides: str) -> list[dict[str, str]]:
+    words = [word for override in overrides for word in ("-s", override)]
+    assert main(["run", name, "-q", "--output", str(folder), *words]) == 0
+    with (folder / name / "runs.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", ["affine_invariance", "separation_2d"])
+def test_they_pass_the_check(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", name]) == 0
+    assert "ok" in capsys.readouterr().out
+
+
+def test_the_experiment_of_figure_7_4_has_500_repetitions() -> None:
+    from perceptron_lab.experiments.gallery import find_config
+    from perceptron_lab.experiments.loader import read_config
+
+    config = read_config(find_config("affine_invariance"), ())
+    (problem,) = config.problems
+    assert problem.model_dump()["repetitions"] * len(config.seeds) == 500
+    assert problem.grid["exponent"] == list(range(-6, 5))
+
+
+def test_the_error_of_the_ellipsoid_is_constant(tmp_path: Path) -> None:
+    rows = run("affine_invariance", tmp_path, *SMALL)
+    assert len(rows) == 2 * 3 * 3 * 2
+    ellipsoid = [row for row in rows if row["label"] == "ellipsoid"]
+    assert {row["status"] for row in ellipsoid} == {"FEASIBLE"}
+    assert {row["proved"] for row in ellipsoid} == {"true"}
+    for seed in ("0", "1"):
+        errors = {float(row["measure.error"]) for row in ellipsoid if row["seed"] == seed}
+        # A test example that rounding puts on the other side would be 1 of 400.
+        assert max(errors) - min(errors) < 1e-3
+    machine = [row for row in rows if row["label"].startswith("SVM")]
+    shares = {float(row["measure.converged"]) for row in machine}
+    assert min(shares) < 1.0
+    results = tmp_path / "affine_invariance"
+    table = pd.read_csv(results / "table_figure_7_4.csv")
+    assert len(table) == 2 * 3 * 3
+    assert (table["repetitions"] == 4).all()
+    assert table.loc[table["label"] == "ellipsoid", "error"].max() < 15
+    for suffix in ("png", "pdf"):
+        assert (results / f"figure_7_4.{suffix}").stat().st_size > 1000
+
+
+def test_the_planar_sets_and_their_figures(tmp_path: Path) -> None:
+    separable, twin, line = run("separation_2d", tmp_path)
+    assert [row["status"] for row in (separable, twin, line)] == [
+        "FEASIBLE",
+        "INFEASIBLE",
+        "FEASIBLE",
+    ]
+    assert {row["proved"] for row in (separable, twin, line)} == {"true"}
+    for row in (separable, line):
+        assert float(row["measure.ratio"]) == pytest.approx(1.25, rel=1e-6)
+        assert float(row["measure.error"]) == 0.0
+    assert float(twin["measure.ratio_upper"]) == 0.0
+    # What ranks where t = 0 is the limit of the central path.
+    assert float(twin["measure.average_precision"]) > 0.95
+    for name in ("figure_7_1", "figure_7_2", "figure_7_3"):
+        for suffix in ("png", "pdf"):
+            assert (tmp_path / "separation_2d" / f"{name}.{suffix}").stat().st_size > 1000

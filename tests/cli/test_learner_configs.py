@@ -1,0 +1,112 @@
+"""The experiments with learners, on wine in the place of Reuters: they run to their tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from perceptron_lab.cli.main import main
+from perceptron_lab.datasets.reuters_corpus import categories
+from perceptron_lab.experiments.gallery import find_config
+from perceptron_lab.experiments.loader import instances_of, read_config, variants_of
+
+NAMES = ["reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"]
+WINE = "{{dataset: tabular, source: wine, instances: [{}], scaling: standard, test_fraction: 0.5}}"
+SMALL = {
+    # With more features an ellipsoid separates the classes, and the central path has no limit.
+    "reuters": ["algorithms.0.parameters.components=2", "algorithms.1.parameters.components=2"],
+    "reuters_dimension": [
+        "algorithms.0.grid.components=[1, 2]",
+        "algorithms.1.grid.components=[2, 5]",
+        "algorithms.2.grid.components=[2, 5]",
+    ],
+    "rare_categories": [],
+    "ellipsoids_embedded": [],
+}
+
+
+def run(name: str, folder: Path, instances: str = "wine-0-rest", seeds: str = "[0]") -> Path:
+    wine = WINE.format(instances)
+    problems = f"problems=[{wine}]" if name == "ellipsoids_embedded" else f"problems.0={wine}"
+    overrides = [problems, f"seeds={seeds}", *SMALL[name]]
+    words = [word for override in overrides for word in ("-s", override)]
+    assert main(["run", name, "-q", "--output", str(folder), *words]) == 0
+    return folder / name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_pass_the_check(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", name]) == 0
+    assert "ok" in capsys.readouterr().out
+
+
+def test_table_8_1_is_made_in_one_command(tmp_path: Path) -> None:
+    folder = run("reuters", tmp_path, "wine-0-rest, wine-1-rest", "[0, 1]")
+    table = pd.read_csv(folder / "table_8_1.csv").set_index("category")
+    assert list(table.index) == ["wine-0-rest", "wine-1-rest", "mean"]
+    assert (table["soft k30"] > 90).all()
+    assert (table["soft k30 lowest"] <= table["soft k30"]).all()
+    said = table["hard central-path proves"].dropna()
+    assert list(said) == ["t = 0", "t = 0"]
+    differences = pd.read_csv(folder / "precision_differences.csv")
+    pairs = {("soft k30", "SVM k30"), ("soft k200", "linear k200"), ("soft full", "SVM full")}
+    assert pairs <= set(zip(differences["first"], differences["second"], strict=True))
+    rows = pd.read_csv(folder / "runs.csv")
+    assert sorted(rows.loc[rows["label"] == "soft k30", "seed"].unique()) == [0, 1]
+    assert set(rows.loc[rows["label"] == "SVM full", "seed"]) == {0}
+    assert (folder / "table_8_1.tex").read_text().count("\\\\") > 3
+
+
+def test_figure_8_1_is_drawn(tmp_path: Path) -> None:
+    folder = run("reuters_dimension", tmp_path)
+    for suffix in ("png", "pdf"):
+        assert (folder / f"figure_8_1.{suffix}").stat().st_size > 1000
+
+
+def test_rare_categories_state_the_number_of_features(tmp_path: Path) -> None:
+    folder = run("rare_categories", tmp_path)
+    table = pd.read_csv(folder / "rare_categories.csv").set_index("category")
+    assert table.loc["wine-0-rest", "hard components"] == 13
+    assert table["hard proves"].dropna().str.contains("t >=").all()
+
+
+def test_the_embedded_sets_need_no_download(tmp_path: Path) -> None:
+    learners = pd.read_csv(run("ellipsoids_embedded", tmp_path) / "learners.csv")
+    assert len(learners) == 7
+    assert (learners["average precision"] > 80).all()
+    datasets = {
+        instance.dataset.name
+        for instance in instances_of(read_config(find_config("ellipsoids_embedded"), ()))
+    }
+    assert datasets == {"tabular"}
+
+
+def test_the_rare_categories_are_all_there_are() -> None:
+    config = read_config(find_config("rare_categories"), ())
+    expected = [c.name for c in categories().values() if 0 < c.training < 50 and c.test]
+    named = [instance.name for instance in instances_of(config)]
+    assert sorted(named) == sorted(expected)
+    assert len(named) == 64
+    training = [categories()[name].training for name in named]
+    assert training == sorted(training, reverse=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_learners_choose_among_equally_many(name: str) -> None:
+    variants = variants_of(read_config(find_config(name), ()))
+    sizes = {
+        len(getattr(variant.algorithm.record, field))
+        for variant in variants
+        for field in ("penalties", "regularisations")
+        if hasattr(variant.algorithm.record, field)
+    }
+    assert sizes == {7}
+    grids = [
+        np.diff(np.log10(variant.algorithm.record.regularisations))
+        for variant in variants
+        if hasattr(variant.algorithm.record, "regularisations")
+    ]
+    assert all(np.allclose(grid, -1.0) for grid in grids)

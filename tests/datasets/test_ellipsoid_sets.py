@@ -1,0 +1,154 @@
+"""Sets of known separation ratio: the ratio, the support examples, the twin, names, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from perceptron_lab.datasets.ellipsoid_sets import EllipsoidSets, Sample, directions, simplex
+from perceptron_lab.errors import ConfigError, InputError
+
+RATIOS = st.floats(1.05, 5.0)
+
+
+def make(**parameters: Any) -> EllipsoidSets:
+    return TypeAdapter(EllipsoidSets).validate_json(json.dumps(parameters))
+
+
+def norms(sample: Sample, points: Any) -> np.ndarray:
+    """Return norm(A^-1 (x - c)) of rows: 1 on the ellipsoid."""
+    inner = np.linalg.solve(sample.ellipsoid.matrix, (points - sample.ellipsoid.shift).T)
+    return np.asarray(np.linalg.norm(inner, axis=0))
+
+
+def dual_matrix(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return sum lambda y (x, 1)(x, 1)' for signed weights."""
+    lifted = np.hstack([points, np.ones((len(points), 1))])
+    return np.asarray((lifted.T * weights) @ lifted)
+
+
+@given(st.integers(1, 12), st.integers(0, 2**32))
+def test_the_vertices_of_a_simplex(dimension: int, seed: int) -> None:
+    corners = simplex(np.random.default_rng(seed), dimension)
+    assert corners.shape == (dimension + 1, dimension)
+    assert np.linalg.norm(corners, axis=1) == pytest.approx(np.ones(dimension + 1), rel=1e-12)
+    assert corners.sum(axis=0) == pytest.approx(np.zeros(dimension), abs=1e-12)
+    moment = (dimension + 1) / dimension * np.eye(dimension)
+    assert corners.T @ corners == pytest.approx(moment, abs=1e-12)
+
+
+@given(st.integers(1, 8), st.integers(0, 2**32))
+def test_directions_are_unit_vectors(dimension: int, seed: int) -> None:
+    vectors = directions(np.random.default_rng(seed), 9, dimension)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(9), rel=1e-12)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 6), RATIOS, st.integers(0, 2**32))
+def test_the_ellipsoid_attains_the_ratio(dimension: int, ratio: float, seed: int) -> None:
+    sample = make(dimension=dimension, ratio=ratio, training=10).sample(seed)
+    values = norms(sample, sample.task.examples)
+    positives, negatives = values[:10], values[10:]
+    assert positives.max() == pytest.approx(1.0, rel=1e-10)
+    assert negatives.min() == pytest.approx(ratio, rel=1e-10)
+    tight = dimension + 1
+    assert positives[:tight] == pytest.approx(np.ones(tight), rel=1e-10)
+    assert (positives[tight:] <= 0.95 + 1e-10).all()
+    assert negatives[:tight] == pytest.approx(np.full(tight, ratio), rel=1e-10)
+    assert (negatives[tight:] >= 1.05 * ratio * (1 - 1e-10)).all()
+    test = norms(sample, sample.task.test_examples)
+    assert (test[:200] < 1.0).all()
+    assert (test[200:] > ratio).all()
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 6), RATIOS, st.integers(0, 2**32))
+def test_no_ellipsoid_exceeds_the_ratio(dimension: int, ratio: float, seed: int) -> None:
+    """Weights of the dual (7.21) of `Kharechko2009` bound t by ratio^2 - 1."""
+    record = make(dimension=dimension, ratio=ratio, training=10)
+    points = np.asarray(record.sample(seed).task.examples)
+    tight = dimension + 1
+    weights = np.zeros(20)
+    weights[:tight] = ratio**2 / tight
+    weights[10 : 10 + tight] = -1.0 / tight
+    values = np.linalg.eigvalsh(dual_matrix(points, weights))
+    assert values[0] >= -1e-10 * values[-1]
+    assert weights[:10].sum() - 1.0 == pytest.approx(record.squared_excess, rel=1e-12)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 6), st.floats(0.1, 0.95), st.integers(0, 2**32))
+def test_below_1_no_ellipsoid_separates(dimension: int, ratio: float, seed: int) -> None:
+    """Equal means, and a positive definite difference of second moments, prove t = 0."""
+    record = make(dimension=dimension, ratio=ratio, training=10)
+    points = np.asarray(record.sample(seed).task.examples)
+    tight = dimension + 1
+    first, second = points[:tight], points[10 : 10 + tight]
+    assert first.mean(axis=0) == pytest.approx(second.mean(axis=0), abs=1e-10)
+    difference = first.T @ first - second.T @ second
+    assert np.linalg.eigvalsh(difference)[0] > 0.0
+    assert record.squared_excess == 0.0
+
+
+def test_the_twin_shares_the_positives() -> None:
+    separable, twin = (make(ratio=ratio).sample(3).task for ratio in (1.5, 0.8))
+    first, second = np.asarray(separable.examples), np.asarray(twin.examples)
+    assert (first[:30] == second[:30]).all()
+    assert not (first[30:] == second[30:]).all(axis=1).any()
+
+
+def test_name_and_seed_determine_the_problem() -> None:
+    record = make()
+    (name,) = record.names()
+    assert name == "ellipsoid-2x30-200-1.5"
+    first, again, other = (record.load(name, seed=s, base=Path(".")) for s in (0, 0, 1))
+    assert first.sha256 == again.sha256 != other.sha256
+    (task,) = first.tasks
+    assert task.examples.shape == (60, 2)
+    assert task.test_examples.shape == (400, 2)
+    assert first.system.operator.dimension == 3
+
+
+def test_names_of_different_parameters_differ() -> None:
+    variants: list[dict[str, Any]] = [
+        {},
+        {"ratio": 2},
+        {"dimension": 3},
+        {"training": 9},
+        {"test": 9},
+    ]
+    assert len({make(**one).names()[0] for one in variants}) == len(variants)
+
+
+def test_another_name_and_a_negative_seed_are_refused() -> None:
+    with pytest.raises(ConfigError, match="no instance here is called 'ellipsoid'"):
+        make().load("ellipsoid", seed=0, base=Path("."))
+    with pytest.raises(InputError, match="seed -2 for"):
+        make().sample(-2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"ratio": 1}, "choose a ratio above 1"),
+        ({"ratio": 0}, "greater than or equal to 0.01"),
+        ({"ratio": 1000}, "less than or equal to 100"),
+        (
+            {"dimension": 5, "training": 5},
+            "5 examples of each class in dimension 5; give 6 or more",
+        ),
+        ({"dimension": 0}, "greater than or equal to 1"),
+        ({"test": 0}, "greater than or equal to 1"),
+        ({"centre": 0}, "[Uu]nexpected"),
+    ],
+)
+def test_impossible_parameters_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        make(**wrong)

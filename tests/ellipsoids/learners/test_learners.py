@@ -1,0 +1,258 @@
+"""Learners: what they choose, what they state, and that test labels have no part in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from pydantic import ValidationError
+
+from perceptron_lab import registry
+from perceptron_lab.datasets.task import Task
+from perceptron_lab.ellipsoids.learners import polynomial_svm
+from perceptron_lab.ellipsoids.learners.ellipsoid_separation import EllipsoidSeparation
+from perceptron_lab.ellipsoids.learners.extraction import extract, extraction
+from perceptron_lab.ellipsoids.learners.linear_scorer import TunedLinearScorer
+from perceptron_lab.ellipsoids.learners.polynomial_svm import TunedPolynomialSvm
+from perceptron_lab.ellipsoids.learners.soft_ellipsoid import TunedSoftEllipsoid
+from perceptron_lab.ellipsoids.learning import Learned, learn
+from perceptron_lab.ellipsoids.precision import average_precision
+from perceptron_lab.results import Status
+
+TUNED: list[Any] = [
+    TunedSoftEllipsoid(components=3, rank=3),
+    TunedPolynomialSvm(components=3),
+    TunedLinearScorer(components=3),
+]
+
+
+def ball(count: int = 60, positives: int = 20, seed: int = 0, spread: float = 0.4) -> Task:
+    """Return positives around the origin of a 4-dimensional space, negatives on a sphere."""
+    rng = np.random.default_rng(seed)
+
+    def half() -> tuple[Any, Any]:
+        labels = np.where(np.arange(count) < positives, 1.0, -1.0)
+        rows = rng.standard_normal((count, 4))
+        outer = rows / np.linalg.norm(rows, axis=1)[:, None] * 3.0
+        return np.where(labels[:, None] > 0, spread * rows, outer), labels
+
+    (examples, labels), (test, test_labels) = half(), half()
+    return Task("ball", examples, labels, test, test_labels)
+
+
+def sparse(task: Task) -> Task:
+    return replace(
+        task, examples=sp.csr_array(task.examples), test_examples=sp.csr_array(task.test_examples)
+    )
+
+
+def precision(task: Task, learned: Learned) -> float:
+    return average_precision(task.test_labels, learned.scores)
+
+
+@pytest.mark.parametrize("name", registry.names("learner"))
+def test_every_registered_learner_learns(name: str) -> None:
+    task = ball()
+    learned = registry.load("learner", name)(components=2).learn(sparse(task), 0)
+    assert learned.scores.shape == task.test_labels.shape
+    assert np.isfinite(learned.scores).all()
+    assert learned.figures["components"] == 2
+    assert learned.figures["cpu_seconds"] >= 0.0
+
+
+@pytest.mark.parametrize("learner", TUNED)
+def test_a_tuned_learner_says_what_it_chose(learner: Any) -> None:
+    learned = learner.learn(ball(), 0)
+    (name,) = learned.certificate["chosen"]
+    tried = learner.penalties if name == "penalty" else learner.regularisations
+    chosen = learned.figures[name]
+    assert chosen in tried
+    assert learned.figures["candidates"] == len(tried) == 7
+    assert learned.figures["on_edge"] == float(chosen in (min(tried), max(tried)))
+    assert (learned.certificate["edges"] == [name]) == bool(learned.figures["on_edge"])
+    assert 0.0 < learned.figures["validation"] <= 1.0
+    assert learned.figures["folds"] == 3
+    assert learned.status is Status.FITTED
+
+
+def test_quadratic_learners_find_the_ball_that_no_linear_function_finds() -> None:
+    task = ball()
+    soft, svm, linear = (precision(task, learner.learn(task, 0)) for learner in TUNED)
+    assert min(soft, svm) > 0.95
+    assert linear < 0.8
+
+
+def test_what_can_be_drawn_is_kept_in_few_dimensions() -> None:
+    task = ball()
+    drawn = EllipsoidSeparation(2, solver="central-path").learn(task, 0).arrays
+    assert drawn["homogeneous"].shape == (3, 3)
+    assert drawn["positive_weights"].shape == (20,)
+    assert EllipsoidSeparation(4, solver="clarabel").learn(task, 0).arrays == {}
+
+
+def test_fits_that_are_cut_off_are_not_called_converged() -> None:
+    learner = TunedPolynomialSvm(components=None, penalties=(1e6,), iterations=1)
+    learned = learner.learn(ball(spread=2.0), 0)
+    assert learned.figures["converged"] == 0.0
+    assert "did not converge" in learned.message
+    assert TUNED[1].learn(ball(), 0).figures["converged"] == 1.0
+
+
+def test_whitening_makes_the_answer_invariant() -> None:
+    task = ball()
+    stretched = replace(
+        task,
+        examples=np.asarray(task.examples) * [1e3, 1.0, 1.0, 1e-3],
+        test_examples=np.asarray(task.test_examples) * [1e3, 1.0, 1.0, 1e-3],
+    )
+    learner = EllipsoidSeparation(None, solver="clarabel")
+    first, second = (learner.learn(one, 0).figures["ratio"] for one in (task, stretched))
+    assert second == pytest.approx(first, rel=1e-6)
+
+
+@pytest.mark.parametrize("learner", [*TUNED, EllipsoidSeparation(2, solver="clarabel")])
+def test_test_examples_have_no_part_in_what_is_learnt(learner: Any) -> None:
+    task = ball()
+    part = replace(task, test_examples=task.test_examples[5:9], test_labels=-task.test_labels[5:9])
+    whole, alone = learner.learn(task, 1), learner.learn(part, 1)
+    np.testing.assert_allclose(whole.scores[5:9], alone.scores, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", TUNED)
+def test_the_same_seed_gives_the_same_scores(learner: Any) -> None:
+    first, second = (learner.learn(ball(), 3).scores for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_seed_draws_the_first_pivot() -> None:
+    task = ball()
+    rows = np.asarray(task.examples)
+    unit = rows / np.linalg.norm(rows, axis=1)[:, None]
+    same = replace(task, examples=unit)
+    known = [extract(same, extraction(2, seed)) for seed in range(4)]
+    assert {one.figures["first_ties"] for one in known} == {20.0}
+    assert len({np.asarray(one.training).tobytes() for one in known}) > 1
+
+
+def test_without_a_number_of_components_the_examples_are_the_features() -> None:
+    task = sparse(ball())
+    known = extract(task, extraction(None, 0))
+    assert known.training is task.examples
+    assert known.figures == {"components": 4.0}
+
+
+@pytest.mark.parametrize("learner", TUNED)
+def test_fewer_positives_than_folds_make_fewer_folds(learner: Any) -> None:
+    assert learner.learn(ball(positives=2), 0).figures["folds"] == 2
+
+
+@pytest.mark.parametrize("learner", TUNED)
+def test_a_single_positive_gives_the_middle_of_the_grid(learner: Any) -> None:
+    learned = learner.learn(ball(positives=1), 0)
+    (name,) = learned.certificate["chosen"]
+    tried = learner.penalties if name == "penalty" else learner.regularisations
+    assert learned.figures[name] == tried[3]
+    assert "validation" not in learned.figures
+    assert "one positive" in learned.message
+
+
+def test_a_separating_ellipsoid_is_proved() -> None:
+    task = ball()
+    learned = EllipsoidSeparation(4, solver="clarabel").learn(task, 0)
+    assert learned.status is Status.FEASIBLE
+    assert 0.0 < learned.figures["ratio_lower"] <= learned.figures["ratio_upper"]
+    assert precision(task, learned) > 0.95
+    assert learned.certificate["proved"] is True
+
+
+@pytest.mark.parametrize("solver", ["central-path", "clarabel"])
+def test_inseparable_classes_are_proved_to_be(solver: Any) -> None:
+    task = ball(spread=2.0)
+    learned = EllipsoidSeparation(3, solver=solver).learn(task, 0)
+    assert learned.status is Status.INFEASIBLE
+    assert learned.figures["ratio_upper"] == 0.0
+    assert "no ellipsoid separates" in learned.message
+
+
+def test_what_ranks_inseparable_classes_can_be_the_central_path() -> None:
+    task = ball(spread=2.0)
+    both = EllipsoidSeparation(3, solver="constraint-generation", inseparable="central-path")
+    limit = EllipsoidSeparation(3, solver="central-path")
+    np.testing.assert_array_equal(both.learn(task, 0).scores, limit.learn(task, 0).scores)
+
+
+def test_as_many_features_as_positives_are_unbounded_and_fewer_are_not() -> None:
+    task = ball(positives=3)
+    unbounded = EllipsoidSeparation(4, solver="clarabel").learn(task, 0)
+    assert unbounded.status is Status.UNBOUNDED
+    assert "ratio_upper" not in unbounded.figures
+    lowered = EllipsoidSeparation(4, below_positives=True, solver="clarabel").learn(task, 0)
+    assert lowered.figures["components"] == 2.0
+    assert lowered.status is not Status.UNBOUNDED
+
+
+@pytest.mark.parametrize("change", [lambda task: task, sparse])
+def test_positives_that_repeat_themselves_count_once(change: Any) -> None:
+    task = ball(positives=4)
+    examples = np.array(task.examples)
+    examples[1] = examples[0]
+    learner = EllipsoidSeparation(4, below_positives=True, solver="clarabel")
+    learned = learner.learn(change(replace(task, examples=examples)), 0)
+    assert learned.figures["positives"] == 3.0
+    assert learned.figures["components"] == 2.0
+
+
+def test_one_kernel_matrix_serves_all_tasks_on_the_same_examples() -> None:
+    polynomial_svm._kept.clear()
+    task = sparse(ball())
+    learner = TunedPolynomialSvm(components=None)
+    first = learner.learn(task, 0)
+    ((kept, _),) = polynomial_svm._kept.values()
+    other = replace(task, examples=task.examples.copy(), labels=task.labels[::-1].copy())
+    learner.learn(other, 0)
+    assert [rows for rows, _ in polynomial_svm._kept.values()] == [kept]
+    dense = learner.learn(ball(), 0)
+    np.testing.assert_allclose(first.scores, dense.scores, rtol=1e-6, atol=1e-6)
+    learner.learn(sparse(ball(seed=1)), 0)
+    assert len(polynomial_svm._kept) == polynomial_svm.MOST_KERNELS == 1
+
+
+def test_a_result_holds_scores_labels_and_figures() -> None:
+    task = ball()
+    result = learn(TUNED[0], [task], 0)
+    measures = result.trace.measures
+    np.testing.assert_array_equal(measures["labels"][0], task.test_labels)
+    expected = average_precision(task.test_labels, measures["scores"][0])
+    assert result.certificate["figures"]["average_precision"] == expected
+
+
+@pytest.mark.parametrize(
+    ("learner", "parameters"),
+    [
+        (TunedSoftEllipsoid, {"components": 0}),
+        (TunedSoftEllipsoid, {"regularisations": ()}),
+        (TunedSoftEllipsoid, {"regularisations": (1e-3, 1e-3)}),
+        (TunedLinearScorer, {"regularisations": (0.0,)}),
+        (TunedPolynomialSvm, {"penalties": (-1.0,)}),
+        (TunedPolynomialSvm, {"folds": 1}),
+        (EllipsoidSeparation, {"solver": "simplex"}),
+    ],
+)
+def test_parameters_out_of_range_are_refused(learner: Any, parameters: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(parameters))):
+        learner(**parameters)
+
+
+def test_where_the_central_path_has_no_limit_the_solver_ranks_and_the_message_says_so() -> None:
+    examples = np.array([[-1.0], [1.0], [-1.0], [1.0], [2.0]])
+    labels = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
+    touching = Task("touching", examples, labels, examples, labels)
+    learner = EllipsoidSeparation(None, solver="clarabel", inseparable="central-path")
+    learned = learner.learn(touching, 0)
+    assert learned.status is Status.INFEASIBLE
+    assert "ranked by the solver, since" in learned.message
+    alone = EllipsoidSeparation(None, solver="clarabel").learn(touching, 0)
+    np.testing.assert_array_equal(learned.scores, alone.scores)

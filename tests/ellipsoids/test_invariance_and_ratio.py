@@ -1,0 +1,88 @@
+"""The maximal separation ratio on sets where it is known, and under rescaled coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from perceptron_lab.datasets.ellipsoid_sets import EllipsoidSets
+from perceptron_lab.datasets.inverted_balls import InvertedBalls
+from perceptron_lab.datasets.task import Task
+from perceptron_lab.ellipsoids.separation import Separation
+from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.results import FloatArray, Status
+
+EXPONENTS = (-6, -3, 0, 4)
+
+
+def separated(task: Task, **parameters: object) -> Separation:
+    examples = np.asarray(task.examples)
+    problem = MaximalSeparation(**parameters)  # type: ignore[arg-type]
+    return problem.fit(examples[task.labels > 0], examples[task.labels < 0])
+
+
+def errors(task: Task, found: Separation) -> int:
+    scores: FloatArray = found.decision_values(task.test_examples)
+    return int(np.sum((scores > 0.0) != (task.test_labels > 0)))
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 6])
+@pytest.mark.parametrize("ratio", [1.02, 1.5, 4.0])
+def test_the_known_ratio_is_found_and_bracketed(dimension: int, ratio: float) -> None:
+    record = EllipsoidSets(ratio=ratio, dimension=dimension)
+    sample = record.sample(0)
+    found = separated(sample.task)
+    assert found.status is Status.FEASIBLE
+    assert found.proved
+    assert found.ratio == pytest.approx(record.squared_excess, rel=1e-6)
+    # The data are rounded images of exact ones.
+    assert found.ratio_lower <= record.squared_excess * (1 + 1e-9)
+    assert found.ratio_upper >= record.squared_excess * (1 - 1e-9)
+    first, second = found.support
+    tight = list(range(dimension + 1))
+    assert (first.tolist(), second.tolist()) == (tight, tight)
+    assert found.ellipsoid is not None
+    assert found.ellipsoid.centre == pytest.approx(sample.ellipsoid.shift, abs=1e-5)
+    if dimension <= 3:  # beyond, other ellipsoids attain the ratio as well
+        lengths = np.linalg.eigvalsh(sample.ellipsoid.matrix)
+        assert found.ellipsoid.axes()[0] == pytest.approx(lengths, rel=1e-4)
+        assert errors(sample.task, found) == 0
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "constraint-generation", "central-path"])
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_the_twin_is_proved_inseparable(solver: SolverName, dimension: int) -> None:
+    found = separated(EllipsoidSets(ratio=0.8, dimension=dimension).sample(0).task, solver=solver)
+    assert found.status is Status.INFEASIBLE
+    assert found.proved
+    assert found.ratio_upper == 0.0
+
+
+def test_the_central_path_ranks_the_twin() -> None:
+    task = EllipsoidSets(ratio=0.8).sample(0).task
+    found = separated(task, solver="central-path")
+    # Test examples keep clear of the ellipsoid, on which the limit is close to a classifier.
+    assert errors(task, found) <= 0.1 * len(task.test_labels)
+
+
+@pytest.mark.parametrize("rescaled", ["all", "one"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_rescaled_coordinates_change_nothing(rescaled: str, seed: int) -> None:
+    tasks = [
+        InvertedBalls(rescaled=rescaled, exponent=exponent, test=200).tasks(seed)[0]  # type: ignore[arg-type]
+        for exponent in EXPONENTS
+    ]
+    found = [separated(task) for task in tasks]
+    ratios = np.array([one.ratio for one in found])
+    assert (ratios > 0.0).all()
+    assert np.ptp(ratios) < 1e-8 * ratios.max()
+    counts = {errors(task, one) for task, one in zip(tasks, found, strict=True)}
+    assert len(counts) == 1
+
+
+def test_raw_coordinates_break_the_invariance_in_floating_point() -> None:
+    tasks = [InvertedBalls(exponent=exponent).tasks(0)[0] for exponent in (0, -6)]
+    plain, tiny = (separated(task, whiten=False) for task in tasks)
+    assert plain.status is Status.FEASIBLE
+    # At 10^-6 the quadratic terms are 10^-12, below the solver's tolerance.
+    assert tiny.ratio < 0.5 * plain.ratio

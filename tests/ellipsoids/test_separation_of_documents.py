@@ -1,0 +1,40 @@
+"""No category of real documents is separable by an ellipsoid in 30 features: proved by few."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perceptron_lab.datasets.reuters import Reuters
+from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
+from perceptron_lab.results import Status
+
+
+@pytest.fixture
+def categories() -> Reuters:
+    """The categories of the mirror; skips without one."""
+    mirror = os.environ.get("PLAB_DATA_MIRROR", "")
+    if not mirror or not (Path(mirror) / "reuters21578").is_dir():
+        pytest.skip("needs the real documents: set PLAB_DATA_MIRROR to a folder with reuters21578/")
+    return Reuters()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "conflicting"), [("trade", True), ("corn", False)])
+def test_few_documents_prove_inseparability(
+    categories: Reuters, name: str, conflicting: bool, tmp_path: Path
+) -> None:
+    task = categories.task(name, seed=0, base=tmp_path)
+    features = GramSchmidtFeatures(30).fit_transform(task.examples, task.labels)
+    inner, outer = features[task.labels > 0], features[task.labels < 0]
+    found = MaximalSeparation(solver="constraint-generation", tolerance=1e-8).fit(inner, outer)
+    assert found.status is Status.INFEASIBLE
+    assert found.proved
+    used = np.count_nonzero(found.positive_weights) + np.count_nonzero(found.negative_weights)
+    assert used < 1000
+    assert found.inseparability is not None
+    assert (found.inseparability.rows is not None) == conflicting

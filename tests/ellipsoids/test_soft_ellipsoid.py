@@ -1,0 +1,365 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from scipy.optimize import approx_fprime, minimize
+from sklearn.metrics import average_precision_score
+
+from perceptron_lab.ellipsoids.controls import LinearScorer
+from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.ellipsoids.soft_certificate import certify, spectrum
+from perceptron_lab.ellipsoids.soft_ellipsoid import FittedSoftEllipsoid, SoftEllipsoid
+from perceptron_lab.ellipsoids.soft_objective import Quadratic, SoftObjective
+from perceptron_lab.ellipsoids.tuning import Grid, tune
+from perceptron_lab.errors import InputError
+
+Data = tuple[np.ndarray, np.ndarray]
+
+
+def overlapping(seed: int, count: int = 60, features: int = 3) -> Data:
+    """Positives within a band around a sphere, with a tenth of all labels turned over."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((count, features))
+    signs = np.where((rows**2).sum(axis=1) < features * 0.8, 1.0, -1.0)
+    return rows, np.where(rng.random(count) < 0.1, -signs, signs)
+
+
+def exact(rank: int, **changes: object) -> SoftEllipsoid:
+    return replace(
+        SoftEllipsoid(rank=rank, regularisation=0.01, tolerance=1e-15, max_iterations=20_000),
+        **changes,  # type: ignore[arg-type]
+    )
+
+
+def convex_optimum(rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, size: float) -> float:
+    """The least objective over all A >= 0, by an interior-point method."""
+    features = rows.shape[1]
+    matrix = cp.Variable((features, features), PSD=True)
+    linear, constant = cp.Variable(features), cp.Variable()
+    values = cp.hstack([row @ matrix @ row + 2 * row @ linear + constant for row in rows])
+    loss = cp.sum(cp.multiply(weights, cp.pos(1 + cp.multiply(signs, values)) ** 2)) / 2
+    penalty = size / 2 * (cp.sum_squares(matrix) + 2 * cp.sum_squares(linear))
+    return float(cp.Problem(cp.Minimize(loss + penalty)).solve(solver="CLARABEL"))
+
+
+def value_at(objective: SoftObjective, point: np.ndarray) -> float:
+    return objective.value(Quadratic.unpacked(point, objective.features))
+
+
+@given(st.integers(0, 2**32), st.integers(0, 4), st.booleans())
+def test_gradient_agrees_with_differences(seed: int, rank: int, as_sparse: bool) -> None:
+    rows, signs = overlapping(seed, 20, 4)
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(20))
+    objective = SoftObjective(
+        sp.csr_array(rows) if as_sparse else rows, signs, weights, rng.random()
+    )
+    point = Quadratic(rng.normal(size=(4, rank)), rng.normal(size=4), rng.normal()).packed()
+    value, gradient = objective.value_and_gradient(point)
+    assert value == pytest.approx(objective.value(Quadratic.unpacked(point, 4)))
+    differences = approx_fprime(point, partial(value_at, objective), 1e-6)
+    error = np.linalg.norm(gradient - differences)
+    assert error < 1e-4 * (1 + np.linalg.norm(gradient))
+
+
+def test_objective_by_hand() -> None:
+    objective = SoftObjective(np.array([[1.0], [2.0]]), np.array([1.0, -1.0]), np.full(2, 0.5), 0.1)
+    at = Quadratic(np.array([[1.0]]), np.array([0.5]), -3.0)
+    # q = 1 + 1 - 3 = -1 and 4 + 2 - 3 = 3: no hinge is left, and |A|^2 + 2 |g|^2 = 1.5.
+    assert at.values(objective.examples).tolist() == [-1.0, 3.0]
+    assert objective.value(at) == pytest.approx(0.05 * 1.5)
+    lifted = Quadratic(at.factor, at.linear, 0.0)
+    assert objective.value(lifted) == pytest.approx(0.25 * 9 + 0.05 * 1.5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_full_rank_reaches_the_convex_optimum(seed: int, class_weight: str | None) -> None:
+    rows, signs = overlapping(seed)
+    fitted = exact(3, class_weight=class_weight).fit(rows, signs)
+    optimum = convex_optimum(rows, signs, fitted.objective.weights, 0.01)
+    proof = fitted.certify()
+    assert fitted.converged
+    assert proof.primal == pytest.approx(fitted.value)
+    assert proof.primal == pytest.approx(optimum, rel=1e-6)
+    assert 0 <= proof.gap + 1e-12 < 1e-6
+    assert proof.dual <= optimum + 1e-8
+    assert proof.lowest_curvature > -1e-5
+    assert proof.stationarity < 1e-5
+
+
+@given(st.integers(0, 2**32), st.integers(0, 3))
+def test_the_dual_bounds_every_quadratic_function(seed: int, rank: int) -> None:
+    """Weak duality needs no optimality: any function gives a bound of every other one."""
+    rows, signs = overlapping(seed, 30)
+    rng = np.random.default_rng(seed)
+    objective = SoftObjective(rows, signs, rng.dirichlet(np.ones(30)), 0.05)
+    one = Quadratic(rng.normal(size=(3, max(rank, 1))), rng.normal(size=3), rng.normal())
+    other = Quadratic(rng.normal(size=(3, rank)), rng.normal(size=3), rng.normal())
+    assert certify(objective, one).dual <= objective.value(other) + 1e-12
+
+
+def test_too_low_a_rank_is_told_by_the_certificate() -> None:
+    rows, signs = overlapping(0)
+    low, full = exact(1).fit(rows, signs).certify(), exact(3).fit(rows, signs).certify()
+    assert low.stationarity < 1e-5
+    assert low.lowest_curvature < -1e-3
+    assert low.gap > 10 * full.gap
+    assert low.primal > full.primal
+    assert low.dual <= full.primal
+
+
+@given(st.integers(0, 2**32), st.sampled_from([None, "balanced"]))
+def test_rank_zero_and_newton_agree(seed: int, class_weight: Literal["balanced"] | None) -> None:
+    rows, signs = overlapping(seed)
+    newton = LinearScorer(regularisation=0.01, class_weight=class_weight).fit(rows, signs)
+    fitted = exact(0, class_weight=class_weight).fit(rows, signs)
+    assert fitted.value == pytest.approx(newton.value, rel=1e-9)
+    assert fitted.scores(rows) == pytest.approx(newton.scores(rows), abs=1e-3)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_rank_zero_is_the_linear_scorer(as_sparse: bool) -> None:
+    rows, signs = overlapping(1)
+    rows[:, 0] += signs
+    fitted = exact(0).fit(sp.csr_array(rows) if as_sparse else rows, signs)
+    assert fitted.quadratic.factor.shape == (3, 0)
+    weight, constant = -2 * fitted.quadratic.linear, -fitted.quadratic.constant
+    assert fitted.scores(rows) == pytest.approx(rows @ weight + constant)
+
+    def loss(at: np.ndarray) -> float:
+        hinges = np.maximum(0, 1 - signs * (rows @ at[:-1] + at[-1]))
+        return float(0.5 * np.mean(hinges**2) + 0.01 / 4 * at[:-1] @ at[:-1])
+
+    best = minimize(loss, np.zeros(4), options={"gtol": 1e-9})
+    assert np.append(weight, constant) == pytest.approx(best.x, abs=1e-4)
+    assert fitted.certify().gap < 1e-9
+
+
+def test_sparse_and_dense_examples_agree() -> None:
+    rows, signs = overlapping(2, 80, 5)
+    rows[np.abs(rows) < 0.5] = 0.0
+    dense, sparse = exact(5).fit(rows, signs), exact(5).fit(sp.csr_array(rows), signs)
+    assert sparse.value == pytest.approx(dense.value, abs=1e-10)
+    assert sparse.scores(sp.csr_array(rows)) == pytest.approx(dense.scores(rows), abs=1e-4)
+    single = dense.scores(rows.astype(np.float32))
+    assert single == pytest.approx(dense.scores(rows), abs=1e-4)
+
+
+@given(st.integers(0, 2**32))
+def test_spectrum_is_that_of_the_matrix(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, weights = rng.normal(size=(4, 7)), rng.normal(size=4)
+    full = np.linalg.eigvalsh(rows.T @ (weights[:, None] * rows))
+    short = spectrum(sp.csr_array(rows), weights)
+    assert np.sort(np.append(short, np.zeros(3))) == pytest.approx(full, abs=1e-10)
+    assert spectrum(rows[:, :3], weights) == pytest.approx(
+        np.linalg.eigvalsh(rows[:, :3].T @ (weights[:, None] * rows[:, :3])), abs=1e-10
+    )
+
+
+def test_same_seed_same_fit_and_input_unmodified() -> None:
+    rows, signs = overlapping(3)
+    kept, kept_signs = rows.copy(), signs.copy()
+    first, second = SoftEllipsoid().fit(rows, signs), SoftEllipsoid().fit(rows, signs)
+    assert (first.quadratic.packed() == second.quadratic.packed()).all()
+    other = SoftEllipsoid(seed=1).fit(rows, signs)
+    assert (first.quadratic.packed() != other.quadratic.packed()).any()
+    assert other.value == pytest.approx(first.value, rel=1e-4)
+    assert (rows == kept).all()
+    assert (signs == kept_signs).all()
+
+
+def test_sample_weights_are_repetitions() -> None:
+    rows, signs = overlapping(4)
+    times = np.random.default_rng(0).integers(0, 4, size=60)
+    for class_weight in (None, "balanced"):
+        model = exact(3, class_weight=class_weight)
+        weighted = model.fit(rows, signs, times)
+        repeated = model.fit(np.repeat(rows, times, axis=0), np.repeat(signs, times))
+        assert weighted.value == pytest.approx(repeated.value, rel=1e-8)
+        assert weighted.scores(rows) == pytest.approx(repeated.scores(rows), abs=1e-3)
+
+
+def test_balanced_classes_have_equal_weight() -> None:
+    rows, signs = overlapping(5)
+    weights = SoftEllipsoid(class_weight="balanced").fit(rows, signs).objective.weights
+    assert weights[signs > 0].sum() == pytest.approx(0.5)
+    assert weights.sum() == pytest.approx(1.0)
+    assert SoftEllipsoid().fit(rows, signs).objective.weights == pytest.approx(np.full(60, 1 / 60))
+
+
+@given(st.integers(0, 2**32), st.integers(-6, 4))
+def test_whitening_makes_it_affine_invariant(seed: int, exponent: int) -> None:
+    rows, signs = overlapping(seed, 60, 2)
+    rng = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(rng.normal(size=(2, 2)))
+    shift = rng.normal(size=2) * 10.0**exponent
+    moved = (rows @ turn) * np.array([10.0**exponent, 1.0]) + shift
+    model = exact(2, whiten=True)
+    plain, other = model.fit(rows, signs), model.fit(moved, signs)
+    assert other.value == pytest.approx(plain.value, rel=1e-6)
+    assert other.scores(moved) == pytest.approx(plain.scores(rows), abs=1e-2)
+
+
+def test_whitening_leaves_out_what_does_not_vary() -> None:
+    rows, signs = overlapping(6, 60, 2)
+    wide = np.column_stack([rows, rows.sum(axis=1), np.full(60, 0.1)])
+    fitted = exact(4, whiten=True).fit(wide, signs)
+    assert fitted.quadratic.factor.shape == (2, 2)
+    plain = exact(2, whiten=True).fit(rows, signs)
+    assert fitted.scores(wide) == pytest.approx(plain.scores(rows), abs=1e-4)
+
+
+def test_one_example_of_each_class() -> None:
+    rows = np.array([[0.0, 0.0], [1.0, 0.0]])
+    for rank in (0, 2):
+        fitted = exact(rank).fit(rows, [True, False])
+        scores = fitted.scores(rows)
+        assert scores[0] > 0 > scores[1]
+        assert fitted.certify().gap < 1e-8
+
+
+def rings(seed: int) -> Data:
+    """A disk within a ring, no line apart."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, 120)
+    radius = np.where(np.arange(120) < 60, rng.uniform(0, 1, 120), rng.uniform(1.5, 2, 120))
+    rows = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return rows, np.where(np.arange(120) < 60, 1.0, -1.0)
+
+
+def exclusive_or(seed: int) -> Data:
+    """Four clouds, of which opposite ones have the same label."""
+    rng = np.random.default_rng(seed)
+    corner = rng.choice([-1.0, 1.0], size=(120, 2))
+    return corner + 0.2 * rng.standard_normal((120, 2)), corner.prod(axis=1)
+
+
+def test_a_disk_in_a_ring_needs_an_ellipsoid() -> None:
+    (rows, signs), (new, truth) = rings(0), rings(1)
+    fitted = SoftEllipsoid(rank=2).fit(rows, signs)
+    assert (np.sign(fitted.scores(new)) == truth).mean() > 0.98
+    linear = SoftEllipsoid(rank=0).fit(rows, signs)
+    assert average_precision_score(truth > 0, linear.scores(new)) < 0.8
+
+
+def test_it_can_be_tuned() -> None:
+    rows, signs = rings(0)
+    grid = Grid(SoftEllipsoid(), {"rank": [0, 2], "regularisation": [1e-4, 1e-2]})
+    tuned = tune(grid, rows, signs)
+    assert tuned.best.parameters["rank"] == 2
+    assert tuned.best.mean > 0.99
+    assert isinstance(tuned.model, SoftEllipsoid)
+
+
+@pytest.mark.parametrize("data", [rings, exclusive_or])
+def test_on_kernel_features(data: object) -> None:
+    (rows, signs), (new, truth) = data(0), data(1)  # type: ignore[operator]
+    features = GramSchmidtFeatures(20, kernel="rbf", gamma=1.0).fit(rows, signs)
+    fitted = SoftEllipsoid(rank=5).fit(features.transform(rows), signs)
+    assert (np.sign(fitted.scores(features.transform(new))) == truth).mean() > 0.97
+
+
+def test_exclusive_or_is_a_slab_in_the_plane() -> None:
+    """The positives lie along a diagonal: an ellipse without end, of rank 1, no half-plane."""
+    (rows, signs), (new, truth) = exclusive_or(0), exclusive_or(1)
+    fitted = SoftEllipsoid(rank=1).fit(rows, signs)
+    assert (np.sign(fitted.scores(new)) == truth).mean() > 0.97
+    axis = fitted.quadratic.factor[:, 0]
+    assert abs(axis @ [1, 1]) < 0.1 * np.linalg.norm(axis)
+    linear = SoftEllipsoid(rank=0).fit(rows, signs)
+    assert (np.sign(linear.scores(new)) == truth).mean() < 0.8
+
+
+def fitted_once() -> FittedSoftEllipsoid:
+    return SoftEllipsoid().fit(*overlapping(0))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"rank": -1}, "rank"),
+        ({"rank": 1.5}, "rank"),
+        ({"regularisation": -1.0}, "regularisation"),
+        ({"regularisation": float("nan")}, "regularisation"),
+        ({"class_weight": "equal"}, "class_weight"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"max_iterations": 0}, "max_iterations"),
+        ({"seed": -1}, "seed"),
+        ({"penalty": 1.0}, "penalty"),
+    ],
+)
+def test_parameters_out_of_range(change: dict[str, object], reason: str) -> None:
+    with pytest.raises(ValidationError, match=reason):
+        SoftEllipsoid(**change)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "reason"),
+    [
+        (np.eye(3), [1, 1, 1], "positive and negative"),
+        (np.eye(3), [1, -1], "3 examples"),
+        (np.eye(3), [1, 2, 3], "allowed: booleans"),
+        (np.array([[np.nan], [1.0]]), [1, -1], "NaN"),
+        (sp.csr_array([[np.inf], [1.0]]), [1, -1], "infinity"),
+        (np.zeros((0, 3)), [], "shape"),
+        (np.zeros(3), [1, -1, 1], "shape"),
+    ],
+)
+def test_broken_examples(rows: np.ndarray, labels: list[int], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        SoftEllipsoid().fit(rows, labels)
+
+
+@pytest.mark.parametrize(
+    ("weights", "reason"),
+    [
+        ([1.0, 2.0], "give one for each"),
+        ([1.0, -1.0, 1.0], ">= 0"),
+        ([1.0, np.nan, 1.0], "finite"),
+        ([1.0, 0.0, 0.0], "one class have weight 0"),
+    ],
+)
+def test_broken_weights(weights: list[float], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        SoftEllipsoid().fit(np.eye(3), [1, -1, -1], weights)
+
+
+def test_scores_of_other_examples_are_refused() -> None:
+    fitted = fitted_once()
+    with pytest.raises(InputError, match="2 features; the ellipsoid was fitted to 3"):
+        fitted.scores(np.ones((4, 2)))
+    with pytest.raises(InputError, match="NaN"):
+        fitted.scores(np.full((1, 3), np.nan))
+
+
+def test_what_cannot_be_whitened() -> None:
+    model = SoftEllipsoid(whiten=True)
+    with pytest.raises(InputError, match="whiten=False"):
+        model.fit(sp.csr_array(np.eye(3)), [1, -1, -1])
+    with pytest.raises(InputError, match="all equal"):
+        model.fit(np.ones((3, 2)), [1, -1, -1])
+    with pytest.raises(InputError, match="dense"):
+        model.fit(np.eye(3), [1, -1, -1]).scores(sp.csr_array(np.eye(3)))
+
+
+def test_no_gap_without_regularisation() -> None:
+    fitted = SoftEllipsoid(regularisation=0.0).fit(*overlapping(0))
+    with pytest.raises(InputError, match="regularisation > 0"):
+        fitted.certify()
+
+
+def test_the_limit_of_iterations_is_told() -> None:
+    fitted = SoftEllipsoid(max_iterations=2).fit(*overlapping(0))
+    assert not fitted.converged
+    assert fitted.iterations == 2

@@ -1,0 +1,63 @@
+"""scikit-learn's own checks, in a process with scipy's array API switched on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import perceptron_lab
+
+SCRIPT = """
+import json, sys, warnings
+from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
+from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
+
+warnings.simplefilter("ignore")
+estimator = eval(sys.argv[1])
+seen = []
+check_estimator(
+    estimator,
+    on_fail=None,
+    on_skip=None,
+    callback=lambda check_name, status, exception, **others: seen.append(
+        [check_name, status, str(exception)]
+    ),
+)
+offered = len(list(estimator_checks_generator(estimator)))
+print(json.dumps({"seen": seen, "offered": offered}))
+"""
+
+
+# Repetitions must agree with weights to 1e-7, which asks for a well-conditioned problem.
+EXACT = "rank=0, regularisation=1.0, tol=1e-15"
+
+
+@pytest.mark.parametrize(
+    ("estimator", "least"),
+    [
+        ("SoftEllipsoidClassifier()", 65),
+        (f"SoftEllipsoidClassifier({EXACT}, class_weight='balanced')", 65),
+        (f"SoftEllipsoidClassifier({EXACT}, whiten=True)", 60),
+        ("EllipsoidSeparationClassifier()", 56),
+    ],
+)
+def test_every_check_passes(estimator: str, least: int) -> None:
+    root = str(Path(perceptron_lab.__file__).parents[1])
+    environment = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONPATH": root}
+    ended = subprocess.run(
+        [sys.executable, "-c", SCRIPT, estimator],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    report = json.loads(ended.stdout)
+    assert [line for line in report["seen"] if line[1] != "passed"] == []
+    assert len(report["seen"]) == report["offered"] >= least

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+
+from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
+from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
+from perceptron_lab.results import Status
+
+Data = tuple[np.ndarray, np.ndarray]
+BOTH = [EllipsoidSeparationClassifier(), SoftEllipsoidClassifier()]
+
+
+def disk_in_ring(seed: int) -> Data:
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, 120)
+    inside = np.arange(120) < 60
+    radius = np.where(inside, rng.uniform(0, 1, 120), rng.uniform(1.5, 2, 120))
+    rows = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return rows, np.where(inside, "in", "a ring")
+
+
+def exclusive_or(seed: int) -> Data:
+    rng = np.random.default_rng(seed)
+    corner = rng.choice([-1.0, 1.0], size=(120, 2))
+    return corner + 0.2 * rng.standard_normal((120, 2)), corner.prod(axis=1)
+
+
+def clouds(seed: int) -> Data:
+    """Overlapping classes that no ellipsoid separates."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, 200)
+    return rng.standard_normal((200, 2)) + 1.5 * labels[:, None], labels
+
+
+@pytest.mark.parametrize("model", BOTH)
+def test_disk_in_ring(model: BaseEstimator) -> None:
+    rows, labels = disk_in_ring(0)
+    # The larger label is the inner one.
+    fitted = clone(model).fit(rows, np.where(labels == "in", "z", "a"))
+    assert fitted.classes_.tolist() == ["a", "z"]
+    assert fitted.n_features_in_ == 2
+    new, truth = disk_in_ring(1)
+    predicted = fitted.predict(new)
+    assert (predicted == np.where(truth == "in", "z", "a")).mean() > 0.98
+    assert ((fitted.decision_function(new) > 0) == (predicted == "z")).all()
+
+
+@pytest.mark.parametrize("model", BOTH)
+@pytest.mark.parametrize("data", [disk_in_ring, exclusive_or])
+def test_kernel_features_in_a_pipeline(model: BaseEstimator, data: object) -> None:
+    (rows, labels), (new, truth) = data(0), data(1)  # type: ignore[operator]
+    features = GramSchmidtFeatures(8, kernel="rbf", gamma=0.5)
+    fitted = make_pipeline(features, clone(model)).fit(rows, labels)
+    assert fitted.score(new, truth) > 0.93
+
+
+def test_separation_is_by_equation_8_2() -> None:
+    rows, labels = disk_in_ring(0)
+    fitted = EllipsoidSeparationClassifier().fit(rows, labels)
+    assert fitted.status_ is Status.FEASIBLE
+    assert fitted.separation_.ratio > 0.5
+    lifted = np.hstack([rows, np.ones((120, 1))])
+    middle = ((1 + fitted.separation_.separation_ratio) / 2) ** 2
+    distance = np.einsum("ij,ij->i", lifted @ fitted.separation_.matrix, lifted)
+    assert fitted.decision_function(rows) == pytest.approx(middle - distance, abs=1e-6)
+    assert (fitted.predict(rows) == labels).all()
+
+
+def test_inseparable_classes_are_ranked_by_the_central_path() -> None:
+    rows, labels = clouds(0)
+    fitted = EllipsoidSeparationClassifier().fit(rows, labels)
+    assert fitted.status_ in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
+    assert fitted.separation_.ratio == pytest.approx(0.0, abs=1e-6)
+    assert fitted.score(*clouds(1)) > 0.7
+
+
+def test_inseparable_classes_can_be_refused() -> None:
+    model = EllipsoidSeparationClassifier(inseparable="error")
+    with pytest.raises(ValueError, match="no ellipsoid separates the classes"):
+        model.fit(*clouds(0))
+    assert model.fit(*disk_in_ring(0)).status_ is Status.FEASIBLE
+
+
+def test_few_positives_are_their_hull() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((20, 5))
+    labels = np.arange(20) < 4
+    fitted = EllipsoidSeparationClassifier().fit(rows, labels)
+    assert fitted.status_ is Status.UNBOUNDED
+    assert (fitted.predict(rows) == labels).all()
+    within = rows[labels].T @ rng.dirichlet(np.ones(4))
+    assert fitted.predict(within[None]).tolist() == [True]
+
+
+def test_unknown_choice_for_inseparable_classes() -> None:
+    with pytest.raises(ValueError, match="allowed: 'central-path' or 'error'"):
+        EllipsoidSeparationClassifier(inseparable="slack").fit(*clouds(0))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="solver"):
+        EllipsoidSeparationClassifier(solver="newton").fit(*clouds(0))  # type: ignore[arg-type]
+
+
+def test_soft_classifier_is_the_soft_ellipsoid() -> None:
+    rows, labels = clouds(0)
+    fitted = SoftEllipsoidClassifier(rank=2, regularisation=1e-2, tol=1e-13).fit(rows, labels)
+    model = SoftEllipsoid(rank=2, regularisation=1e-2, tolerance=1e-13).fit(rows, labels)
+    assert fitted.objective_ == pytest.approx(model.value, rel=1e-8)
+    assert fitted.decision_function(rows) == pytest.approx(model.scores(rows), abs=1e-3)
+    assert fitted.score(*clouds(1)) > 0.8
+
+
+def test_sparse_examples() -> None:
+    rows, labels = clouds(0)
+    dense = SoftEllipsoidClassifier(tol=1e-13).fit(rows, labels)
+    sparse = SoftEllipsoidClassifier(tol=1e-13).fit(sp.csc_array(rows), labels)
+    assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-8)
+    assert (sparse.predict(sp.coo_array(rows)) == dense.predict(rows)).all()
+    for model in (EllipsoidSeparationClassifier(), SoftEllipsoidClassifier(whiten=True)):
+        with pytest.raises(TypeError, match=r"[Ss]parse"):
+            model.fit(sp.csr_array(rows), labels)
+
+
+def test_whitening_forgets_the_units() -> None:
+    rows, labels = clouds(0)
+    model = SoftEllipsoidClassifier(rank=2, whiten=True)
+    moved = rows * [1e6, 1e-3] + [5e6, 1.0]
+    assert (
+        clone(model).fit(moved, labels).predict(moved) == model.fit(rows, labels).predict(rows)
+    ).all()
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 30.0}])
+def test_class_weights_move_the_boundary(class_weight: object) -> None:
+    rows, labels = clouds(0)
+    few = np.flatnonzero((labels == 1) | (np.cumsum(labels == 0) <= 10))
+    rows, labels = rows[few], labels[few]
+    plain = SoftEllipsoidClassifier().fit(rows, labels)
+    weighted = SoftEllipsoidClassifier(class_weight=class_weight).fit(rows, labels)  # type: ignore[arg-type]
+    assert (weighted.predict(rows) == 0).sum() > (plain.predict(rows) == 0).sum()
+
+
+def test_sample_weights_of_zero_leave_out() -> None:
+    rows, labels = clouds(0)
+    kept = np.arange(200) < 150
+    model = SoftEllipsoidClassifier(regularisation=1e-2, tol=1e-14, whiten=True)
+    left_out = clone(model).fit(rows, labels, sample_weight=kept.astype(float))
+    without = clone(model).fit(rows[kept], labels[kept])
+    assert left_out.objective_ == pytest.approx(without.objective_, rel=1e-8)
+    assert left_out.decision_function(rows) == pytest.approx(
+        without.decision_function(rows), abs=1e-3
+    )
+
+
+def test_no_convergence_is_told() -> None:
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        SoftEllipsoidClassifier(max_iter=1).fit(*clouds(0))
+
+
+@pytest.mark.parametrize("model", BOTH)
+@pytest.mark.parametrize(
+    ("rows", "labels", "reason"),
+    [
+        (np.eye(3), [1, 1, 1], "one class"),
+        (np.eye(3), [0, 1, 2], "Only binary classification"),
+        (np.eye(3), [0.1, 0.5, 0.9], "Unknown label type"),
+        (np.full((3, 2), np.nan), [0, 1, 1], "NaN"),
+        (np.zeros((0, 2)), [], "0 sample"),
+        (np.eye(3), [0, 1], "inconsistent numbers of samples"),
+    ],
+)
+def test_usual_errors(
+    model: BaseEstimator, rows: np.ndarray, labels: list[float], reason: str
+) -> None:
+    with pytest.raises(ValueError, match=reason):
+        clone(model).fit(rows, labels)
+
+
+@pytest.mark.parametrize("model", BOTH)
+def test_use_before_and_after_fit(model: BaseEstimator) -> None:
+    rows, labels = disk_in_ring(0)
+    fresh = clone(model)
+    with pytest.raises(NotFittedError):
+        fresh.predict(rows)
+    fresh.fit(rows, labels)
+    with pytest.raises(ValueError, match="3 features"):
+        fresh.predict(np.eye(3))
+    with pytest.raises(ValueError, match="NaN"):
+        fresh.decision_function(np.full((1, 2), np.nan))
+    copy = pickle.loads(pickle.dumps(fresh))
+    assert (copy.decision_function(rows) == fresh.decision_function(rows)).all()
+
+
+def test_with_the_tools_of_scikit_learn() -> None:
+    rows, labels = clouds(0)
+    search = GridSearchCV(
+        SoftEllipsoidClassifier(rank=2),
+        {"regularisation": [1e-4, 1e-2], "rank": [0, 2]},
+        scoring="average_precision",
+        cv=3,
+    ).fit(rows, labels)
+    assert search.best_score_ > 0.85
+    three = np.digitize(rows.sum(axis=1), [-1.0, 2.0])
+    several = OneVsRestClassifier(SoftEllipsoidClassifier(rank=2))
+    assert cross_val_score(several, rows, three, cv=3).mean() > 0.9

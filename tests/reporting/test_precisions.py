@@ -1,0 +1,257 @@
+"""Tables and figures of learners, on made-up runs: means, spreads, statements, intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from perceptron_lab.datasets.reuters import Reuters
+from perceptron_lab.ellipsoids.precision import average_precision
+from perceptron_lab.errors import DataError
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.figures import FIGURES
+from perceptron_lab.reporting.precision_differences import differences
+from perceptron_lab.reporting.precisions import by_label, entries, thesis_precisions
+from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.reporting.tables.precision_columns import preprocessing
+from perceptron_lab.results import Result
+from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder
+
+Rows = list[dict[str, Any]]
+
+
+def learnt(problem: str, label: str, precision: float | None, **changes: Any) -> dict[str, Any]:
+    """Return the row of a learner; labels begin with ``hard``, ``soft``, ``svm`` or ``linear``."""
+    algorithm = {
+        "hard": "ellipsoid-separation",
+        "soft": "soft-ellipsoid",
+        "svm": "polynomial-svm",
+        "linear": "linear-scorer",
+    }[label.split()[0]]
+    own = {
+        "algorithm": algorithm,
+        "parameters": "{}",
+        "status": "FITTED",
+        "proved": False,
+        "measure.average_precision": precision,
+        "measure.error": 0.25,
+        "measure.cpu_seconds": 0.5,
+        "measure.components": 30.0,
+    }
+    return make_row(problem, label, **(own | changes))
+
+
+def table(name: str, rows: Rows) -> Any:
+    return TABLES[name](_evidence(rows))
+
+
+def _evidence(rows: Rows) -> Evidence:
+    return Evidence.of_runs(pd.DataFrame(rows))
+
+
+TWO_BY_TWO = [
+    learnt("earn", "soft", 0.75, seed=0),
+    learnt("earn", "soft", 0.85, seed=1),
+    learnt("corn", "soft", 0.5, seed=0),
+    learnt("corn", "soft", 0.7, seed=1),
+]
+
+
+def test_the_reference_is_that_of_the_thesis() -> None:
+    known = thesis_precisions()
+    assert len(known) == 10
+    assert known["trade"] == {"ellipsoid_k30": 46.7, "svm_k30": 80.3, "svm_n20494": 84.3}
+    assert set(known) == set(Reuters().names())
+
+
+def test_table_8_1_has_means_over_seeds_and_categories_beside_the_thesis() -> None:
+    frame = table("table_8_1", TWO_BY_TWO).frame.set_index("category")
+    assert list(frame.index) == ["earn", "corn", "mean"]
+    assert frame["soft"].tolist() == pytest.approx([80.0, 60.0, 70.0])
+    # The mean's range is that of the seeds' means.
+    assert frame["soft lowest"].tolist() == pytest.approx([75.0, 50.0, 62.5])
+    assert frame["soft highest"].tolist() == pytest.approx([85.0, 70.0, 77.5])
+    assert frame["thesis SVM k30"].tolist() == pytest.approx([97.6, 90.9, 94.25])
+
+
+def test_the_spread_is_printed_beside_the_mean() -> None:
+    printed = table("table_8_1", TWO_BY_TWO).latex("Title")
+    assert "80.0 (75.0--85.0)" in printed
+    assert "97.6" in printed
+
+
+def test_a_missing_cell_leaves_no_mean_and_says_why() -> None:
+    rows = [*TWO_BY_TWO[:3], learnt("corn", "soft", None, seed=1, status="ERROR")]
+    frame = table("table_8_1", rows).frame.set_index("category")
+    assert frame["soft"].isna().tolist() == [False, True, True]
+    assert frame.loc["corn", "soft status"] == "ERROR"
+
+
+def test_what_hard_ellipsoids_prove_is_stated() -> None:
+    rows = [
+        learnt("earn", "hard", 0.9, status="INFEASIBLE", proved=True),
+        learnt(
+            "acq",
+            "hard",
+            0.8,
+            status="MARGIN_BOUNDED",
+            proved=True,
+            **{"measure.ratio_upper": 1.2e-9},
+        ),
+        learnt("corn", "hard", 0.7, status="FEASIBLE", proved=True, **{"measure.ratio_lower": 2.5}),
+        learnt("rye", "hard", 0.6, status="UNBOUNDED", proved=True),
+        learnt("trade", "hard", 0.6),
+    ]
+    made = table("table_8_1", rows)
+    said = ["t = 0", "t <= 1.2e-09", "t >= 2.5", "UNBOUNDED", "FITTED", ""]
+    assert made.frame["hard proves"].fillna("").tolist() == said
+    assert "$t \\leq 1.2e-09$" in made.latex("Title")
+    # rye is none of the thesis's.
+    assert made.frame["thesis SVM k30"].isna().tolist() == [False, False, False, True, False, True]
+
+
+def test_the_note_names_every_choice_of_the_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = Reuters(stem=False, weighting="tf-idf", min_documents=3, normalise=False)
+    evidence = Evidence(_evidence(TWO_BY_TWO).frame, Path())
+    monkeypatch.setattr(Evidence, "dataset", lambda self, problem: record)
+    note = preprocessing(evidence, ["earn", "corn"])
+    for words in ("Mod-Apte", "stop words left out", "not stemmed", "3 or more", "not normalised"):
+        assert words in note
+    assert "$tf \\log(m / df)$" in note
+    assert note in TABLES["table_8_1"](evidence).latex("Title")
+
+
+def test_rare_categories_say_how_many_documents_they_have() -> None:
+    rows = [
+        learnt("copper", "hard", 0.9, status="INFEASIBLE", proved=True),
+        learnt("rye", "hard", 0.1, **{"measure.components": 1.0}),
+        learnt("wine-0-rest", "hard", 0.2),
+    ]
+    frame = table("rare_categories", rows).frame.set_index("category")
+    assert frame["training"].fillna(-1).tolist() == [47, 1, -1, -1]
+    assert frame["hard components"].fillna(-1).tolist() == [30, 1, 30, -1]
+    assert frame["hard"].tolist() == pytest.approx([90.0, 10.0, 20.0, 40.0])
+
+
+def test_learners_are_listed_with_what_they_chose() -> None:
+    chosen = {"measure.regularisation": 1e-4, "measure.on_edge": 1.0}
+    rows = [
+        learnt("earn", "soft", 0.75, seed=0, **chosen),
+        learnt("earn", "soft", 0.85, seed=1, **(chosen | {"measure.cpu_seconds": 2.0})),
+        learnt("earn", "svm", None, status="ERROR"),
+    ]
+    frame = table("learners", rows).frame.set_index("label")
+    assert frame.loc["soft", "average precision"] == pytest.approx(80.0)
+    assert frame.loc["soft", "error"] == pytest.approx(25.0)
+    assert frame.loc["soft", "chosen"] == 1e-4
+    assert frame.loc["soft", "on edge"] == 2
+    assert frame.loc["soft", "seconds"] == 2.0
+    assert frame.loc["svm", "proved"] == "ERROR"
+
+
+def test_runs_without_learners_are_refused() -> None:
+    with pytest.raises(DataError, match=r"no column .*measure.average_precision"):
+        table("learners", [make_row("mcp100", "PRA")])
+
+
+def test_parameters_that_are_no_json_are_refused() -> None:
+    with pytest.raises(DataError, match="no JSON"):
+        table("learners", [learnt("earn", "soft", 0.5, parameters="{")])
+
+
+def test_the_number_of_components_is_read_from_the_parameters() -> None:
+    rows = [
+        learnt("earn", "soft", 0.5),
+        learnt("earn", "soft full", 0.5, parameters='{"components": null}'),
+        learnt("earn", "soft 7", 0.5, parameters='{"components": 7}'),
+    ]
+    found = {label: own[0].components for label, own in by_label(entries(_evidence(rows))).items()}
+    assert found == {"soft": 30, "soft full": None, "soft 7": 7}
+
+
+def scored(folder: Path, quality: dict[str, float], seeds: int = 2) -> Evidence:
+    """Write runs of two problems: scores are labels times a label's quality, and noise."""
+    rows: Rows = []
+    results: dict[str, Result] = {}
+    for place, problem in enumerate(("earn", "corn")):
+        labels = np.where(np.arange(80) % 4 == place, 1.0, -1.0)
+        for label, strength in quality.items():
+            for seed in range(seeds):
+                rng = np.random.default_rng([seed, place])
+                scores = strength * labels + rng.standard_normal(80)
+                row = learnt(problem, label, average_precision(labels, scores), seed=seed)
+                rows.append(row)
+                trace = make_trace([1], [0.1], scores=[scores], labels=[labels])
+                results[row["cell"]] = make_result(trace)
+    return write_folder(folder, rows, results)
+
+
+def test_differences_are_those_of_the_precisions_with_their_signs(tmp_path: Path) -> None:
+    evidence = scored(tmp_path, {"soft": 3.0, "svm": 0.5, "linear": 3.0})
+    found = {(one.second, one.problem): one for one in differences(evidence)}
+    assert set(found) == {(a, b) for a in ("svm", "linear") for b in ("earn", "corn", "mean")}
+    precisions = {
+        label: {entry.problem: entry.precisions for entry in own}
+        for label, own in by_label(entries(evidence)).items()
+    }
+    for problem in ("earn", "corn"):
+        expected = np.mean(
+            [
+                precisions["soft"][problem][seed] - precisions["svm"][problem][seed]
+                for seed in (0, 1)
+            ]
+        )
+        interval = found["svm", problem].interval
+        assert interval is not None
+        assert 100.0 * interval.difference == pytest.approx(expected)
+        assert 0.0 < interval.lower < interval.difference < interval.upper
+        same = found["linear", problem].interval
+        assert same is not None
+        assert same.difference == same.lower == same.upper == 0.0
+    assert found["svm", "mean"].seeds == 2
+
+
+def test_the_table_of_differences_is_in_points(tmp_path: Path) -> None:
+    evidence = scored(tmp_path, {"soft": 3.0, "svm": 0.5}, seeds=1)
+    frame = TABLES["precision_differences"](evidence).frame
+    assert frame["problem"].tolist() == ["earn", "corn", "mean"]
+    assert (frame["lower"] > 1.0).all()
+    assert (frame["above"] == 1.0).all()
+    assert "$+" in TABLES["precision_differences"](evidence).latex("Title")
+
+
+def test_learners_with_other_components_are_not_compared(tmp_path: Path) -> None:
+    evidence = scored(tmp_path, {"soft": 1.0, "svm": 1.0}, seeds=1)
+    svm = evidence.frame["label"] == "svm"
+    evidence.frame.loc[svm, "parameters"] = '{"components": 200}'
+    assert differences(evidence) == []
+
+
+def test_the_figure_has_a_panel_per_learner_and_a_line_per_category() -> None:
+    rows = [
+        learnt(
+            problem,
+            f"{name} components={k}",
+            value / 100,
+            parameters=f'{{"components": {k}}}',
+        )
+        for problem in ("earn", "corn")
+        for name in ("hard", "soft")
+        for k, value in ((30, 81), (5, 41))
+    ]
+    figure = FIGURES["figure_8_1"](_evidence(rows))
+    assert [axes.get_title() for axes in figure.axes] == ["hard", "soft"]
+    for axes in figure.axes:
+        drawn = [line for line in axes.lines if len(np.asarray(line.get_xdata())) == 2]
+        assert np.asarray(drawn[0].get_xdata()).tolist() == [5, 30]
+        assert np.asarray(drawn[0].get_ydata()).tolist() == pytest.approx([41.0, 81.0])
+
+
+def test_a_figure_without_numbers_of_features_is_refused() -> None:
+    rows = [learnt("earn", "soft", 0.5, parameters='{"components": null}')]
+    with pytest.raises(DataError, match="number of features"):
+        FIGURES["figure_8_1"](_evidence(rows))
