@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Literal
 
 import numpy as np
@@ -13,15 +14,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from perceptron_lab.results import FloatArray
 
 
-class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier of two classes by the sign of its decision function.
 
     The larger label, ``classes_[1]``, is positive: it lies inside the ellipsoid.
     """
 
+    @abstractmethod
     def decision_function(self, X: Any) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
-        raise NotImplementedError
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return ``classes_[1]`` where f(x) > 0, and ``classes_[0]`` elsewhere.

@@ -2,10 +2,8 @@
 
 import hashlib
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from perceptron_lab.datasets import download
 from perceptron_lab.datasets.download import State, cache_folder, fetch, verify
 from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError, DataError
+from tests.datasets.local_home import Answer, LocalHome
 
 CONTENT = b"1\n1\n2\n1.0\n" + b"0 1 1 1 1.0\n" * 500
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -22,39 +21,19 @@ FLIPPED = CONTENT[:3000] + bytes([CONTENT[3000] ^ 1]) + CONTENT[3001:]
 Register = Callable[..., None]
 
 
-class Home:
-    """A server on 127.0.0.1 whose paths say how it behaves; it records what was asked."""
+class Home(LocalHome):
+    """Paths say how it behaves; it records what was asked."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        home = self
+        super().__init__(self._answer)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                home.asked.append(self.path)
-                behaviour = self.path.split("/")[1]
-                if behaviour == "flaky":
-                    behaviour = "good" if home.asked.count(self.path) > 1 else "broken"
-                status, body, length = ANSWERS[behaviour]
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body) if length is None else length))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Keep the test output quiet."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
-        self.thread.start()
-
-    def url(self, behaviour: str) -> str:
-        return f"http://127.0.0.1:{self.server.server_port}/{behaviour}"
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+    def _answer(self, path: str) -> Answer:
+        self.asked.append(path)
+        behaviour = path.split("/")[1]
+        if behaviour == "flaky":
+            behaviour = "good" if self.asked.count(path) > 1 else "broken"
+        return Answer(*ANSWERS[behaviour])
 
 
 ANSWERS: dict[str, tuple[int, bytes, int | None]] = {

@@ -7,10 +7,8 @@ import gzip
 import hashlib
 import io
 import tarfile
-import threading
 import zipfile
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from perceptron_lab.datasets.archives import ArchiveError, CappedWriter, read_me
 from perceptron_lab.datasets.download import State, fetch, verify
 from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import DataError
+from tests.datasets.local_home import Answer, LocalHome
 
 CONTENTS = {f"reut2-00{number}.sgm": f"<REUTERS {number}>".encode() * 3000 for number in range(3)}
 INNER = "reuters21578.tar.gz"
@@ -165,39 +164,18 @@ def test_a_capped_writer_takes_no_more() -> None:
 # -- fetching ------------------------------------------------------------------------------------
 
 
-class Home:
-    """A server on 127.0.0.1; the last part of a path says what it sends."""
+class Home(LocalHome):
+    """The last part of a path says what it sends; it records what was asked."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        home = self
+        super().__init__(self._answer)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                name = self.path.rpartition("/")[2]
-                home.asked.append(name)
-                status, body, length = ANSWERS.get(name, (404, b"not here", None))
-                self.send_response(status)
-                if name == "encoded":
-                    self.send_header("Content-Encoding", "x-gzip")
-                self.send_header("Content-Length", str(len(body) if length is None else length))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Keep the test output quiet."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
-        self.thread.start()
-
-    def url(self, name: str) -> str:
-        return f"http://127.0.0.1:{self.server.server_port}/{name}"
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+    def _answer(self, path: str) -> Answer:
+        name = path.rpartition("/")[2]
+        self.asked.append(name)
+        status, body, length = ANSWERS.get(name, (404, b"not here", None))
+        return Answer(status, body, length, "x-gzip" if name == "encoded" else None)
 
 
 FLIPPED = {name: content[:-1] + b"?" for name, content in CONTENTS.items()}
