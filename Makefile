@@ -17,8 +17,8 @@ setup: $(INSTALLED)  ## make .venv and install the package with its tools (PYTHO
 quickstart: $(INSTALLED)  ## run a small experiment from start to table: no download, under a minute
 	$(BIN)/plab run configs/quickstart.yaml
 
-test: $(INSTALLED)  ## run the whole test suite
-	$(BIN)/python -m pytest
+test: $(INSTALLED)  ## run the whole test suite, two files at a time
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: check-static  ## static checks and the fast tests
 	$(BIN)/python -m pytest -m "not slow"

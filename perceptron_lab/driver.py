@@ -25,6 +25,10 @@ from perceptron_lab.system import ConicSystem
 
 Observe = Callable[[FloatArray], dict[str, Any]]
 """A function of a point, for the trace."""
+Watch = Callable[[Trace], None]
+"""Called with the trace whenever it has a new record."""
+Stop = Callable[[], str | None]
+"""Asked between chunks of steps; a text is the reason to end."""
 
 
 def solve(
@@ -39,6 +43,8 @@ def solve(
     facts: Facts | None = None,
     record_at: Sequence[int] = (),
     observe: Observe | None = None,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
 ) -> Result:
     """Find y with A*y strictly inside K, or bound the margin; prove the answer on the data.
 
@@ -68,6 +74,11 @@ def solve(
     observe
         What the trace records of a point on the data as given, shape ``(unknowns,)``, beside its
         margin: numbers or arrays by name.
+    watch
+        Called with the trace whenever it has a new record.
+    stop
+        Asked before each chunk of steps (5 to 50 ms, where a step is not longer): a text ends the
+        run as a limit does, with TIME_LIMIT and this message.
 
     Returns
     -------
@@ -92,7 +103,8 @@ def solve(
     ends = _goal(goal)
     if isinstance(ends, MarginUpper):
         system = replace(system, target=ends.margin_upper)
-    run = _Run(Judge(system), record, ends, budget or Budget(), tuple(record_at), observe)
+    limits, at = budget or Budget(), tuple(record_at)
+    run = _Run(Judge(system), record, ends, limits, at, observe, watch, stop)
     with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
         run.begin(np.random.default_rng(streams[1]), start)
         return run.result(run.status(), facts, began)
@@ -143,6 +155,8 @@ class _Run:
     budget: Budget
     record_at: tuple[int, ...] = ()
     observe: Observe | None = None
+    watch: Watch | None = None
+    stop: Stop | None = None
     trace: Trace = field(default_factory=Trace)
     seconds: float = 0.0
     proof_seconds: float = 0.0
@@ -203,6 +217,10 @@ class _Run:
         if self.seconds >= self.budget.seconds:
             self.judge.message = f"the budget of {self.budget.seconds:g} seconds is spent"
             return Status.TIME_LIMIT
+        reason = None if self.stop is None else self.stop()
+        if reason is not None:
+            self.judge.message = reason
+            return Status.TIME_LIMIT
         return None
 
     def advance(self) -> Claim | None:
@@ -237,6 +255,8 @@ class _Run:
         if self.observe is not None:
             for name, value in self.observe(system.operator.compact(state.point)).items():
                 trace.measures.setdefault(name, []).append(value)
+        if self.watch is not None:
+            self.watch(trace)
 
     def reached(self) -> Status | None:
         """Return the status of a goal, once it is proved at a record."""

@@ -30,6 +30,10 @@ class NumericalError(PlabError, ArithmeticError):
     """An algorithm's own quantities left the range in which its step is defined."""
 
 
+class StoreError(PlabError):
+    """Results that could not be written; what was stored before is intact."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known word, or an empty string."""
     close = get_close_matches(word, list(known), n=1, cutoff=0.6)

@@ -107,6 +107,14 @@ def name_of(kind: str, record: object) -> str:
     return next((name for name, target in known if target in (here, path)), here.__name__)
 
 
+_added: list[tuple[str, str, str | type]] = []
+
+
+def additions() -> list[tuple[str, str, str | type]]:
+    """Return kind, name and target of what was registered beside the package's own."""
+    return list(_added)
+
+
 def register(kind: str, name: str, target: str | type) -> None:
     """Add a user's own algorithm, learner, oracle or dataset under a new name.
 
@@ -131,3 +139,4 @@ def register(kind: str, name: str, target: str | type) -> None:
     if name in _TARGETS[kind]:
         raise ConfigError(f"the {kind} {name!r} is registered already; choose another name")
     _TARGETS[kind][name] = target
+    _added.append((kind, name, target))

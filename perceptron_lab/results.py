@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -58,6 +59,8 @@ class Status(StrEnum):
 
 _MEASURE = "measure."
 """What the names of measured arrays begin with in a file."""
+_PROOF = "proof."
+"""What those of a learner's proof begin with."""
 
 _FAILED = {
     Status.NUMERICAL_ERROR,
@@ -141,6 +144,9 @@ class Result:
         The algorithm's guarantee, on the facts known (the proved margin among them).
     message
         One sentence for the reader.
+    proof
+        Arrays by name that prove a learner's status; empty for algorithms, whose point and weights
+        do.
     """
 
     status: Status
@@ -160,6 +166,7 @@ class Result:
     certificate: dict[str, Any]
     bound: Bound
     message: str
+    proof: dict[str, FloatArray] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lower, upper = (
@@ -180,13 +187,14 @@ class Result:
         record = {
             name: getattr(self, name)
             for name in self.__dataclass_fields__
-            if name not in ("point", "weights", "trace", "bound")
+            if name not in ("point", "weights", "trace", "bound", "proof")
         }
         trace = asdict(self.trace)
         measures = trace.pop("measures")
         record |= {"bound": asdict(self.bound), "trace": trace}
         arrays = {"point": self.point, "json": np.array(json.dumps(record))}
         arrays |= {f"{_MEASURE}{name}": np.array(values) for name, values in measures.items()}
+        arrays |= {f"{_PROOF}{name}": values for name, values in self.proof.items()}
         if self.weights is not None:
             arrays["weights"] = self.weights
         with Path(path).open("wb") as file:
@@ -206,13 +214,18 @@ class Result:
                 record = json.loads(str(arrays["json"]))
                 point = arrays["point"]
                 weights = arrays.get("weights")
-                names = [name for name in arrays.files if name.startswith(_MEASURE)]
-                measures = {name.removeprefix(_MEASURE): list(arrays[name]) for name in names}
+                measures = {name: list(array) for name, array in _named(arrays, _MEASURE).items()}
+                proof = _named(arrays, _PROOF)
             record["status"] = Status(record["status"])
             record["bound"] = Bound(**record["bound"])
             record["trace"] = Trace(**record["trace"], measures=measures)
-            return cls(point=point, weights=weights, **record)
+            return cls(point=point, weights=weights, proof=proof, **record)
         except (OSError, EOFError, BadZipFile, KeyError, TypeError, ValueError) as error:
             raise DataError(
                 f"{path}: not a result that can be read ({error}); Result.save writes them"
             ) from None
+
+
+def _named(arrays: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -24,3 +28,44 @@ def sdplib_folder() -> Path:
     if not mirror or not folder.is_dir():
         pytest.skip("needs the real SDPLIB files: set PLAB_DATA_MIRROR to a folder with sdplib/")
     return folder
+
+
+Supervise = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def shared_server() -> Iterator[Any]:
+    """A fork server for all tests, since its start takes longer than most of them."""
+    from perceptron_lab.experiments.cells.server_handle import ForkServer
+
+    server = ForkServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def _supervise_with_one_server(shared_server: Any) -> Callable[[Supervise], Supervise]:
+    before = _settings()
+
+    @cache
+    def shared(supervise: Supervise) -> Supervise:
+        def supervise_there(jobs: Any, **given: Any) -> Any:
+            # The server does not see what a test changes in the environment.
+            same = _settings() == before
+            return supervise(jobs, **given, **({"server": shared_server} if same else {}))
+
+        return supervise_there
+
+    return shared
+
+
+def _settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("PLAB_")}
+
+
+@pytest.fixture(autouse=True)
+def _one_fork_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    execution = sys.modules.get("perceptron_lab.experiments.execution")
+    if execution is not None:
+        shared = request.getfixturevalue("_supervise_with_one_server")
+        monkeypatch.setattr(execution, "supervise", shared(execution.supervise))

@@ -289,3 +289,32 @@ def test_printed_summary_has_status_margin_and_cost():
     assert text.startswith("FEASIBLE (proved)")
     assert "margin in [" in text
     assert "bound:" in text
+
+
+def test_a_watcher_sees_the_trace_grow():
+    seen = []
+    result = solve(
+        ROWS,
+        Scripted([None]),
+        budget=Budget(updates=9),
+        watch=lambda trace: seen.append(list(trace.updates)),
+    )
+    assert result.trace.updates == [0, 1, 2, 4, 8, 9]
+    assert seen == [result.trace.updates[:length] for length in range(1, 7)]
+
+
+def test_a_reason_to_stop_ends_a_run_as_a_limit_does():
+    asked = []
+
+    def stop():
+        asked.append(None)
+        return "the evening has come" if len(asked) > 3 else None
+
+    result = solve(ROWS, Scripted([None]), stop=stop)
+    assert (result.status, result.message) == (Status.TIME_LIMIT, "the evening has come")
+    assert result.updates == 4  # after chunks of 1, 1 and 2
+    assert result.trace.updates == [0, 1, 2, 4]
+    assert result.margin_lower is not None
+    feasible = solve(ROWS, Scripted([None]), stop=lambda: "now", start=GOOD.point)
+    assert feasible.status is Status.FEASIBLE
+    assert feasible.updates == 0

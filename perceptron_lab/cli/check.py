@@ -6,8 +6,8 @@ import click
 
 from perceptron_lab.cli.options import configs_argument, override_option, quiet_option
 from perceptron_lab.errors import ConfigError, PlabError
-from perceptron_lab.experiments.plan import plan
-from perceptron_lab.experiments.runner import load_config
+from perceptron_lab.experiments.checking import check as cells_of
+from perceptron_lab.experiments.wording import counted
 
 
 @click.command("check")
@@ -22,12 +22,12 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> 
     faults = []
     for name in configs:
         try:
-            cells = plan(load_config(name, overrides)[0])
+            cells = cells_of(name, overrides)
         except PlabError as error:
             faults.append(str(error))
             continue
         if not quiet:
-            click.echo(f"{name}: ok, {len(cells)} cells")
+            click.echo(f"{name}: ok, {counted(len(cells), 'cell')}")
     if faults:
         raise ConfigError("\n".join(faults))
     return 0

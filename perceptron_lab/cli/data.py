@@ -7,8 +7,8 @@ from collections import Counter
 
 import click
 
-from perceptron_lab.datasets.download import State, fetch, verify
-from perceptron_lab.datasets.files import COLLECTIONS, collection
+from perceptron_lab.datasets.data_files import fetching, verify_data
+from perceptron_lab.datasets.download import State
 
 
 @click.group("data")
@@ -30,12 +30,8 @@ def fetch_command(collection_name: str | None, names: tuple[str, ...]) -> None:
     Without NAMES the whole collection, without COLLECTION every collection. Files that are there
     already are not fetched again.
     """
-    for source in _chosen(collection_name):
-        chosen = names or tuple(collection(source).files)
-        for name in chosen:
-            collection(source).file(name)  # all names are checked before the first download
-        for name in chosen:
-            click.echo(f"{source}/{name}: {fetch(source, name)}")
+    for name, path in fetching(collection_name, names):
+        click.echo(f"{name}: {path}")
 
 
 @data.command("verify")
@@ -46,11 +42,10 @@ def verify_command(collection_name: str | None) -> None:
     Exit code 1 if a file that is there has another sha256; missing files are no fault.
     """
     wrong = False
-    for source in _chosen(collection_name):
-        states = verify(source)
-        for name, state in states:
+    for source, states in verify_data(collection_name).items():
+        for name, state in states.items():
             click.echo(f"{source}/{name}: {state}")
-        count = Counter(state for _, state in states)
+        count = Counter(states.values())
         click.echo(f"{source}: " + ", ".join(f"{count[state]} {state}" for state in State))
         wrong |= count[State.WRONG_HASH] > 0
     if wrong:
@@ -59,9 +54,3 @@ def verify_command(collection_name: str | None) -> None:
             err=True,
         )
         sys.exit(1)
-
-
-def _chosen(collection_name: str | None) -> list[str]:
-    if collection_name is None:
-        return list(COLLECTIONS)
-    return [collection(collection_name).name]

@@ -1,16 +1,19 @@
 """The command ``plab``: its table of commands, and what its exit codes mean.
 
-0 done; 1 some cell failed; 2 bad command line, configuration or data; 3 a bug; 130 Ctrl-C.
+0 done; 1 some cell failed or is not proved again; 2 wrong command line, configuration or data, or
+results that cannot be written; 3 a bug; 130 Ctrl-C.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import Final
@@ -27,14 +30,19 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 COMMANDS: Final = {
     "run": ("perceptron_lab.cli.run:run", "Run experiments; write their tables and figures."),
+    "status": ("perceptron_lab.cli.status:status", "Say which cells are done, and which are not."),
     "report": ("perceptron_lab.cli.report:report", "Rebuild tables and figures from results."),
     "solve": ("perceptron_lab.cli.solve:command", "Solve the system in a file, and prove it."),
     "check": ("perceptron_lab.cli.check:check", "Check configurations without running them."),
     "list": ("perceptron_lab.cli.listing:listing", "List what can be named in a configuration."),
     "show": ("perceptron_lab.cli.show:show", "Explain one name, with its parameters."),
+    "verify": ("perceptron_lab.cli.verify:verify", "Prove the answers of results again."),
+    "compare": ("perceptron_lab.cli.compare:compare", "Compare the rows of two runs."),
     "data": ("perceptron_lab.cli.data:data", "Fetch and verify data files."),
 }
 """Name -> ("module:attribute", summary), so that ``plab --help`` loads none of the modules."""
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
 class LazyGroup(click.Group):
@@ -86,8 +94,8 @@ def plab() -> None:
     Linear algebra uses one thread (OMP_NUM_THREADS and its like are set to 1 unless you set them);
     `plab run --jobs N` runs N cells at a time.
 
-    Exit codes: 0 done, 1 some cell failed, 2 bad command line, configuration or data, 3 a bug,
-    130 interrupted.
+    Exit codes: 0 done, 1 some cell failed or is not proved again, 2 wrong command line,
+    configuration or data, or results that cannot be written, 3 a bug, 130 interrupted.
     """
 
 
@@ -111,9 +119,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             click.echo(f"Error: {line}", err=True)
         return 2
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            _report_no_room(error)
+            return 2
         _report_bug(error)
         return 3
     return status if isinstance(status, int) else 0
+
+
+def _report_no_room(error: OSError) -> None:
+    """Say what cannot be written; perhaps nobody can hear it."""
+    where = error.filename or "the output"
+    text = f"Error: {where} cannot be written ({error.strerror}); make room there, and try again"
+    with suppress(OSError):
+        click.echo(text, err=True)
 
 
 def _report_bug(error: Exception) -> None:

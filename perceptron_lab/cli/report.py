@@ -8,11 +8,8 @@ import click
 
 from perceptron_lab.cli.options import complete_config, output_option, quiet_option
 from perceptron_lab.cli.rendering import show_frame
-from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.runner import load_config
-from perceptron_lab.experiments.store import read_config_of
-from perceptron_lab.reporting import Evidence, table_frame, write_report
+from perceptron_lab.reporting import Evidence, cautions, table_frame, write_report
+from perceptron_lab.reporting.rebuild import found_results
 
 
 @click.command("report")
@@ -22,16 +19,16 @@ from perceptron_lab.reporting import Evidence, table_frame, write_report
 def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
     """Rebuild the tables and figures of results.
 
-    FOLDER holds results (its runs.csv); CONFIG stands for the results of its experiment, reported
+    FOLDER holds results (runs.sqlite); CONFIG stands for the results of its experiment, reported
     as it says now. Without either, every experiment in the folder of results is reported.
     """
-    for folder, config in [_found(target, output) for target in targets] or _all(output):
-        if not (folder / "runs.csv").is_file():
-            raise DataError(f"{folder}: no results there; `plab run` makes them")
+    for folder, config in found_results(targets, output):
         written = write_report(folder, config.report.model_dump(), config.title)
+        evidence = Evidence.of_folder(folder)
+        for caution in cautions(folder, evidence):
+            click.echo(f"warning: {caution}", err=True)
         if quiet:
             continue
-        evidence = Evidence.of_folder(folder)
         for name in config.report.tables:
             show_frame(config.title or name, table_frame(name, evidence))
         for path in written:
@@ -39,18 +36,3 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
         if not written:
             click.echo(f"{folder}: the configuration asks for no tables or figures")
     return 0
-
-
-def _found(target: str, output: Path) -> tuple[Path, ExperimentConfig]:
-    folder = Path(target)
-    if folder.is_dir():
-        return folder, read_config_of(folder)
-    config, _ = load_config(target)
-    return output / config.experiment, config
-
-
-def _all(output: Path) -> list[tuple[Path, ExperimentConfig]]:
-    folders = sorted(path.parent for path in output.glob("*/runs.csv"))
-    if not folders:
-        raise DataError(f"{output}: no results there; `plab run CONFIG` makes them")
-    return [(folder, read_config_of(folder)) for folder in folders]

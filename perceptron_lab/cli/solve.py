@@ -18,7 +18,7 @@ from perceptron_lab.datasets.problem_files import FORMATS, LAST, read_system
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.components import Component
-from perceptron_lab.experiments.store import COLUMNS
+from perceptron_lab.experiments.storage.rows import COLUMNS
 from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.results import Result

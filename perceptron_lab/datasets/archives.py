@@ -19,11 +19,13 @@ LARGEST_CONTENT = 64 * 2**20
 """The most bytes of an archive when unpacked."""
 LARGEST_MEMBER = 4 * 2**20
 """The most bytes of a member that is read."""
+MOST_MEMBERS = 1000
+"""The most members of an archive, whether they are asked for or not."""
 
 Member = tuple[str, bytes]
 """Name and content."""
 
-_ZIP, _GZIP = b"PK\x03\x04", b"\x1f\x8b"
+_ZIP, _ZIP_ENTRY, _GZIP = b"PK\x03\x04", b"PK\x01\x02", b"\x1f\x8b"
 _ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -64,9 +66,6 @@ class CappedWriter:
         if self._left < 0:
             raise ArchiveError(f"sent more than {self._most} bytes")
         return self._file.write(data)
-
-    def flush(self) -> None:
-        """Leave what is written to the file's own buffer."""
 
 
 class _CappedReader:
@@ -117,6 +116,9 @@ def _members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iterator
     if start.startswith(_GZIP):
         yield from _from_gzip(archive, wanted)
     elif start == _ZIP:
+        # Opening a .zip makes objects of all its entries; hence they are counted before.
+        _check_count(archive.read().count(_ZIP_ENTRY))
+        archive.seek(0)
         with zipfile.ZipFile(archive) as packed:
             found = [entry for entry in packed.infolist() if entry.filename == inner]
             if len(found) != 1 or found[0].compress_type not in _ZIP_METHODS:
@@ -136,10 +138,16 @@ def _from_gzip(packed: IO[bytes], wanted: Container[str]) -> Iterator[Member]:
 
 def _from_tar(unpacked: IO[bytes] | gzip.GzipFile, wanted: Container[str]) -> Iterator[Member]:
     with _opened(_CappedReader(unpacked, LARGEST_CONTENT)) as tar:
-        for member in tar:
+        for count, member in enumerate(tar, 1):
+            _check_count(count)
             name = member.name.removeprefix("./")
             if name in wanted and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
                 yield name, _content(tar, member)
+
+
+def _check_count(count: int) -> None:
+    if count > MOST_MEMBERS:
+        raise ArchiveError(f"sent an archive of more than {MOST_MEMBERS} members")
 
 
 def _opened(stream: Any) -> tarfile.TarFile:

@@ -132,9 +132,10 @@ def weigh(counts: Counts, choices: BagOfWords) -> Features:
     frequency = np.bincount(training.indices, minlength=len(words))
     kept = np.flatnonzero(frequency >= choices.min_documents)
     if not len(kept):
+        mend = "give a smaller min_documents"
         raise InputError(
             f"no word is in {choices.min_documents} or more of the {training.shape[0]} training "
-            "documents; give a smaller min_documents"
+            f"documents; {mend if choices.min_documents > 1 else 'keep the stop words'}"
         )
     rarity = np.log(training.shape[0] / frequency[kept])
     return Features(

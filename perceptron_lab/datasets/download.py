@@ -21,20 +21,24 @@ import time
 import tomllib
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
 
 import pooch
-import requests
 
 from perceptron_lab.datasets.archives import ArchiveError, CappedWriter, read_members
 from perceptron_lab.datasets.files import Collection, DataFile, collection
+from perceptron_lab.datasets.transfer import (
+    LARGEST_FILE,
+    TransferError,
+    UnreachableError,
+    host_of,
+    transfer,
+)
 from perceptron_lab.datasets.whole_files import write_whole
 from perceptron_lab.errors import ConfigError, DataError
 
 RETRIES = 1
 """How often a home that failed is asked again."""
-TIMEOUT = (5.0, 60.0)
-"""Seconds to wait for a connection, and for the next bytes."""
 PATIENCE = 60.0
 """Seconds for which a host that could not be reached is not asked for further files."""
 _unreachable: dict[str, float] = {}
@@ -110,10 +114,16 @@ def verify(collection_name: str) -> list[tuple[str, State]]:
 
 
 def cache_folder() -> Path:
-    """Return the folder that downloads go to; it need not exist yet."""
+    """Return the folder that downloads go to; it need not exist yet.
+
+    Raises
+    ------
+    ConfigError
+        If PLAB_DATA_DIR begins with the home of nobody.
+    """
     chosen = os.environ.get("PLAB_DATA_DIR")
     if chosen:
-        return Path(chosen).expanduser().absolute()
+        return _folder("PLAB_DATA_DIR", chosen)
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / "pyproject.toml").is_file():
@@ -152,14 +162,27 @@ def _mirror() -> Path | str | None:
     if not chosen:
         return None
     if chosen.startswith(("http://", "https://")):
+        try:
+            host_of(chosen)
+        except ValueError as error:
+            raise ConfigError(
+                f"PLAB_DATA_MIRROR cannot be used ({error}); give http(s)://host/folder"
+            ) from None
         return chosen.rstrip("/")
-    folder = Path(chosen).expanduser().absolute()
+    folder = _folder("PLAB_DATA_MIRROR", chosen)
     if not folder.is_dir():
         raise ConfigError(
             f"PLAB_DATA_MIRROR={chosen!r} is neither a folder nor an http(s) address; "
             "set it to a folder that holds <collection>/<file>, or unset it"
         )
     return folder
+
+
+def _folder(variable: str, chosen: str) -> Path:
+    try:
+        return Path(chosen).expanduser().absolute()
+    except RuntimeError as error:  # ~nobody
+        raise ConfigError(f"{variable}={chosen!r}: {error}; give the folder's path") from None
 
 
 def _offline() -> bool:
@@ -170,8 +193,12 @@ def _offline() -> bool:
 
 
 def _state(path: Path, file: DataFile) -> State:
-    if not path.exists():
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
         return State.MISSING
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
     return State.PRESENT if sha256_of(path) == file.sha256 else State.WRONG_HASH
 
 
@@ -181,7 +208,7 @@ def _download(urls: list[str], file: DataFile, target: Path, source: Collection)
         raise _unavailable(source, file, target, "PLAB_OFFLINE=1 forbids downloads")
     failures = []
     for url in urls:
-        host = urlsplit(url).netloc
+        host = host_of(url)
         if time.monotonic() < _unreachable.get(host, 0.0):
             failures.append(f"{host}: no connection")
             continue
@@ -189,10 +216,13 @@ def _download(urls: list[str], file: DataFile, target: Path, source: Collection)
             if url in source.archives:
                 return _from_archive(url, file, target, source)
             return _from_home(url, file, target)
-        except (requests.RequestException, ValueError) as error:
-            failures.append(f"{host}: {_short(error)}")
-            if isinstance(error, requests.ConnectionError):
-                _unreachable[host] = time.monotonic() + PATIENCE
+        except UnreachableError as error:
+            failures.append(f"{host}: {error}")
+            _unreachable[host] = time.monotonic() + PATIENCE
+        except (TransferError, ArchiveError) as error:
+            failures.append(f"{host}: {error}")
+        except ValueError:  # pooch's, whose message is long
+            failures.append(f"{host}: sent another file (wrong sha256)")
         except OSError as error:
             raise DataError(
                 f"{target} cannot be written ({error.strerror}); set PLAB_DATA_DIR to a folder "
@@ -212,14 +242,20 @@ def _from_home(url: str, file: DataFile, target: Path) -> Path:
         urls={target.name: url},
         retry_if_failed=RETRIES,
     )
-    return Path(store.fetch(target.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT)))
+    return Path(store.fetch(target.name, downloader=_to_path))
+
+
+def _to_path(url: str, path: str, caller: Any) -> None:
+    """Download to a path, as pooch asks for it."""
+    with Path(path).open("wb") as file:
+        transfer(url, CappedWriter(file, LARGEST_FILE))
 
 
 def _from_archive(url: str, file: DataFile, target: Path, source: Collection) -> Path:
     """Download an archive and put every registered file of it in place, verified."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=target.parent) as archive:
-        pooch.HTTPDownloader(timeout=TIMEOUT, chunk_size=2**16)(url, CappedWriter(archive), None)
+        transfer(url, CappedWriter(archive))
         archive.seek(0)
         known = {known.file: known.sha256 for known in source.files.values()}
         try:
@@ -232,22 +268,6 @@ def _from_archive(url: str, file: DataFile, target: Path, source: Collection) ->
     if _state(target, file) is not State.PRESENT:
         raise ArchiveError(f"sent an archive without the registered {file.file}")
     return target
-
-
-def _short(error: Exception) -> str:
-    if isinstance(error, ArchiveError):
-        return str(error)
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"HTTP {error.response.status_code}"
-    if isinstance(error, requests.exceptions.SSLError):
-        return "no trusted certificate"
-    if isinstance(error, requests.ConnectionError):
-        return "no connection"
-    if isinstance(error, requests.Timeout):
-        return "no answer in time"
-    if isinstance(error, requests.RequestException):
-        return "the transfer broke off"
-    return "sent another file (wrong sha256)"
 
 
 def _unavailable(source: Collection, file: DataFile, target: Path, why: str) -> DataError:

@@ -36,6 +36,7 @@ FORMATS = {
     ".libsvm": "labelled examples (svmlight)",
 }
 """End of a file's name -> what such a file holds."""
+_LONGEST_TEXT = 200
 LAST = "last"
 """The word for the last column."""
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -140,7 +141,7 @@ def _contents(path: Path, kind: str, labels: str | None) -> Contents:
         raise
     except Exception as error:
         # On damaged bytes the libraries' readers end in anything, from zlib.error to TokenError.
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:_LONGEST_TEXT]
         raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
 
 
@@ -223,11 +224,14 @@ def _number(text: str, line: int) -> float:
         number = float(text)
     except ValueError:
         raise InputError(
-            f"line {line}: received {text!r}, which is no number; mend it, or say which column "
-            "holds the labels if it is one"
+            f"line {line}: received {text[:_LONGEST_TEXT]!r}, which is no number; mend it, or say "
+            "which column holds the labels if it is one"
         ) from None
     if not math.isfinite(number):
-        raise InputError(f"line {line}: received {text!r}; give finite numbers, or remove the row")
+        raise InputError(
+            f"line {line}: received {text[:_LONGEST_TEXT]!r}; give finite numbers, or remove the "
+            "row"
+        )
     return number
 
 

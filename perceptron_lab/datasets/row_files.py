@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,8 +70,16 @@ class NumpyRows(RowSource):
 def _mapped(path: Path) -> Any:
     """Return a .npy file's matrix, mapped: what is known of it without reading it."""
     try:
-        mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        with path.open("rb") as file:
+            # Of others np.load leaves files open, whether it can read them or not.
+            if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+                raise ValueError("it does not begin as such files do")
+        with warnings.catch_warnings():
+            # Of files that Python 2 wrote, which are as good as others.
+            warnings.simplefilter("ignore", UserWarning)
+            mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:
+        # On damaged headers numpy ends in anything, such as TokenError.
         reason = " ".join(str(error).split())
         raise DataError(f"{path}: not a .npy file that can be read ({reason})") from None
     if not isinstance(mapped, np.memmap) or mapped.ndim != 2 or mapped.dtype.kind not in "buif":

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.datasets.download import cache_folder
+from perceptron_lab.datasets.download import cache_folder, sha256_of
 from perceptron_lab.datasets.generated import check_name, plain, seed_sequence
 from perceptron_lab.datasets.margin_families import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
@@ -33,6 +33,12 @@ ENTRIES = 2**21
 """Entries that are generated from one seed: part of what determines the rows."""
 FOLDER = "rows-on-disk"
 """The folder in the cache of data files."""
+
+
+def _possible(folder: str) -> str:
+    if "\0" in folder:
+        raise ValueError("the character NUL is in no path; delete it")
+    return folder
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -67,7 +73,7 @@ class RowsOnDisk:
     rows: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000
     difficulty: Annotated[float, Field(gt=0, le=1000)] = 1.0
     memory: Annotated[int, Field(ge=LEAST_MEMORY)] = MEMORY
-    directory: str | None = None
+    directory: Annotated[str, AfterValidator(_possible)] | None = None
 
     def names(self) -> list[str]:
         """Return the name of the only instance."""
@@ -101,6 +107,16 @@ class RowsOnDisk:
             known = self._write(seed, path)
         system = ConicSystem.from_rows(NumpyRows(path, self.memory))
         return Problem(name, system, known["sha256"], system.facts(known["margin"]))
+
+    def checksum(self, seed: int, base: Path) -> str:
+        """Return the sha256 of the bytes that are in the file now: :meth:`load` trusts its size.
+
+        Raises
+        ------
+        DataError
+            If it cannot be read.
+        """
+        return sha256_of(self.path(seed, base))
 
     def path(self, seed: int, base: Path) -> Path:
         """Return the path of the instance's file, which need not exist yet."""
@@ -192,7 +208,7 @@ def _described(path: Path) -> dict[str, Any] | None:
     """Return what is known of a whole file, or None."""
     try:
         known = json.loads(_description(path).read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     wanted = {"sha256", "bytes", "margin"}
     return known if isinstance(known, dict) and set(known) == wanted else None

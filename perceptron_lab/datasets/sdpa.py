@@ -107,8 +107,9 @@ def _text(path: Path) -> str:
                 f"{path} is larger than 1 GiB, more than any program this package can treat"
             )
         content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
+    except (OSError, ValueError) as error:  # ValueError: a path with the character NUL
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{path} cannot be read ({reason}); check the path") from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidationInfo
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.download import sha256_of
@@ -39,6 +39,13 @@ def _distinct(files: list[str]) -> list[str]:
     return files
 
 
+def _askable(question: Question, info: ValidationInfo) -> Question:
+    """Refuse a file whose name is too long only with the end that the question adds."""
+    for file in info.data.get("files", []):
+        check_instance_name(asked(_instance_name(file), question))
+    return question
+
+
 @dataclass(frozen=True, config=STRICT)
 class SdpaFiles:
     """Your own semidefinite programs, read from SDPA sparse files (``.dat-s``).
@@ -58,7 +65,7 @@ class SdpaFiles:
     """
 
     files: Annotated[list[Annotated[str, AfterValidator(_nameable)]], AfterValidator(_distinct)]
-    question: Question = "feasibility"
+    question: Annotated[Question, AfterValidator(_askable)] = "feasibility"
 
     def names(self) -> list[str]:
         """Return the names of the instances; no file is opened."""

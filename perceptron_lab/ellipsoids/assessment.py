@@ -19,6 +19,8 @@ from perceptron_lab.ellipsoids.separation import Gaps, Rule, Separation
 from perceptron_lab.ellipsoids.solution import Solution
 from perceptron_lab.results import FloatArray, IntArray, Status
 
+NEGLIGIBLE = 1e-6
+"""A t that is not proved to be positive counts as 0 up to this."""
 SMALL = 1e-3
 """Computed ratios t below this may stand for 0, and a proof of that is tried."""
 
@@ -83,8 +85,9 @@ class Assessment:
         own, found = own.scaled(1.0 / most), found.scaled(1.0 / most)
         if self.frame.outside.any():
             found = found.extended(self.frame.normals, self._across(lower))
-            lower = proved_lower_bound(self.positives, self.negatives, found)[0]
-        return own, found, lower
+        # of the ellipsoid as it is returned, so that it can be proved again from that
+        lower = proved_lower_bound(self.positives, self.negatives, found)[0]
+        return (own, found, lower) if lower > 0.0 else (None, None, 0.0)
 
     def _across(self, ratio: float) -> float:
         """Return the weight of the normals that brings the negatives off the hull to 1 + t."""
@@ -130,6 +133,15 @@ class Assessment:
             float(plus @ inside - minus @ outside) / size,
             excess / size,
         )
+
+
+def ranks(found: Separation) -> bool:
+    """Tell whether f of a separation ranks: by an ellipsoid, a hull, or a limit found already.
+
+    It does not where the solver's t is 0: its matrix is e e' but for its own errors.
+    """
+    already = found.gaps is None
+    return already or found.ratio_lower > 0.0 or found.ratio > NEGLIGIBLE
 
 
 def _message(

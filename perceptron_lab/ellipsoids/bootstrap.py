@@ -155,7 +155,7 @@ def compare_categories(
                 one.precision(counts) - other.precision(counts)
                 for one, other in zip(*ranked, strict=True)
             ]
-            for counts in _counts(len(masks[0]), resamples, seed)
+            for counts in resample_counts(len(masks[0]), resamples, seed)
         ],
         axis=1,
     )
@@ -214,8 +214,23 @@ class Ranking:
         return np.where(total > 0, mean, np.nan)
 
 
-def _counts(examples: int, resamples: int, seed: int) -> Iterator[IntArray]:
-    """Yield how often each example is drawn, some resamples at a time."""
+def resample_counts(examples: int, resamples: int, seed: int) -> Iterator[IntArray]:
+    """Yield how often each example is drawn, some resamples at a time.
+
+    Parameters
+    ----------
+    examples
+        How many there are; as many are drawn with replacement in every resample.
+    resamples
+        1 or more.
+    seed
+        0 or more; it determines the draws.
+
+    Yields
+    ------
+    numpy.ndarray
+        Shape ``(resamples, examples)``, of :data:`BATCH` resamples at most.
+    """
     rng = np.random.default_rng(seed)
     for start in range(0, resamples, BATCH):
         size = min(BATCH, resamples - start)

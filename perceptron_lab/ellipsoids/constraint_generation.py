@@ -51,7 +51,7 @@ def solve_by_generation(classes: Classes, tolerance: float) -> Solution:
         The positives must span the coordinates affinely, and some negative be given.
     tolerance
         Of the bracket of 1 + t, relative, and of the constraints; the working sets are solved to a
-        tenth of it, at most 1e-8.
+        tenth of it, at most 1e-8, and to a bracket of their own that is as narrow relative to t.
 
     Raises
     ------
@@ -61,8 +61,12 @@ def solve_by_generation(classes: Classes, tolerance: float) -> Solution:
     working = _first(classes)
     inner, iterations, ratios = min(1e-8, tolerance / 10.0), 0, []
     for _ in range(ROUNDS):
-        part = Classes(classes.positives[working.positives], classes.negatives[working.negatives])
-        solution = solve_directly(part, inner)
+        part = Classes(
+            classes.positives[working.positives],
+            classes.negatives[working.negatives],
+            classes.fixed,
+        )
+        solution = solve_directly(part, inner, tolerance)
         iterations += solution.iterations
         ratios.append(solution.ratio)
         inside = quadratic_values(solution.quadratic, classes.positives)
@@ -123,7 +127,7 @@ def _whole(
     weights[0][working.positives] = solution.positive_weights
     weights[1][working.negatives] = solution.negative_weights
     used = len(working.positives) + len(working.negatives)
-    course = f", t from {ratios[0]:.6g} to {ratios[-1]:.6g}"
-    message = f"constraint generation: {len(ratios)} rounds, {used} examples{course}"
+    course = f"t from {ratios[0]:.6g} to {ratios[-1]:.6g}; at last by {solution.message}"
+    message = f"constraint generation: {len(ratios)} rounds, {used} examples, {course}"
     threshold = middle(solution.ratio)
     return Solution(solution.ratio, solution.quadratic, threshold, *weights, iterations, message)

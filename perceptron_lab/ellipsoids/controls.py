@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 from pydantic.dataclasses import dataclass
-from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from perceptron_lab.ellipsoids.kernel_rows import KernelRows
 from perceptron_lab.ellipsoids.models import BoolArray, Examples, two_classes
+from perceptron_lab.ellipsoids.squared_hinge import SquaredHinge, minimised
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.inputs import checked_rows
@@ -144,8 +144,8 @@ class LinearScorer:
     f(x) = -(2 g'x + c) and sum_i w_i = 1: the soft ellipsoid without its quadratic term. What an
     ellipsoid gains over it is due to the ellipsoid; the rest is due to loss and penalty.
 
-    The problem is convex and has one minimum value; it is found by Newton's method in a trust
-    region, with conjugate gradients (the Hessian is never formed).
+    The problem is convex and has one minimum value; it is found by Newton's method, see
+    :mod:`~perceptron_lab.ellipsoids.squared_hinge`.
 
     Parameters
     ----------
@@ -154,14 +154,15 @@ class LinearScorer:
     class_weight
         None: all w_i equal. ``"balanced"``: each class has half of the weight.
     tolerance
-        The norm of the gradient at which it ends, > 0.
+        The norm of the gradient at which it ends, > 0; much less than the regularisation, which is
+        about the size of the minimum on separable examples.
     iterations
         Newton steps at most, 1 or more; ``converged`` of the result tells.
     """
 
     regularisation: Annotated[float, Field(gt=0)] = 1e-4
     class_weight: ClassWeight = None
-    tolerance: Annotated[float, Field(gt=0)] = 1e-8
+    tolerance: Annotated[float, Field(gt=0)] = 1e-10
     iterations: Annotated[int, Field(ge=1)] = 1000
 
     def fit(self, examples: Examples, labels: npt.ArrayLike) -> LinearFunction:
@@ -182,16 +183,9 @@ class LinearScorer:
         rows: Any = checked_rows(examples)
         positive = two_classes(labels, rows.shape[0])
         problem = SquaredHinge(rows, positive, self._weights(positive), self.regularisation)
-        found = minimize(
-            problem.value_and_gradient,
-            np.zeros(rows.shape[1] + 1),
-            jac=True,
-            hessp=problem.curvature,
-            method="trust-ncg",
-            options={"gtol": self.tolerance, "maxiter": self.iterations},
-        )
-        slope, constant = found.x[:-1], float(found.x[-1])
-        return LinearFunction(slope, constant, float(found.fun), bool(found.success))
+        at, steps, converged = minimised(problem, self.tolerance, self.iterations)
+        value = problem.value_and_gradient(at)[0]
+        return LinearFunction(at[:-1], float(at[-1]), value, steps, converged)
 
     def _weights(self, positive: BoolArray) -> FloatArray:
         share = positive.mean() if self.class_weight is None else 0.5
@@ -211,13 +205,14 @@ class LinearFunction:
         -c.
     value
         The objective.
-    converged
-        Whether the gradient came down to the tolerance.
+    iterations, converged
+        Newton steps; whether the gradient came down to the tolerance.
     """
 
     slope: FloatArray = field(repr=False)
     constant: float
     value: float
+    iterations: int
     converged: bool
 
     def scores(self, examples: Examples) -> FloatArray:
@@ -235,44 +230,3 @@ class LinearFunction:
                 f"{len(self.slope)}: give as many"
             )
         return np.asarray(rows @ self.slope + self.constant, dtype=np.float64)
-
-
-class SquaredHinge:
-    """1/2 sum_i w_i max(0, 1 - y_i (u'x_i + b))^2 + regularisation / 4 norm(u)^2 in (u, b).
-
-    With u = -2 g the second term is regularisation norm(g)^2. The generalised Hessian counts the
-    examples with 1 - y_i f(x_i) > 0.
-
-    Parameters
-    ----------
-    rows
-        x_i, dense or sparse, shape ``(m, features)``.
-    positive
-        Whether y_i = +1, shape ``(m,)``.
-    weights
-        w_i, shape ``(m,)``.
-    regularisation
-        > 0.
-    """
-
-    def __init__(
-        self, rows: Any, positive: BoolArray, weights: FloatArray, regularisation: float
-    ) -> None:
-        self.rows = rows
-        self.signs = np.where(positive, 1.0, -1.0)
-        self.weights = weights
-        self.ridge = 0.5 * regularisation
-
-    def value_and_gradient(self, at: FloatArray) -> tuple[float, FloatArray]:
-        """Return the value and the gradient at (u, b)."""
-        hinges = np.maximum(0.0, 1.0 - self.signs * (self.rows @ at[:-1] + at[-1]))
-        pull = -self.weights * self.signs * hinges
-        value = 0.5 * (self.weights @ hinges**2 + self.ridge * (at[:-1] @ at[:-1]))
-        gradient = np.append(self.rows.T @ pull + self.ridge * at[:-1], pull.sum())
-        return float(value), gradient
-
-    def curvature(self, at: FloatArray, direction: FloatArray) -> FloatArray:
-        """Return the generalised Hessian at (u, b) times a direction."""
-        active = self.signs * (self.rows @ at[:-1] + at[-1]) < 1.0
-        change = self.weights * active * (self.rows @ direction[:-1] + direction[-1])
-        return np.append(self.rows.T @ change + self.ridge * direction[:-1], change.sum())

@@ -131,7 +131,7 @@ class GramSchmidtFeatures(
         ------
         InputError
             If a parameter is out of its range, the labels do not have two classes, or K is not
-            square, or not positive semidefinite.
+            square, not symmetric (in the pivots' columns), or not positive semidefinite.
         """
         self._train(X, y)
         return self

@@ -16,6 +16,9 @@ from perceptron_lab.results import FloatArray
 Rows = FloatArray | sp.csr_array
 FeatureKernel = Linear | Polynomial | Rbf
 
+ASYMMETRY = 1e-8
+"""The most, relative to the largest K_ii, that K_ij and K_ji may differ by."""
+
 
 def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray]:
     """Return the columns of K and its diagonal.
@@ -23,7 +26,7 @@ def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray
     Raises
     ------
     InputError
-        If K is not square or has a negative diagonal entry.
+        If K is not square or has a negative diagonal entry; from a column, if it is not the row.
     """
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the kernel matrix has shape {matrix.shape}; give a square one")
@@ -33,7 +36,19 @@ def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray
             f"K(x, x) = {diagonal.min():g} < 0 for example {diagonal.argmin()}: the kernel matrix "
             "is not positive semidefinite; give one that is"
         )
-    return lambda pivot: dense(matrix[:, [pivot]])[:, 0], diagonal
+    most = ASYMMETRY * float(diagonal.max())
+
+    def column(pivot: int) -> FloatArray:
+        found = dense(matrix[:, [pivot]])[:, 0]
+        gaps = np.abs(found - dense(matrix[[pivot]])[0])
+        if gaps.max() > most:
+            raise InputError(
+                f"K_ij and K_ji differ by {gaps.max():.3g} for examples {pivot} and "
+                f"{gaps.argmax()}: the kernel matrix is not symmetric; give one that is"
+            )
+        return found
+
+    return column, diagonal
 
 
 def kernel_values(kernel: FeatureKernel, rows: Rows, pivots: FloatArray) -> FloatArray:

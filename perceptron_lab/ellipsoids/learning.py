@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.ellipsoids.precision import average_precision
+from perceptron_lab.errors import DataError
 from perceptron_lab.results import Bound, FloatArray, Result, Status, Trace
 
 PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
@@ -30,8 +31,8 @@ class Learned:
         FITTED, or what is proved of the training examples.
     message
         One sentence.
-    seconds, proof_seconds
-        Of the final fit, features included and tuning excluded; of the proofs.
+    seconds
+        Processor time of the final fit, features and proofs included and tuning excluded.
     iterations
         Of the fit.
     figures
@@ -40,25 +41,51 @@ class Learned:
         Arrays by name, for figures.
     certificate
         What was proved and chosen, and how.
+    proof
+        Arrays by name, from which ``prove`` proves the status again.
     """
 
     scores: FloatArray
     status: Status = Status.FITTED
     message: str = "fitted"
     seconds: float = 0.0
-    proof_seconds: float = 0.0
     iterations: int = 0
     figures: dict[str, float] = field(default_factory=dict)
     arrays: dict[str, FloatArray] = field(default_factory=dict)
     certificate: dict[str, Any] = field(default_factory=dict)
+    proof: dict[str, FloatArray] = field(default_factory=dict)
 
 
 class Learner(Protocol):
-    """A frozen record of parameters that learns from a task's training examples."""
+    """A frozen record of parameters that learns from a task's training examples.
+
+    One that proves something also has ``prove(task, proof, seed)``, which returns the
+    :class:`Reproved` of arrays that it gave as ``proof``, and neither tunes nor solves anything.
+    """
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Fit, and score the test examples; ``seed`` is the only source of randomness."""
         ...
+
+
+@dataclass(frozen=True)
+class Reproved:
+    """What is proved again of a task.
+
+    Parameters
+    ----------
+    status
+        FITTED if nothing is.
+    bounds
+        Name of a figure -> its proved bound: a lower one for ``*_lower``, an upper one for
+        ``*_upper``.
+    message
+        In words.
+    """
+
+    status: Status
+    bounds: dict[str, float]
+    message: str
 
 
 def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
@@ -66,7 +93,8 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
 
     Figures are means over the tasks: ``error`` is the share of test examples on the wrong side of
     0, ``average_precision`` the microaverage precision. The status is that of all tasks, or FITTED
-    where they differ. The trace measures ``scores`` and ``labels`` of the first task's test
+    where they differ; seconds, proofs among them, and iterations are sums. Message, certificate and
+    arrays are the first task's, and the trace measures ``scores`` and ``labels`` of its test
     examples.
     """
     began = time.perf_counter()
@@ -87,13 +115,56 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         iterations=sum(one.iterations for one in outcomes),
         products=0.0,
         seconds=math.fsum(one.seconds for one in outcomes),
-        proof_seconds=math.fsum(one.proof_seconds for one in outcomes),
+        proof_seconds=0.0,
         total_seconds=time.perf_counter() - began,
         trace=Trace(measures={"scores": [first.scores], "labels": [tasks[0].test_labels]} | arrays),
         certificate=first.certificate | {"figures": figures},
         bound=Bound(None, "", "a learner has no bound of its updates"),
         message=first.message,
+        proof={
+            f"{place}.{name}": array
+            for place, one in enumerate(outcomes)
+            for name, array in one.proof.items()
+        },
     )
+
+
+def prove(
+    learner: Any, tasks: Sequence[Task], seed: int, proof: Mapping[str, FloatArray]
+) -> Reproved | None:
+    """Prove again what a learner proved of each task; None for learners that prove nothing.
+
+    Parameters
+    ----------
+    learner, tasks, seed
+        As for :func:`learn`.
+    proof
+        Of its result.
+
+    Returns
+    -------
+    Reproved or None
+        The status of all tasks, FITTED where they differ; the means of the bounds.
+
+    Raises
+    ------
+    DataError
+        If the arrays do not belong to such tasks.
+    """
+    again = getattr(learner, "prove", None)
+    if again is None:
+        return None
+    parts: list[dict[str, FloatArray]] = [{} for _ in tasks]
+    for key, array in proof.items():
+        place, _, name = key.partition(".")
+        if not (place.isdecimal() and int(place) < len(tasks)):
+            raise DataError(f"the proof's array {key!r} belongs to none of {len(tasks)} tasks")
+        parts[int(place)][name] = array
+    each: list[Reproved] = [again(*pair, seed) for pair in zip(tasks, parts, strict=True)]
+    status = each[0].status if len({one.status for one in each}) == 1 else Status.FITTED
+    names = [name for name in each[0].bounds if all(name in one.bounds for one in each)]
+    means = {name: math.fsum(one.bounds[name] for one in each) / len(each) for name in names}
+    return Reproved(status, means, each[0].message)
 
 
 def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, float]:

@@ -1,4 +1,8 @@
-"""The maximal separation ratio as cvxpy states it, by Clarabel or SCS: the reference."""
+"""The maximal separation ratio as cvxpy states it, by Clarabel or SCS: the reference.
+
+Unless the coordinates are fixed, it is stated in those in which the positives are white, see
+:mod:`perceptron_lab.ellipsoids.rescaling`: there it is well scaled for large t as well.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,9 @@ from typing import Any
 import cvxpy
 import numpy as np
 
-from perceptron_lab.ellipsoids.lifting import lifted
+from perceptron_lab.ellipsoids.rescaling import Rescaling, Rows
 from perceptron_lab.ellipsoids.solution import Classes, Solution, middle
 from perceptron_lab.errors import NumericalError
-from perceptron_lab.results import FloatArray
 
 _ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
 _ITERATIONS = 200_000
@@ -48,12 +51,16 @@ def solve_with_scs(classes: Classes, tolerance: float) -> Solution:
 def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
     classes.check_size()
     order = classes.positives.shape[1] + 1
-    matrix, ratio = cvxpy.Variable((order, order), PSD=True), cvxpy.Variable()
+    given = classes.fixed or order == 1
+    scaling = Rescaling.none(order - 1) if given else Rescaling.to_positives(classes)
+    positives, negatives = scaling.rows(classes)
+    level = (1.0 + scaling.reference) / negatives.size
+    matrix, change = cvxpy.Variable((order, order), PSD=True), cvxpy.Variable()
     constraints = [
-        _values(classes.positives, matrix) <= 1,
-        _values(classes.negatives, matrix) >= 1 + ratio,
+        _values(positives, matrix) <= 1.0 / positives.size,
+        _values(negatives, matrix) >= level + cvxpy.multiply(level, change),
     ]
-    problem = cvxpy.Problem(cvxpy.Maximize(ratio), constraints)
+    problem = cvxpy.Problem(cvxpy.Maximize(change), constraints)
     try:
         problem.solve(**options)
     except cvxpy.SolverError as error:
@@ -64,12 +71,15 @@ def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
             f"{options['solver']} ends with {problem.status}; try another solver or tolerance, "
             "and whiten=True"
         )
-    weights = [np.maximum(np.ravel(dual), 0.0) for dual in duals]
+    weights = [
+        np.maximum(np.ravel(dual), 0.0) / part.size
+        for dual, part in zip(duals, (positives, negatives), strict=True)
+    ]
     total = float(weights[1].sum())
-    value = float(ratio.value)
+    value = scaling.ratio(float(change.value))
     return Solution(
         value,
-        np.asarray(matrix.value, dtype=np.float64),
+        scaling.quadratic(np.asarray(matrix.value, dtype=np.float64)),
         middle(value),
         weights[0] / total,
         weights[1] / total,
@@ -78,6 +88,6 @@ def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
     )
 
 
-def _values(points: FloatArray, matrix: Any) -> Any:
-    rows = lifted(points)
-    return cvxpy.sum(cvxpy.multiply(rows @ matrix, rows), axis=1)
+def _values(rows: Rows, matrix: Any) -> Any:
+    points = rows.lifted / np.sqrt(rows.size)[:, None]
+    return cvxpy.sum(cvxpy.multiply(points @ matrix, points), axis=1)

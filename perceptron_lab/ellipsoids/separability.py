@@ -131,6 +131,8 @@ def _by_weights(
 ) -> Inseparability | None:
     joined = np.concatenate(weights)
     kept = joined > 0.0
+    if not kept.any():
+        return None
     points = np.vstack([positives, negatives])[kept]
     varying = distinct_columns(points)  # where all agree, equal sums are equal means
     signs = np.append(np.ones(len(positives)), -np.ones(len(negatives)))[kept]

@@ -48,8 +48,9 @@ class MaximalSeparation:
     tolerance
         The solver's, between 0 and 1 (default 1e-9).
     whiten
-        Whether to solve in coordinates of mean-free, white examples (default true), which makes the
-        answer invariant to affine maps in floating point as well.
+        Whether to solve in coordinates of mean-free, white examples (default true), or others that
+        the solver finds better scaled, which makes the answer invariant to affine maps in floating
+        point as well. If false, the solver keeps to the coordinates given.
     negligible
         A proved upper bound of t at or below this ends as MARGIN_BOUNDED (default 1e-6), > 0.
     """
@@ -80,7 +81,9 @@ class MaximalSeparation:
         if direction is not None:
             return _unbounded(inner, outer, frame, direction)
         kept = np.flatnonzero(~frame.outside)
-        classes = Classes(frame.coordinates(inner), frame.coordinates(outer[kept]))
+        classes = Classes(
+            frame.coordinates(inner), frame.coordinates(outer[kept]), fixed=not self.whiten
+        )
         module, _, name = _SOLVERS[self.solver].partition(":")
         solve = getattr(import_module(f"perceptron_lab.ellipsoids.{module}"), name)
         solution: Solution = solve(classes, self.tolerance)

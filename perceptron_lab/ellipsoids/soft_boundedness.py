@@ -29,10 +29,14 @@ import scipy.sparse as sp
 
 from perceptron_lab.ellipsoids.lifting import flat, squares, symmetric
 from perceptron_lab.ellipsoids.soft_cone_program import solve_cone_program, stacked
+from perceptron_lab.ellipsoids.soft_generation import FIXING, ROUNDS, Working
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
 
 SPAN_TOLERANCE = 1e-9
 """Of white, lifted examples: how far off the span of the positives counts as within, relatively."""
+ROOM = 1e-9
+"""By how much, relatively, a weight that is fixed may be contradicted."""
 
 
 @dataclass(frozen=True)
@@ -116,17 +120,49 @@ def least_mean(values: FloatArray, cap: float) -> float:
     return total + (rest * float(ordered[whole]) if rest > 0.0 and whole < len(ordered) else 0.0)
 
 
+def marginal(values: FloatArray, cap: float) -> float:
+    """Return the 1 / cap-th lowest value: the last one that counts in the least mean."""
+    place = min(max(math.ceil(1.0 / cap) - 1, 0), len(values) - 1)
+    return float(np.partition(values, place)[place])
+
+
 def _least_spread(images: FloatArray, cap: float) -> tuple[FloatArray, FloatArray]:
-    """Return lambda of the least lambda_max(sum lambda z z'), and the matrix W of its dual."""
-    count, order = images.shape
-    products = squares(images)
+    """Return lambda of the least lambda_max(sum lambda z z'), and the matrix W of its dual.
+
+    Negatives with z'Wz below the marginal one have lambda = cap, those above it 0: only some near
+    it are unknowns, in rounds.
+
+    Raises
+    ------
+    NumericalError
+        If Clarabel gives up, or the rounds do not end.
+    """
+    everyone = np.arange(len(images))
+    forms = (images**2).sum(axis=1)
+    excess = marginal(forms, cap) - forms
+    working = Working.around(excess, [everyone], images.shape[1] * (images.shape[1] + 1) // 2)
+    for number in range(ROUNDS):
+        weights, dual, level = _restricted_spread(images, cap, working)
+        excess = level - np.einsum("ij,ij->i", images @ dual, images)
+        if not working.revise(excess, weights / cap, ROOM * abs(level), fix=number < FIXING):
+            return capped(weights, cap), dual
+    raise NumericalError(f"the critical penalty has not been found after {ROUNDS} rounds")
+
+
+def _restricted_spread(
+    images: FloatArray, cap: float, working: Working
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return lambda, W, and z'Wz of negatives with lambda between its bounds."""
+    free, fixed = images[working.free], images[working.capped]
+    count, order = free.shape
+    products = squares(free)
     unit = np.append(np.ones(count), 0.0)
     bounds = sp.eye_array(count, count + 1)
     spread = np.column_stack([products.T, -flat(np.eye(order))])
     matrix = stacked([[unit[None, :]], [-bounds], [bounds], [spread]])
-    right = np.concatenate(
-        [[1.0], np.zeros(count), np.full(count, cap), np.zeros(products.shape[1])]
-    )
+    left = max(0.0, 1.0 - cap * len(fixed))
+    level = -cap * flat(fixed.T @ fixed)
+    right = np.concatenate([[left], np.zeros(count), np.full(count, cap), level])
     cones = [
         clarabel.ZeroConeT(1),
         clarabel.NonnegativeConeT(2 * count),
@@ -135,11 +171,12 @@ def _least_spread(images: FloatArray, cap: float) -> tuple[FloatArray, FloatArra
     primal, multipliers, _ = solve_cone_program(
         np.append(np.zeros(count), 1.0), matrix, right, cones, 1e-10
     )
-    weights = capped(primal[:-1], cap)
-    dual = symmetric(multipliers[-products.shape[1] :])
-    values, vectors = np.linalg.eigh(dual)
+    weights = np.where(working.capped, cap, 0.0)
+    weights[working.free] = np.clip(primal[:-1], 0.0, cap)
+    values, vectors = np.linalg.eigh(symmetric(multipliers[-products.shape[1] :]))
     values = np.maximum(values, 0.0)
-    return weights, (vectors * (values / values.sum())) @ vectors.T
+    total = float(values.sum())
+    return weights, (vectors * (values / total)) @ vectors.T, -float(multipliers[0]) / total
 
 
 def capped(weights: FloatArray, cap: float) -> FloatArray:

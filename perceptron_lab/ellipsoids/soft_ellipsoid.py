@@ -51,7 +51,7 @@ class SoftEllipsoid:
         Columns of L, 0 or more; the number of features is enough, and is not exceeded.
     regularisation
         >= 0 (default 1e-4). On the ten categories of Table 8.1, rows of norm 1, cross-validation
-        chooses 1e-9 to 1e-4 with 30 features, 1e-6 to 3e-4 with 200, 2e-4 to 6e-4 with all words.
+        chooses 1e-9 to 1e-4 with 30 features, 1e-7 to 1e-3 with 200, 1e-4 or 1e-3 with all words.
     class_weight
         None: all w_i equal. ``"balanced"``: each class has half of the weight.
     whiten

@@ -20,10 +20,13 @@ class Classes:
     ----------
     positives, negatives
         Rows u, shapes ``(m, r)``; r may be 0.
+    fixed
+        Whether solvers have to solve in these coordinates, and choose none of their own.
     """
 
     positives: FloatArray
     negatives: FloatArray
+    fixed: bool = False
 
     def check_size(self) -> None:
         """Refuse classes whose products of coordinates would not fit.

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import ValidationError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
+
+Record = TypeVar("Record")
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -72,3 +77,30 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         check_is_fitted(self)
         accepted = self._sparse_formats()
         return validate_data(self, examples, accept_sparse=accepted, dtype=np.float64, reset=False)
+
+
+def record_of(kind: Callable[..., Record], own: Mapping[str, str], **parameters: Any) -> Record:
+    """Return a record of parameters; its complaints name the classifier's own.
+
+    Parameters
+    ----------
+    kind
+        The record's class.
+    own
+        Names of the record -> names of the classifier, where they differ.
+    parameters
+        By the record's names.
+
+    Raises
+    ------
+    InputError
+        If a parameter is not allowed.
+    """
+    try:
+        return kind(**parameters)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name, reason = str(first["loc"][0]), str(first["msg"])
+        raise InputError(
+            f"{own.get(name, name)}={first['input']!r}: {reason[:1].lower()}{reason[1:]}"
+        ) from None

@@ -6,16 +6,14 @@ from typing import Any, Literal, Self
 
 import numpy.typing as npt
 
+from perceptron_lab.ellipsoids.assessment import ranks
 from perceptron_lab.ellipsoids.separation import Separation
 from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
-from perceptron_lab.errors import InputError
-from perceptron_lab.estimators.binary import BinaryClassifier
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.estimators.binary import BinaryClassifier, record_of
+from perceptron_lab.results import FloatArray
 
 Inseparable = Literal["central-path", "error"]
-
-NEGLIGIBLE = 1e-6
-"""A t that is not proved to be positive counts as 0 up to this."""
 
 
 class EllipsoidSeparationClassifier(BinaryClassifier):
@@ -82,33 +80,41 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             If examples or labels are not as described, a parameter is not allowed, or the classes
             are inseparable and that is an error.
         NumericalError
-            If the solver gives up.
+            If the solver gives up, or the classes only touch, where there is nothing to rank by.
         """
         if self.inseparable not in ("central-path", "error"):
             raise InputError(
                 f"inseparable={self.inseparable!r}; allowed: 'central-path' or 'error'"
             )
         data, positive = self._learned(X, y)
-        model = MaximalSeparation(solver=self.solver, tolerance=self.tol)
+        model = self._model(self.solver)
         found = model.fit(data[positive], data[~positive])
-        if not _separates(found):
-            if self.inseparable == "error":
-                raise InputError(
-                    f"no ellipsoid separates the classes ({found.message}); use slacks "
-                    "(SoftEllipsoidClassifier), or inseparable='central-path'"
-                )
-            limit = MaximalSeparation(solver="central-path", tolerance=self.tol)
-            found = limit.fit(data[positive], data[~positive])
+        if not ranks(found):
+            found = self._limit(found, data[positive], data[~positive])
         self.separation_, self.status_ = found, found.status
         return self
+
+    def _model(self, solver: str) -> MaximalSeparation:
+        own = {"tolerance": "tol"}
+        return record_of(MaximalSeparation, own, solver=solver, tolerance=self.tol)
+
+    def _limit(self, found: Separation, inside: FloatArray, outside: FloatArray) -> Separation:
+        """Return what ranks classes that no ellipsoid separates."""
+        if self.inseparable == "error":
+            raise InputError(
+                f"inseparable='error': {found.message}; use slacks (SoftEllipsoidClassifier), or "
+                "inseparable='central-path'"
+            )
+        try:
+            return self._model("central-path").fit(inside, outside)
+        except NumericalError as error:
+            raise NumericalError(
+                f"no ellipsoid is found that separates the classes ({found.message}), and the "
+                "central path has no limit to rank them by, as where they only touch; use slacks "
+                "(SoftEllipsoidClassifier)"
+            ) from error
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
         data = self._new(X)
         return self.separation_.decision_values(data)
-
-
-def _separates(found: Separation) -> bool:
-    """Tell whether f of a separation ranks: by an ellipsoid, a hull, or a limit found already."""
-    limit = found.gaps is None
-    return limit or found.status is Status.FEASIBLE or found.ratio > NEGLIGIBLE

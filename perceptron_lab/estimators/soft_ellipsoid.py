@@ -14,7 +14,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
-from perceptron_lab.estimators.binary import BinaryClassifier
+from perceptron_lab.errors import InputError
+from perceptron_lab.estimators.binary import BinaryClassifier, record_of
 from perceptron_lab.results import FloatArray
 
 ClassWeight = Literal["balanced"] | Mapping[Any, float] | None
@@ -111,7 +112,9 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         if self.class_weight is not None:
             weights = weights * self._class_weights(positive, weights)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        model = SoftEllipsoid(
+        model = record_of(
+            SoftEllipsoid,
+            {"tolerance": "tol", "max_iterations": "max_iter"},
             rank=self.rank,
             regularisation=self.regularisation,
             whiten=self.whiten,
@@ -137,9 +140,12 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         if self.class_weight == "balanced":
             sums = np.bincount(place, weights, minlength=2)
             factors = 1.0 / np.maximum(sums, np.finfo(float).tiny)[place]
+        elif isinstance(self.class_weight, Mapping):
+            factors = compute_sample_weight(dict(self.class_weight), self.classes_[place])
         else:
-            known = dict(self.class_weight or {})
-            factors = compute_sample_weight(known, self.classes_[place])
+            raise InputError(
+                f"class_weight={self.class_weight!r}; allowed: None, 'balanced', or label -> weight"
+            )
         return np.asarray(factors, dtype=np.float64)
 
     def _sparse_formats(self) -> str | Literal[False]:

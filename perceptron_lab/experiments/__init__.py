@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.config import ExperimentConfig
-    from perceptron_lab.experiments.runner import Results, run
+    from perceptron_lab.experiments.execution import Execution
+    from perceptron_lab.experiments.runner import Rows, run_cells
 
 _NAMES = {
     "ExperimentConfig": "perceptron_lab.experiments.config",
-    "Results": "perceptron_lab.experiments.runner",
-    "run": "perceptron_lab.experiments.runner",
+    "Execution": "perceptron_lab.experiments.execution",
+    "Rows": "perceptron_lab.experiments.runner",
+    "run_cells": "perceptron_lab.experiments.runner",
 }
 
-__all__ = ["ExperimentConfig", "Results", "run"]
+__all__ = ["Execution", "ExperimentConfig", "Rows", "run_cells"]
 
 
 def __getattr__(name: str) -> Any:

@@ -136,6 +136,28 @@ class Limits(BaseModel):
         return replace(budget, **self.model_dump(exclude_none=True))
 
 
+class ProcessLimits(BaseModel):
+    """The limits of the process in which a cell runs; they change no result.
+
+    Parameters
+    ----------
+    grace
+        Seconds that a cell may go on after the seconds of its budget, for its proofs, until its
+        process is killed; more than 0.
+    memory
+        Bytes of memory that a cell may have beyond what the interpreter and its libraries take; by
+        default the machine's, divided by the cells that run at a time. Enforced on Linux.
+    loading
+        Seconds that a cell may take to load its problem, which its budget does not count.
+    """
+
+    model_config = STRICT | ConfigDict(frozen=True)
+
+    grace: Annotated[float, Field(gt=0)] = 30.0
+    memory: Annotated[int, Field(gt=0)] | None = None
+    loading: Annotated[float, Field(gt=0)] = 600.0
+
+
 class ProblemEntry(BaseModel):
     """A dataset, and by further keys its parameters.
 
@@ -231,6 +253,8 @@ class ExperimentConfig(BaseModel):
     record_at
         Updates at which the trace has a record, beside the first, the last, the powers of two and
         the beginnings of phases; 1 or more each, none twice.
+    process
+        The limits of the process in which each cell runs.
     report
         Tables and figures to be written at the end.
     """
@@ -246,6 +270,7 @@ class ExperimentConfig(BaseModel):
     seeds: Seeds = [0]
     trace_measures: bool = False
     record_at: Annotated[list[Updates], AfterValidator(_without_repeats("update"))] = []
+    process: ProcessLimits = ProcessLimits()
     report: Report = Report()
 
 
@@ -255,6 +280,7 @@ KNOWN_KEYS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("algorithms",): tuple(AlgorithmEntry.model_fields),
     ("algorithms", "budget"): tuple(Limits.model_fields),
     ("budget",): tuple(Budget.__dataclass_fields__),
+    ("process",): tuple(ProcessLimits.model_fields),
     ("report",): tuple(Report.model_fields),
 }
 """The keys of each mapping, by its crumbs without the indices of lists."""

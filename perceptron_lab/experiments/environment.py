@@ -16,15 +16,17 @@ from typing import Any
 from perceptron_lab import __version__
 
 _PACKAGES = (
-    "numpy",
-    "scipy",
-    "numba",
+    "clarabel",
+    "cvxpy",
     "llvmlite",
+    "numba",
+    "numpy",
     "pandas",
-    "pebble",
     "pydantic",
     "pyyaml",
     "scikit-learn",
+    "scipy",
+    "scs",
     "threadpoolctl",
 )
 _TRANSIENT = ("id", "time", "argv")
@@ -77,18 +79,25 @@ def _memory() -> int | None:
 
 
 def _blas() -> list[dict[str, Any]]:
-    """Describe the thread pools of BLAS; those of numpy and scipy are two."""
+    """Describe the thread pools of BLAS as cells have them; those of numpy and scipy are two.
+
+    Other packages bring further ones, which are there only once those packages are loaded.
+    """
     import numpy.linalg  # noqa: F401 - only loaded libraries are listed
     import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import threadpool_info, threadpool_limits
 
     keys = ("internal_api", "version", "architecture", "num_threads")
-    pools = [
-        {key: pool.get(key) for key in keys}
-        for pool in threadpool_info()
-        if pool.get("user_api") == "blas"
-    ]
+    with threadpool_limits(limits=1):  # whatever this process has: those of cells have one thread
+        loaded = [pool for pool in threadpool_info() if pool.get("user_api") == "blas"]
+    bundled = [pool for pool in loaded if _is_bundled(pool["filepath"])]
+    pools = [{key: pool.get(key) for key in keys} for pool in bundled or loaded]
     return sorted(pools, key=lambda pool: json.dumps(pool, sort_keys=True))
+
+
+def _is_bundled(library: str) -> bool:
+    """Return whether a library lies beside numpy's or scipy's own files."""
+    return any(part.startswith(("numpy", "scipy")) for part in Path(library).parts[-3:-1])
 
 
 def packages() -> dict[str, str | None]:

@@ -13,6 +13,7 @@ Crumbs = tuple[str | int, ...]
 
 _MOST_SHOWN = 20
 _LONGEST_TEXT = 60
+_LONGEST_MESSAGE = 2000
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Place:
 
 
 def dotted(crumbs: Crumbs) -> str:
-    """Return the crumbs as users write them: ``problems.0.instances``."""
-    return ".".join(map(str, crumbs))
+    """Return the crumbs as users write them, ``problems.0.instances``; long keys are cut."""
+    return ".".join(shortened(str(crumb)) for crumb in crumbs)
 
 
 def received(value: Any) -> str:
@@ -87,9 +88,17 @@ def refuse(faults: Iterable[Fault], place: Callable[[Fault], Place]) -> None:
     if not placed:
         return
     lines = [
-        ": ".join(part for part in (where.text, crumbs, message) if part)
+        ": ".join(part for part in (where.text, crumbs, _without_middle(message)) if part)
         for where, message, crumbs in placed[:_MOST_SHOWN]
     ]
     if len(placed) > _MOST_SHOWN:
         lines.append(f"... and {len(placed) - _MOST_SHOWN} more")
     raise ConfigError("\n".join(lines))
+
+
+def _without_middle(message: str) -> str:
+    """Cut what a message repeats of a long text, and keep its end, which says how to mend it."""
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    half = _LONGEST_MESSAGE // 2
+    return f"{message[:half]} ... {message[-half:]}"

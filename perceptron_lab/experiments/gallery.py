@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from perceptron_lab.errors import ConfigError, did_you_mean
@@ -30,9 +31,8 @@ def find_config(name: str | Path) -> Path:
     ConfigError
         If there is neither.
     """
-    path = Path(name)
-    if path.exists():
-        return path
+    if os.path.exists(name):  # unlike Path.exists it is false where there can be no such path
+        return Path(name)
     shipped = gallery()
     if str(name) in shipped:
         return _displayed(shipped[str(name)])

@@ -7,7 +7,7 @@ from typing import Any
 
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.faults import Crumbs, dotted, received, refuse, shortened
-from perceptron_lab.experiments.yaml_source import Source, parse
+from perceptron_lab.experiments.yaml_source import MOST_LEVELS, Source, parse
 
 
 def override(source: Source, assignments: Iterable[str]) -> None:
@@ -36,6 +36,8 @@ def override(source: Source, assignments: Iterable[str]) -> None:
                 f"{name}: an override is path.to.key=value, such as budget.seconds=5 "
                 "or problems.0.instances=[mcp100]"
             )
+        if path.count(".") >= MOST_LEVELS:
+            raise ConfigError(f"{name}: a path of more than {MOST_LEVELS} keys; shorten it")
         value = parse(name, text)
         refuse(value.faults, value.place)
         crumbs = _write(source, path.split("."), value.tree, name)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from perceptron_lab import registry
 from perceptron_lab.errors import DataError, PlabError
+from perceptron_lab.experiments.components import Component
 from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.loader import instances_of, variants_of
 from perceptron_lab.experiments.variants import AlgorithmVariant, Instance
@@ -130,13 +132,52 @@ def _runs(
                 yield seed, variant
 
 
-def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Problem]:
-    """Load the problems of all cells, each once; seeds that give equal data share one.
+@dataclass(frozen=True)
+class Loaded:
+    """What a run keeps of a problem that was loaded once, to see that it can be.
+
+    Parameters
+    ----------
+    sha256
+        Of its data: each cell's own process loads them again, and compares.
+    constraints, dimension
+        The rank of its cone, and its unknowns.
+    oracles
+        The names of the oracles that separate its cone unless others are chosen.
+    teachable
+        Whether it has examples to learn from.
+    """
+
+    sha256: str
+    constraints: int
+    dimension: int
+    oracles: tuple[str, ...]
+    teachable: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> Loaded:
+        """Return what is kept of a problem."""
+        system = problem.system
+        records = system.cone.oracles.values()
+        return cls(
+            sha256=problem.sha256,
+            constraints=int(system.cone.rank),
+            dimension=int(system.operator.unknowns),
+            oracles=tuple(
+                str(Component("oracle", registry.name_of("oracle", record), record))
+                for record in records
+            ),
+            teachable=bool(problem.tasks),
+        )
+
+
+def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
+    """Load the problems of all cells, each once, one at a time.
 
     Returns
     -------
     dict
-        :attr:`Cell.problem_key` -> problem.
+        :attr:`Cell.problem_key` -> what is known of the problem.
 
     Raises
     ------
@@ -144,17 +185,14 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Problem]:
         If a problem cannot be loaded. It ends with the first, since the next ones would mostly
         wait for the same network.
     """
-    problems: dict[str, Problem] = {}
-    equal: dict[str, Problem] = {}
+    problems: dict[str, Loaded] = {}
     for cell in cells:
         if cell.problem_key in problems:
             continue
         try:
-            problem = cell.load(base)
+            problems[cell.problem_key] = Loaded.of(cell.load(base))
         except PlabError as error:
             raise DataError(f"problem {cell.instance.title}: {error}") from error
-        content = canonical(cell.instance.identity | {"sha256": problem.sha256})
-        problems[cell.problem_key] = equal.setdefault(content, problem)
     return problems
 
 

@@ -1,53 +1,59 @@
-"""Run an experiment: load everything, run every cell, keep every row."""
+"""Run an experiment: load everything, run the cells that have no row yet, keep every row."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.components import Component
-from perceptron_lab.experiments.config import ExperimentConfig
+from perceptron_lab.experiments.cells.cell_run import Outcome
+from perceptron_lab.experiments.cells.supervisor import Job
+from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.environment import environment
-from perceptron_lab.experiments.execute import Outcome, execute
+from perceptron_lab.experiments.execution import Execution
 from perceptron_lab.experiments.gallery import find_config
+from perceptron_lab.experiments.interrupts import Interrupts
 from perceptron_lab.experiments.loader import checked_config, read_config
-from perceptron_lab.experiments.plan import Cell, load_problems, plan
-from perceptron_lab.experiments.store import Row, Store, parsed, rendered
-from perceptron_lab.results import Result, Status
+from perceptron_lab.experiments.output_folder import output_folder
+from perceptron_lab.experiments.plan import Cell, Loaded, load_problems, plan
+from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.storage.core_digest import digest_of
+from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
+from perceptron_lab.experiments.storage.rows import Row, parsed, rendered
+from perceptron_lab.experiments.storage.store import Store
+from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.results import Result, Status, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from perceptron_lab.datasets.problem import Problem
-
 RESULTS = Path("results")
 """The folder of all results, in the current one."""
 
-Progress = Callable[[int, int, Row], None]
-"""Called after each cell: how many are done, how many there are, the row of this one."""
+EXPORTED_EVERY = 10.0
+"""Seconds between two exports of runs.csv during a run; the store itself is never behind."""
 
 
 @dataclass(frozen=True)
-class Results:
-    """What a run has made.
+class Rows:
+    """The rows of an experiment, and where they are stored.
 
     Parameters
     ----------
     folder
-        Where it is.
+        The experiment's folder.
     rows
-        One per cell, in the order of the plan.
+        One per cell that has ended, in the order of the plan.
     """
 
     folder: Path
-    rows: list[Row]
+    rows: list[Row] = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a frame, as they are in runs.csv."""
@@ -75,17 +81,18 @@ def load_config(
     return read_config(path, overrides), path.parent
 
 
-def run(
+def run_cells(
     config: str | Path | ExperimentConfig,
     *,
     overrides: Iterable[str] = (),
     output: str | Path | None = None,
-    jobs: int = 1,
+    execution: Execution | None = None,
     progress: Progress | None = None,
-) -> Results:
-    """Run an experiment.
+) -> Rows:
+    """Run the cells of an experiment that have no row which serves.
 
-    Every row is on disk as soon as its cell has ended; an interrupt loses the running cell only.
+    Every row is stored as soon as its cell has ended; whatever ends the run, those rows are there,
+    and the next run goes on from them.
 
     Parameters
     ----------
@@ -95,73 +102,153 @@ def run(
         ``path.to.key=value`` each.
     output
         The folder in which ``<experiment>/`` is made; by default ``results``.
-    jobs
-        Cells at a time, each in a process of its own if there are more than one. A script that
-        asks for more must guard its own code by ``if __name__ == "__main__":``.
+    execution
+        How the cells are run.
     progress
-        Called after each cell.
+        Told what happens.
 
     Raises
     ------
     ConfigError
         If the configuration or the folder is wrong; no cell was run then.
     DataError
-        If a problem cannot be loaded; no cell was run then.
+        If a problem cannot be loaded (no cell was run then), or the store is damaged.
+    StoreError
+        If something could not be written; the rows stored before are intact.
     """
-    if jobs < 1:
-        raise ConfigError(f"received {jobs} jobs; allowed: 1 or more")
+    how = execution or Execution()
+    watcher = progress or Progress()
     loaded, base = load_config(config, tuple(overrides))
     cells = plan(loaded)
     problems = load_problems(cells, base)
     _check_tasks(cells, problems)
-    names = _identities(cells, problems)
-    described = environment()
-    folder = (RESULTS if output is None else Path(output)) / loaded.experiment
-    store = Store(folder, loaded, described)
-    with closing(execute(cells, problems, base, jobs)) as outcomes:
-        for position, outcome in outcomes:
-            cell, name = cells[position], names[position]
-            row = row_of(cell, name, problems[cell.problem_key], outcome, described["id"])
-            store.add(position, row, outcome.result)
-            if progress is not None:
-                progress(len(store.rows), len(cells), row)
-    return Results(folder, store.rows)
+    planned = _planned(cells, problems)
+    folder = output_folder(RESULTS if output is None else Path(output), loaded.experiment)
+    with Interrupts().watched() as interrupts:
+        if how.fresh:
+            Store.set_aside(folder)
+        with Store.open(folder) as store:
+            described = environment()
+            store.begin(loaded, base, described, planned)
+            limits = how.limits(loaded.process)
+            run = _Run(cells, problems, planned, store, interrupts, watcher, limits)
+            run.execute(how, base, described["id"])
+            return Rows(folder, store.rows())
 
 
-def row_of(cell: Cell, name: str, problem: Problem, outcome: Outcome, environment_id: str) -> Row:
+@dataclass(frozen=True)
+class _Run:
+    """A run under way."""
+
+    cells: Sequence[Cell]
+    problems: Mapping[str, Loaded]
+    planned: Sequence[Planned]
+    store: Store
+    interrupts: Interrupts
+    progress: Progress
+    limits: ProcessLimits
+
+    def execute(self, how: Execution, base: Path, environment_id: str) -> None:
+        """Run the cells that are due, and store their rows; export the table at every end."""
+        verdicts = [self._verdict(position) for position in range(len(self.cells))]
+        decisions = [verdict.decision for verdict in verdicts]
+        again = {Decision.AGAIN, Decision.STALE} if how.refresh else {Decision.AGAIN}
+        due = [position for position, decision in enumerate(decisions) if decision in again]
+        total = len(self.cells)
+        done = total - len(due)
+        stale = 0 if how.refresh else decisions.count(Decision.STALE)
+        self.progress.planned(total, done, stale)
+        self.progress.replacing([verdicts[p].reason for p in due if verdicts[p].replaces])
+        # The cells' processes need not be in this folder.
+        jobs = [Job(self.cells[p], self.planned[p].sha256, base.resolve()) for p in due]
+        exported = time.monotonic()
+        try:
+            marking = _Marking(self.store, [self.planned[p] for p in due], jobs, self.progress)
+            with closing(how.function(self.limits, marking)(jobs)) as outcomes:
+                for index, outcome in outcomes:
+                    done += 1
+                    with self.interrupts.held():
+                        row = self._keep(due[index], outcome, environment_id)
+                    self.progress.finished(done, total, row)
+                    if how.fail_fast and outcome.status.failed:
+                        return
+                    if time.monotonic() - exported > EXPORTED_EVERY:
+                        self.store.export()
+                        exported = time.monotonic()
+        finally:
+            self.store.export()
+
+    def _verdict(self, position: int) -> Verdict:
+        planned = self.planned[position]
+        stored = self.store.stored(planned.cell)
+        return judge(stored, planned, self._core(position), self.limits)
+
+    def _core(self, position: int) -> str:
+        variant = self.cells[position].variant
+        return digest_of(variant.algorithm.record, *(oracle.record for oracle in variant.oracles))
+
+    def _keep(self, position: int, outcome: Outcome, environment_id: str) -> Row:
+        cell, planned = self.cells[position], self.planned[position]
+        problem = self.problems[cell.problem_key]
+        row = row_of(cell, planned.cell, problem, outcome, environment_id)
+        core = self._core(position)
+        return self.store.add(planned, row, outcome, core=core, limits=self.limits)
+
+
+class _Marking(Progress):
+    """Note in the store which cells run, and pass everything on."""
+
+    def __init__(
+        self, store: Store, planned: Sequence[Planned], jobs: Sequence[Job], progress: Progress
+    ) -> None:
+        self._store, self._progress = store, progress
+        pairs = zip(jobs, planned, strict=True)
+        self._names = {id(job.cell): one.cell for job, one in pairs}
+
+    def started(self, cell: Cell) -> None:
+        self._store.running(self._names[id(cell)])
+        self._progress.started(cell)
+
+    def moved(self, cell: Cell, updates: int, margin: float) -> None:
+        self._progress.moved(cell, updates, margin)
+
+
+def row_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment_id: str) -> Row:
     """Return a cell's row of runs.csv."""
+    where = outcome.environment["id"] if outcome.environment else environment_id
     settings = {
         "cell": name,
         "problem": cell.instance.title,
-        "constraints": int(problem.system.cone.rank),
-        "dimension": int(problem.system.operator.unknowns),
+        "constraints": problem.constraints,
+        "dimension": problem.dimension,
         "algorithm": cell.variant.algorithm.name,
         "label": cell.variant.label,
-        "oracle": " + ".join(map(str, _oracles(cell, problem))),
+        "oracle": " + ".join(_oracles(cell, problem)),
         "parameters": json.dumps(cell.variant.algorithm.parameters),
         "seed": cell.seed,
         "status": outcome.status.value,
     }
     measures = {f"measure.{key}": value for key, value in outcome.measures.items()}
-    ending = {"message": outcome.message, "environment": environment_id}
-    return settings | _figures(outcome.result) | ending | measures
+    ending = {"message": outcome.message, "environment": where}
+    return settings | _figures(outcome) | ending | measures
 
 
-def _oracles(cell: Cell, problem: Problem) -> Sequence[Component]:
+def _oracles(cell: Cell, problem: Loaded) -> Sequence[str]:
     """Return the oracles that are asked: those chosen, or the defaults; none by some algorithms."""
     algorithm = cell.variant.algorithm
     if algorithm.kind == "learner" or not getattr(algorithm.record, "uses_oracle", True):
         return []
-    if cell.variant.oracles:
-        return cell.variant.oracles
-    records = problem.system.cone.oracles.values()
-    return [Component("oracle", registry.name_of("oracle", record), record) for record in records]
+    return [str(oracle) for oracle in cell.variant.oracles] or problem.oracles
 
 
-def _figures(result: Result | None) -> Row:
-    """Return the columns that only a result has."""
-    if result is None:
-        return {"proved": False}
+def _figures(outcome: Outcome) -> Row:
+    """Return the columns that only a result has, or those that a partial trace knows."""
+    if outcome.result is not None:
+        return _figures_of(outcome.result)
+    return {"proved": False} | (_last_of(outcome.partial) if outcome.partial else {})
+
+
+def _figures_of(result: Result) -> Row:
     return {
         "proved": result.proved,
         "margin_lower": result.margin_lower,
@@ -177,15 +264,21 @@ def _figures(result: Result | None) -> Row:
     }
 
 
+def _last_of(trace: Trace) -> Row:
+    """Return how far a cell was at the last record that reached the run."""
+    names = ("updates", "queries", "iterations", "products", "seconds")
+    return {name: getattr(trace, name)[-1] for name in names}
+
+
 def _finite(bound: float | None) -> float | None:
     """Return a bound, if it bounds anything."""
     return None if bound is None or math.isinf(bound) else bound
 
 
-def _check_tasks(cells: Sequence[Cell], problems: Mapping[str, Problem]) -> None:
+def _check_tasks(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> None:
     """Refuse learners on problems from which nothing can be learnt."""
     for cell in cells:
-        if cell.variant.algorithm.kind == "learner" and not problems[cell.problem_key].tasks:
+        if cell.variant.algorithm.kind == "learner" and not problems[cell.problem_key].teachable:
             raise ConfigError(
                 f"{cell.variant.algorithm.name} is a learner, and {cell.instance.title} of the "
                 f"dataset {cell.instance.dataset.name} has no training and test examples; choose "
@@ -193,15 +286,15 @@ def _check_tasks(cells: Sequence[Cell], problems: Mapping[str, Problem]) -> None
             )
 
 
-def _identities(cells: Sequence[Cell], problems: Mapping[str, Problem]) -> list[str]:
-    """Return the names of the cells, which must differ."""
-    names: dict[str, Cell] = {}
+def _planned(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> list[Planned]:
+    """Return the cells as the store sees them; their names must differ."""
+    found: dict[str, Planned] = {}
     for cell in cells:
-        name = cell.identify(problems[cell.problem_key].sha256)
-        if name in names:
+        planned = Planned.of(cell, problems[cell.problem_key].sha256)
+        if planned.cell in found:
             raise ConfigError(
-                f"problem {cell.instance.title}: its data are those of "
-                f"{names[name].instance.title}, run with the same settings; delete one of the two"
+                f"problem {planned.title}: its data are those of {found[planned.cell].title}, run "
+                "with the same settings; delete one of the two"
             )
-        names[name] = cell
-    return list(names)
+        found[planned.cell] = planned
+    return list(found.values())

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from perceptron_lab.errors import did_you_mean
-from perceptron_lab.experiments.faults import Crumbs, Fault, received
+from perceptron_lab.experiments.faults import Crumbs, Fault, received, shortened
 
 Record = TypeVar("Record")
 
@@ -92,7 +92,7 @@ def unknown_key(crumbs: Crumbs, known: Iterable[str]) -> Fault:
     """Return the fault of a key that nobody reads."""
     key, names = str(crumbs[-1]), list(known)
     mend = f"allowed: {', '.join(names)}{did_you_mean(key, names)}" if names else "delete it"
-    return Fault(crumbs, f"unknown key {key!r}; {mend}", at_key=True)
+    return Fault(crumbs, f"unknown key {shortened(key)!r}; {mend}", at_key=True)
 
 
 def _crumbs(details: ErrorDetails, tree: Any) -> Crumbs:

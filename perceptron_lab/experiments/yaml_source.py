@@ -83,7 +83,8 @@ def read_source(path: Path) -> Source:
     """
     try:
         if not path.is_file():
-            raise ConfigError(f"{path}: no such file; give the path of a YAML file")
+            reason = "no file" if path.exists() else "no such file"
+            raise ConfigError(f"{path}: {reason}; give the path of a YAML file")
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
@@ -131,9 +132,6 @@ def parse(name: str, text: str) -> Source:
             f"{name}:{line}: the character U+{ord(text[error.position]):04X} is not allowed; "
             "delete it"
         ) from None
-    except (ValueError, OverflowError) as error:
-        # PyYAML lets these through for escapes and directives with absurd numbers.
-        raise ConfigError(f"{name}: not valid YAML: {shortened(str(error))}") from None
 
 
 def _mend(reason: str) -> str:
@@ -144,12 +142,27 @@ def _mend(reason: str) -> str:
     return ""
 
 
+def _events(name: str, loader: yaml.SafeLoader) -> Iterator[yaml.Event]:
+    while True:
+        try:
+            if not loader.check_event():
+                return
+            event = loader.get_event()  # type: ignore[no-untyped-call]
+        except (ValueError, OverflowError):
+            # PyYAML lets these through for escapes and directives with absurd numbers.
+            raise ConfigError(
+                f"{name}:{loader.line + 1}:{loader.column + 1}: not valid YAML: an escape or "
+                "directive with a number that is out of range; write the character itself"
+            ) from None
+        yield event
+
+
 class _Builder:
     """Turn the events of PyYAML's parser into a tree with places."""
 
     def __init__(self, name: str, text: str) -> None:
         self.source = Source(name)
-        self.events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.SafeLoader)
+        self.events = _events(name, yaml.SafeLoader(text))
 
     def build(self) -> Source:
         event = next(self.events)
@@ -169,14 +182,18 @@ class _Builder:
     def _fault(self, crumbs: Crumbs, message: str, at_key: bool = False) -> None:
         self.source.faults.append(Fault(crumbs, message, at_key))
 
-    def _value(self, event: yaml.Event, crumbs: Crumbs) -> Any:
-        self.source.values[crumbs] = _mark(event)
-        if len(crumbs) > MOST_LEVELS:
+    def _check_level(self, event: yaml.Event, level: int) -> None:
+        """Refuse deep nesting, on which recursion and PyYAML's own quadratic time would founder."""
+        if level > MOST_LEVELS:
             mark = "{}:{}".format(*_mark(event))
             raise ConfigError(
                 f"{self.source.name}:{mark}: nested deeper than {MOST_LEVELS} levels; "
                 "a configuration needs fewer than ten"
             )
+
+    def _value(self, event: yaml.Event, crumbs: Crumbs) -> Any:
+        self.source.values[crumbs] = _mark(event)
+        self._check_level(event, len(crumbs))
         if isinstance(event, yaml.AliasEvent):
             self._fault(crumbs, f"the alias *{event.anchor} is not allowed; repeat the value")
             return None
@@ -208,7 +225,7 @@ class _Builder:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self._key(event, crumbs, values)
             if key is None:
-                self._skip(next(self.events))
+                self._skip(next(self.events), len(crumbs) + 1)
             else:
                 inner = (*crumbs, key)
                 values[key] = self._value(next(self.events), inner)
@@ -219,7 +236,7 @@ class _Builder:
         if not isinstance(event, yaml.ScalarEvent):
             self.source.keys[(*crumbs, "?")] = _mark(event)
             self._fault((*crumbs, "?"), "a key must be plain text", at_key=True)
-            self._skip(event)
+            self._skip(event, len(crumbs) + 1)
             return None
         inner = (*crumbs, event.value)
         first = self.source.keys.get(inner, (0, 0))
@@ -237,10 +254,11 @@ class _Builder:
         self._fault(inner, fault, at_key=True)
         return None
 
-    def _skip(self, event: yaml.Event) -> None:
-        """Read past a node that cannot be used."""
+    def _skip(self, event: yaml.Event, level: int) -> None:
+        """Read past a node, at a level, that cannot be used."""
         depth = 0
         while True:
+            self._check_level(event, level + depth)
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth == 0:

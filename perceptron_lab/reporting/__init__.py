@@ -4,7 +4,8 @@
 and a reader can check it.
 """
 
+from perceptron_lab.reporting.cautions import cautions
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.report import check_report, table_frame, write_report
 
-__all__ = ["Evidence", "check_report", "table_frame", "write_report"]
+__all__ = ["Evidence", "cautions", "check_report", "table_frame", "write_report"]

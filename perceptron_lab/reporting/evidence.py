@@ -1,4 +1,4 @@
-"""What a report is made of: the table of runs, and the results beside it."""
+"""What a report is made of: the table of runs, and what else the store holds."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pandas as pd
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.loader import instances_of
-from perceptron_lab.experiments.store import read_config_of
+from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.goals import Goal
 from perceptron_lab.reporting.runs import checked_runs, read_runs
-from perceptron_lab.results import Bound, Result, Status, Trace
+from perceptron_lab.results import Bound, Status, Trace
 
 WITHOUT_RESULT = frozenset(
     {Status.SKIPPED, Status.CRASHED, Status.KILLED, Status.OUT_OF_MEMORY, Status.ERROR}
@@ -32,8 +32,8 @@ class Evidence:
         The table of runs, one row per cell, as :func:`~perceptron_lab.reporting.runs.checked_runs`
         returns it.
     folder
-        Where ``cells/CELL.npz`` and the configuration are, which are read when they are asked for;
-        None if only the rows are there.
+        Where the store is, from which traces and the configuration are read when they are asked
+        for; None if only the rows are there.
     """
 
     frame: pd.DataFrame
@@ -58,9 +58,11 @@ class Evidence:
         Raises
         ------
         DataError
-            If its ``runs.csv`` is missing, unreadable, or not a table of runs.
+            If there is no store, or it is damaged, or its rows are not a table of runs.
+        ConfigError
+            If it is of another version.
         """
-        return cls(read_runs(folder / "runs.csv"), folder)
+        return cls(read_runs(folder), folder)
 
     def trace(self, cell: str) -> Trace | None:
         """Return the course of a cell; None for one that ended without a result.
@@ -68,7 +70,7 @@ class Evidence:
         Raises
         ------
         DataError
-            If there is no such cell, or its result is missing or damaged.
+            If there is no such cell, or its trace is missing or damaged.
         """
         kept = self._read(cell)
         return None if kept is None else kept[0]
@@ -84,16 +86,16 @@ class Evidence:
         Raises
         ------
         DataError
-            If the configuration is missing, or has no such problem.
+            If there is no store, or its configuration has no such problem.
         ConfigError
-            If it is damaged, or names what is not registered any more.
+            If it names what is not registered any more.
         """
         for instance in instances_of(self._config()):
             if instance.title == problem:
                 return instance.dataset.record
         raise DataError(
-            f"{self.folder}: its configuration has no problem {problem!r}, its runs.csv does; "
-            "run the experiment again"
+            f"{self.folder}: its configuration has no problem {problem!r}, its rows do; run the "
+            "experiment again"
         )
 
     def goal(self) -> Goal:
@@ -102,31 +104,37 @@ class Evidence:
         Raises
         ------
         DataError
-            If the configuration is missing.
+            If there is no store, or it is damaged.
         ConfigError
-            If it is damaged.
+            If it is of another version.
         """
         return self._config().goal
 
     def _config(self) -> ExperimentConfig:
-        return read_config_of(self._beside("config.json").parent)
+        return read_config_of(self._store("the configuration"))
 
     def _read(self, cell: str) -> tuple[Trace, Bound] | None:
-        """Read a result once; its arrays, which may be large, are not kept."""
+        """Read the trace and the bound of a cell once."""
         if self._status(cell) in WITHOUT_RESULT:
             return None
         if cell not in self._kept:
-            result = Result.load(self._beside("cells") / f"{cell}.npz")
-            self._kept[cell] = result.trace, result.bound
+            with Reader.open(self._store("the traces")) as reader:
+                trace, bound = reader.trace(cell), reader.bound(cell)
+            if trace is None or bound is None:
+                raise DataError(
+                    f"{self.folder}: the store has no trace of the cell {cell}; `plab run --fresh` "
+                    "starts over"
+                )
+            self._kept[cell] = trace, bound
         return self._kept[cell]
 
-    def _beside(self, name: str) -> Path:
+    def _store(self, what: str) -> Path:
         if self.folder is None:
             raise DataError(
-                f"the report needs {name} of the experiment's folder, but only rows were given; "
+                f"the report needs {what} of the experiment's store, but only rows were given; "
                 "make it from the folder of the results"
             )
-        return self.folder / name
+        return self.folder
 
     def _status(self, cell: str) -> str:
         found = self.frame.loc[self.frame["cell"] == cell, "status"]

@@ -46,9 +46,10 @@ class Difference:
 
 
 def differences(evidence: Evidence) -> list[Difference]:
-    """Return the differences of soft ellipsoids from their controls with as many components.
+    """Return the differences of soft ellipsoids from their controls on the same features.
 
-    One per problem, and their mean where the problems have equally many test examples.
+    One per problem, and their mean where the problems have equally many test examples; it has no
+    interval unless both labels have scores for the same seeds of every problem.
 
     Raises
     ------
@@ -77,15 +78,18 @@ def _of_pair(
         yield Difference(problem, first, second, len(own), _interval(own))
     together = [row for own in rows for row in own]
     if len(problems) > 1 and len({len(row[0]) for row in together}) == 1:
-        yield Difference(MEAN, first, second, min(map(len, rows)), _interval(together))
+        seeds = {len(own) for own in rows}
+        complete = len(seeds) == 1
+        yield Difference(MEAN, first, second, min(seeds), _interval(together) if complete else None)
 
 
 def _pairs(labels: dict[str, list[Entry]]) -> Iterator[tuple[str, str]]:
-    kinds = {label: (own[0].algorithm, own[0].components) for label, own in labels.items()}
-    for first, (algorithm, components) in kinds.items():
-        if algorithm == FIRST:
+    kinds = {label: own[0] for label, own in labels.items()}
+    for first, one in kinds.items():
+        if one.algorithm == FIRST:
             for second, other in kinds.items():
-                if other[0] in AGAINST and other[1] == components:
+                same = (one.components, one.kernel) == (other.components, other.kernel)
+                if other.algorithm in AGAINST and same:
                     yield first, second
 
 

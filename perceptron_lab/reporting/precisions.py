@@ -34,6 +34,8 @@ class Entry:
         The name of the learner.
     components
         The number of features it was given, or None for all.
+    kernel
+        Of these features, with its parameters; empty for a linear one.
     summary
         Its cells.
     """
@@ -42,6 +44,7 @@ class Entry:
     label: str
     algorithm: str
     components: int | None
+    kernel: str
     summary: Summary
 
     def measured(self, name: str) -> dict[int, float]:
@@ -120,14 +123,14 @@ def entries(evidence: Evidence) -> list[Entry]:
             "report of an experiment with learners, such as reuters"
         )
     known = {
-        label: (str(group["algorithm"].iloc[0]), _components(str(group["parameters"].iloc[0])))
+        label: (str(group["algorithm"].iloc[0]), *_features(str(group["parameters"].iloc[0])))
         for label, group in runs.groupby("label")
     }
     return [Entry(one.problem, one.label, *known[one.label], one) for one in summaries(runs)]
 
 
-def _components(parameters: str) -> int | None:
-    """Return the parameter of a learner, which counts features unless it is null."""
+def _features(parameters: str) -> tuple[int | None, str]:
+    """Return the number of a learner's features, None for the examples as they are, and kernel."""
     try:
         given = json.loads(parameters or "{}")
     except ValueError:
@@ -135,7 +138,9 @@ def _components(parameters: str) -> int | None:
             f"the table of runs, column parameters: {parameters!r} is no JSON; run it again"
         ) from None
     components = given.get("components", DEFAULT_COMPONENTS)
-    return None if components is None else int(components)
+    own = [given.get(name) for name in ("feature_kernel", "gamma", "polynomial_degree")]
+    kernel = "" if own[0] in (None, "linear") else " ".join(map(str, own))
+    return (None if components is None else int(components)), kernel
 
 
 DEFAULT_COMPONENTS = 30

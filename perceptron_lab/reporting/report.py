@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from perceptron_lab.errors import ConfigError, did_you_mean
-from perceptron_lab.experiments.store import replace_file
+from perceptron_lab.errors import ConfigError, StoreError, did_you_mean
+from perceptron_lab.experiments.storage.durable_files import replace_file
+from perceptron_lab.reporting.cautions import captioned, cautions
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.figures import FIGURES
 from perceptron_lab.reporting.figures.drawing import render
@@ -55,7 +56,7 @@ def table_frame(name: str, evidence: Evidence) -> pd.DataFrame:
 
 
 def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -> list[Path]:
-    """Make the tables (CSV, LaTeX) and figures (PNG, PDF) of ``folder/runs.csv`` in that folder.
+    """Make the tables (CSV, LaTeX) and figures (PNG, PDF) of an experiment in its folder.
 
     Everything is made before the first file is written, and each file is replaced at once: a
     report that fails leaves the earlier one as it was.
@@ -63,11 +64,12 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
     Parameters
     ----------
     folder
-        The experiment's folder, which holds ``runs.csv`` and ``cells/``.
+        The experiment's folder, which holds its store.
     report
         ``tables`` and ``figures``, each a list of names; both optional.
     title
-        The captions.
+        The captions, to which is added what :func:`~perceptron_lab.reporting.cautions.cautions`
+        finds.
 
     Returns
     -------
@@ -79,11 +81,14 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
     ConfigError
         If a name is unknown.
     DataError
-        If ``runs.csv`` is missing, unreadable, empty, incomplete or contradicts itself, or a result
+        If there is no store, or it is damaged, empty, incomplete or contradicts itself, or a trace
         is missing that is needed.
+    StoreError
+        If a file cannot be written.
     """
     check_report(report)
     evidence = Evidence.of_folder(folder)
+    title = captioned(title, cautions(folder, evidence))
     contents: dict[Path, bytes] = {}
     for name in report.get("tables", ()):
         table = TABLES[name](evidence)
@@ -93,8 +98,18 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
         contents[folder / f"{name}.png"] = render(FIGURES[name], evidence, title, "png")
         contents[folder / f"{name}.pdf"] = render(FIGURES[name], evidence, title, "pdf")
     for path, content in contents.items():
-        replace_file(path, content)
+        _write(path, content)
     return list(contents)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written ({error.strerror}); mend that, and `plab report` makes the "
+            "tables and figures: the runs are stored"
+        ) from error
 
 
 def _refuse_unknown(what: str, given: Iterable[str], known: Iterable[str]) -> None:

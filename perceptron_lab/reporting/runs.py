@@ -1,7 +1,8 @@
-"""The table of runs as a file holds it, read and checked before anything is made of it."""
+"""The table of runs as a store holds it, read and checked before anything is made of it."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.rows import rendered
 from perceptron_lab.results import Status
 
 TEXT: Final = ("cell", "problem", "label", "status")
@@ -30,13 +33,13 @@ REQUIRED: Final = (*TEXT, "proved", *NUMBERS, *SIGNED)
 _TRUTH = {"true": True, "True": True, "false": False, "False": False, "": False}
 
 
-def read_runs(path: Path) -> pd.DataFrame:
-    """Read ``runs.csv`` and check it.
+def read_runs(folder: Path) -> pd.DataFrame:
+    """Read the rows of an experiment from its store and check them.
 
     Parameters
     ----------
-    path
-        A comma-separated table of runs; empty fields are missing values.
+    folder
+        The experiment's folder.
 
     Returns
     -------
@@ -46,18 +49,14 @@ def read_runs(path: Path) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If the file is missing, unreadable, or not a table of runs.
+        If there is no store, or it is damaged, or its rows are not a table of runs.
+    ConfigError
+        If it is of another version.
     """
-    try:
-        runs = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file; `plab run CONFIG` writes it") from None
-    except (ValueError, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise DataError(
-            f"{path}: not a table of runs ({reason}); run the experiment again"
-        ) from None
-    return checked_runs(runs, where=str(path))
+    with Reader.open(folder) as reader:
+        text = rendered(reader.rows())
+    runs = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    return checked_runs(runs, where=str(folder))
 
 
 def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.DataFrame:

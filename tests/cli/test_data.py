@@ -17,7 +17,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sha256 = hashlib.sha256(CONTENT).hexdigest()
     files = {name: DataFile(f"{name}.dat-s", sha256, ()) for name in ("here", "lacking")}
     small = Collection("small", "a test", "nowhere", "none", "nobody", files)
-    monkeypatch.setattr("perceptron_lab.cli.data.COLLECTIONS", {"small": lambda: small})
+    monkeypatch.setattr("perceptron_lab.datasets.data_files.COLLECTIONS", {"small": lambda: small})
     monkeypatch.setitem(COLLECTIONS, "small", lambda: small)
     monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("PLAB_DATA_MIRROR", str(tmp_path))

@@ -74,9 +74,16 @@ def test_rare_categories_state_the_number_of_features(tmp_path: Path) -> None:
 
 
 def test_the_embedded_sets_need_no_download(tmp_path: Path) -> None:
-    learners = pd.read_csv(run("ellipsoids_embedded", tmp_path) / "learners.csv")
-    assert len(learners) == 7
+    folder = run("ellipsoids_embedded", tmp_path)
+    learners = pd.read_csv(folder / "learners.csv").set_index("label")
+    assert len(learners) == 11
     assert (learners["average precision"] > 80).all()
+    gaussian = learners.loc[["soft Gaussian k50", "SVM Gaussian k50", "linear Gaussian k50"]]
+    assert (gaussian["features"] == 50).all()
+    differences = pd.read_csv(folder / "precision_differences.csv")
+    pairs = set(zip(differences["first"], differences["second"], strict=True))
+    assert ("soft Gaussian k50", "SVM Gaussian k50") in pairs
+    assert not any(("Gaussian" in one) != ("Gaussian" in other) for one, other in pairs)
     datasets = {
         instance.dataset.name
         for instance in instances_of(read_config(find_config("ellipsoids_embedded"), ()))

@@ -92,7 +92,7 @@ def test_each_command_is_what_the_table_says(name: str, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["chek"], "Error: no command 'chek' (did you mean 'check'?); commands: run, report,"),
+        (["chek"], "Error: no command 'chek' (did you mean 'check'?); commands: run, status"),
         (["run"], "Missing argument 'CONFIG...'"),
         (["run", "quickstart", "--job", "2"], "No such option"),
         (["run", "quickstart", "--jobs", "0"], "0 is not in the range x>=1"),

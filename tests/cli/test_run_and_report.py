@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from perceptron_lab import registry
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptron import Perceptron
 from perceptron_lab.cli.main import main
+from perceptron_lab.cli.progress import ProgressLines
 from perceptron_lab.experiments.gallery import gallery
 from perceptron_lab.goals import STRICT
 from perceptron_lab.system import ConicSystem
@@ -36,11 +38,9 @@ report: {tables: [table_6_1], figures: [table_6_1]}
 class Failing(Perceptron):
     """A perceptron that ends on systems of more than nine unknowns."""
 
-    how: Literal["error", "interrupt"] = "error"
-
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
         if system.dimension > 9:
-            raise KeyboardInterrupt if self.how == "interrupt" else RuntimeError("broken")
+            raise RuntimeError("broken")
         return super().start(system, rng)
 
 
@@ -117,12 +117,46 @@ def test_a_limit_is_no_failure() -> None:
     assert {row["status"] for row in rows()} == {"UPDATE_LIMIT"}
 
 
-def test_an_interrupt_says_what_is_saved(capsys: pytest.CaptureFixture[str]) -> None:
-    entry = "{name: failing, label: P, parameters: {how: interrupt}}"
-    assert main(["run", "small.yaml", "-s", f"algorithms.1={entry}"]) == 130
-    saved = "interrupted; the 3 finished cells are in results/small/runs.csv"
-    assert saved in capsys.readouterr().err
+def test_an_interrupt_says_what_is_saved(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(lines: ProgressLines, done: int, total: int, row: dict[str, Any]) -> None:
+        finished(lines, done, total, row)
+        if done == 3:
+            signal.raise_signal(signal.SIGTERM)
+
+    finished = ProgressLines.finished
+    with monkeypatch.context() as during:
+        during.setattr(ProgressLines, "finished", interrupted)
+        assert main(["run", "small.yaml"]) == 130
+    saved = (
+        "interrupted; 3 finished cells are in results/small; the same command goes on from there"
+    )
+    assert saved in capsys.readouterr().err.splitlines()
     assert len(rows()) == 3
+    assert main(["run", "small.yaml"]) == 0
+    assert "3 of 4 rows are there already; 1 cell to run" in capsys.readouterr().err
+
+
+def test_an_interrupt_before_the_first_row(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(lines: ProgressLines, cell: Any) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(ProgressLines, "started", interrupted)
+    assert main(["run", "small.yaml"]) == 130
+    assert "interrupted; no cell ended; the same command goes on" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without room")
+def test_an_output_without_room_is_no_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Path("/dev/full").open("w") as full, monkeypatch.context() as during:
+        during.setattr("sys.stdout", full)
+        assert main(["list", "algorithms", "--json"]) == 2
+    assert "the output cannot be written (No space left" in capsys.readouterr().err
 
 
 def test_jobs_give_the_same_rows() -> None:

@@ -20,7 +20,7 @@ from perceptron_lab.algorithms.perceptron import Perceptron
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.problem_files import FORMATS, read_system
 from perceptron_lab.errors import DataError, NumericalError
-from perceptron_lab.experiments.store import COLUMNS
+from perceptron_lab.experiments.storage.rows import COLUMNS
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Result
 from perceptron_lab.system import ConicSystem
@@ -163,7 +163,7 @@ def test_json_has_the_columns_of_a_table_of_runs(capsys: pytest.CaptureFixture[s
     arguments = ["solve", "a.csv", "--json", "--seed", "7", *PERCEPTRON]
     assert main([*arguments, "--oracle", "cyclic"]) == 0
     row = json.loads(capsys.readouterr().out)
-    assert list(row) == [name for name in COLUMNS if name not in ("cell", "environment")]
+    assert list(row) == [name for name in COLUMNS if name not in ("cell", "environment", "core")]
     assert (row["problem"], row["constraints"], row["dimension"]) == ("a.csv", 3, 2)
     assert (row["algorithm"], row["oracle"], row["seed"]) == ("perceptron", "cyclic", 7)
     assert (row["status"], row["proved"]) == ("FEASIBLE", True)

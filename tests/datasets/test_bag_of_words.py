@@ -108,6 +108,8 @@ def test_min_documents_counts_stems() -> None:
     assert features(documents, min_documents=2).words == ("trade", "wheat")
     with pytest.raises(InputError, match="no word is in 4 or more of the 4 training documents"):
         features(documents, min_documents=4)
+    with pytest.raises(InputError, match=r"in 1 or more of the 1 training .*; keep the stop words"):
+        features(["the of"])
 
 
 @pytest.mark.parametrize("weighting", ["log1p-idf", "tf-idf", "log-tf", "tf"])

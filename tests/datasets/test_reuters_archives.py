@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.datasets import archives, download
+from perceptron_lab.datasets import archives, download, transfer
 from perceptron_lab.datasets.archives import ArchiveError, CappedWriter, read_members
 from perceptron_lab.datasets.download import State, fetch, verify
 from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
@@ -45,11 +45,25 @@ def packed(contents: dict[str, bytes]) -> bytes:
     return gzip.compress(tar(contents))
 
 
+def random_bytes(count: int) -> bytes:
+    """Bytes that no archive makes smaller."""
+    return b"".join(hashlib.sha256(bytes([i % 256, i // 256])).digest() for i in range(count // 32))
+
+
 def zipped(content: bytes, name: str = INNER, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", method) as archive:
         archive.writestr("README.txt", "about")
         archive.writestr(name, content)
+    return target.getvalue()
+
+
+def crowded(count: int) -> bytes:
+    """A .zip of the right archive and so many other members."""
+    target = io.BytesIO(zipped(packed(CONTENTS)))
+    with zipfile.ZipFile(target, "a") as archive:
+        for number in range(count):
+            archive.writestr(str(number), b"")
     return target.getvalue()
 
 
@@ -110,7 +124,10 @@ def test_a_member_that_is_no_file_is_passed_over(kind: bytes) -> None:
         (zipped(b"<html>"), "a damaged archive"),
         (packed({"reut2-000.sgm": bytes(archives.LARGEST_MEMBER + 1)}), "of 4194305 bytes"),
         (packed({"other": bytes(archives.LARGEST_CONTENT)}), "when unpacked"),
+        (packed({str(n): b"" for n in range(archives.MOST_MEMBERS + 1)}), "than 1000 members"),
+        (crowded(archives.MOST_MEMBERS), "than 1000 members"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "content",  # which holds the time
 )
 def test_what_is_no_such_archive(content: bytes, reason: str) -> None:
     with pytest.raises(ArchiveError, match=reason):
@@ -133,6 +150,12 @@ def test_members_before_the_damage_are_read() -> None:
     assert next(stream) == ("reut2-000.sgm", CONTENTS["reut2-000.sgm"])
     with pytest.raises(ArchiveError):
         list(stream)
+
+
+def test_as_many_members_as_allowed_are_read() -> None:
+    others = {str(number): b"" for number in range(archives.MOST_MEMBERS - len(CONTENTS))}
+    assert members(packed(others | CONTENTS)) == CONTENTS
+    assert members(crowded(100)) == CONTENTS
 
 
 @given(st.binary(max_size=300), st.sampled_from([b"", b"PK\x03\x04", b"\x1f\x8b\x08"]))
@@ -221,7 +244,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("PLAB_DATA_MIRROR", raising=False)
     monkeypatch.delenv("PLAB_OFFLINE", raising=False)
-    monkeypatch.setattr(download, "TIMEOUT", (2.0, 2.0))
+    monkeypatch.setattr(transfer, "TIMEOUT", (2.0, 2.0))
     monkeypatch.setattr(download, "_unreachable", {})
     monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
@@ -290,6 +313,28 @@ def test_an_archive_that_breaks_off_after_the_file(
     with pytest.raises(DataError, match="sent a damaged archive"):
         fetch("reuters21578", "reut2-002")
     assert "reut2-002.sgm" not in contents(cache)
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+@pytest.mark.parametrize("form", ["tar", "random.tar.gz"])
+def test_an_archive_cut_at_every_4_kilobytes(
+    home: Home, cache: Path, monkeypatch: pytest.MonkeyPatch, form: str, claimed: bool
+) -> None:
+    """Whether the server admits the cut or claims the whole length: only whole files are kept."""
+    random = {name: random_bytes(len(content)) for name, content in CONTENTS.items()}
+    whole, inside = (GOOD["tar"], CONTENTS) if form == "tar" else (packed(random), random)
+    monkeypatch.setitem(globals(), "CONTENTS", inside)
+    register(monkeypatch, home.url("cut"))
+    assert len(whole) > 30_000
+    for length in range(0, len(whole) - 1, 4096):
+        monkeypatch.setitem(ANSWERS, "cut", (200, whole[:length], len(whole) if claimed else None))
+        with contextlib.suppress(DataError):
+            assert fetch("reuters21578", "reut2-002").read_bytes() == inside["reut2-002.sgm"]
+            assert not claimed
+        found = contents(cache.parent)
+        assert all(content == inside[name] for name, content in found.items())
+        for path in cache.iterdir():
+            path.unlink()
 
 
 def test_one_wrong_member_leaves_the_others(

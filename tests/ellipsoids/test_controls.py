@@ -6,9 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from scipy.optimize import check_grad
 
-from perceptron_lab.ellipsoids.controls import LinearScorer, PolynomialSvm, SquaredHinge
+from perceptron_lab.ellipsoids.controls import LinearScorer, PolynomialSvm
 from perceptron_lab.ellipsoids.kernel_rows import KernelRows
 from perceptron_lab.ellipsoids.models import Model
 from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
@@ -57,25 +56,6 @@ def test_the_linear_scorer_is_the_soft_ellipsoid_of_rank_0(
     assert linear.value <= flat.value * (1 + 1e-9)
     assert flat.value == pytest.approx(linear.value, rel=1e-6)
     np.testing.assert_allclose(linear.scores(rows), flat.scores(rows), atol=1e-3)
-
-
-@given(seeds)
-def test_gradient_and_curvature(seed: int) -> None:
-    rows, labels = clouds(seed)
-    rng = np.random.default_rng(seed)
-    problem = SquaredHinge(rows, labels > 0, rng.random(60), 0.3)
-    at, direction = rng.standard_normal(6), rng.standard_normal(6)
-
-    def value(point: np.ndarray) -> float:
-        return problem.value_and_gradient(point)[0]
-
-    def gradient(point: np.ndarray) -> np.ndarray:
-        return problem.value_and_gradient(point)[1]
-
-    assert check_grad(value, gradient, at) < 1e-4
-    # The gradient is piecewise linear: a tiny step stays in one piece.
-    change = (gradient(at + 1e-7 * direction) - gradient(at)) / 1e-7
-    np.testing.assert_allclose(problem.curvature(at, direction), change, atol=1e-4)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
@@ -128,7 +108,8 @@ def test_the_machine_draws_an_ellipse() -> None:
 def test_too_few_iterations_are_told() -> None:
     rows, labels = clouds(3)
     assert not PolynomialSvm(1e6, iterations=3).fit(rows, labels).converged
-    assert not LinearScorer(1e-9, iterations=1).fit(rows, labels).converged
+    cut_off = LinearScorer(1e-9, iterations=1).fit(rows, labels)
+    assert (cut_off.converged, cut_off.iterations) == (False, 1)
 
 
 def test_kernel_rows() -> None:

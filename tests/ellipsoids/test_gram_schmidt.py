@@ -235,6 +235,7 @@ def test_impossible_parameters(parameters: dict[str, Any], reason: str) -> None:
         (np.ones((2, 3)), r"shape \(2, 3\); give a square one"),
         (np.diag([1.0, -1.0]), r"K\(x, x\) = -1 < 0 for example 1"),
         (np.array([[1.0, 2.0], [2.0, 1.0]]), "not positive semidefinite"),
+        (np.array([[1.0, 0.5], [0.4, 1.0]]), "differ by 0.1 for examples 0 and 1.*not symmetric"),
     ],
 )
 def test_no_kernel_matrix(matrix: np.ndarray, reason: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +11,6 @@ from perceptron_lab.datasets.reuters import Reuters
 from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
 from perceptron_lab.results import Status
-
-
-@pytest.fixture
-def categories() -> Reuters:
-    """The categories of the mirror; skips without one."""
-    mirror = os.environ.get("PLAB_DATA_MIRROR", "")
-    if not mirror or not (Path(mirror) / "reuters21578").is_dir():
-        pytest.skip("needs the real documents: set PLAB_DATA_MIRROR to a folder with reuters21578/")
-    return Reuters()
 
 
 @pytest.mark.slow

@@ -11,19 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.ellipsoids.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.bracket import Bracket, measured
 from perceptron_lab.ellipsoids.dual import moment_with_error, proved_upper_bound
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.images import images_with_radius, square_bounds
 from perceptron_lab.ellipsoids.lifting import flat, lifted, quadratic_values, squares, symmetric
+from perceptron_lab.ellipsoids.rescaling import Rescaling
 from perceptron_lab.ellipsoids.separability import (
     identical_rows,
     prove_inseparable,
     proved_lower_bound,
 )
 from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.solution import Classes
 from perceptron_lab.ellipsoids.unboundedness import recession
 from perceptron_lab.results import FloatArray
-from tests.ellipsoids.two_class_sets import overlapping, separable
+from tests.ellipsoids.two_class_sets import distant, overlapping, separable
 
 
 def exact_images(
@@ -183,6 +186,89 @@ def test_frames_are_white_and_invariant(seed: int, order: int) -> None:
     np.testing.assert_allclose(np.abs(other), np.abs(white), rtol=1e-6, atol=1e-6)
     columns = frame.lifting() @ lifted(points).T
     np.testing.assert_allclose(columns.T, lifted(white), atol=1e-9)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 4), st.sampled_from([1.0, 30.0, 1e3]))
+def test_rescaled_rows_are_of_order_one_and_matrices_come_back(
+    seed: int, order: int, factor: float
+) -> None:
+    classes = Classes(*distant(seed % 1000, 20, 30, order, factor))
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((order + 1, order + 1))
+    matrix = matrix @ matrix.T
+    scaling = Rescaling.to_positives(classes)
+    best = MaximalSeparation().fit(classes.positives, classes.negatives)
+    ellipsoid = Ellipsoid.canonical(best.matrix)
+    parts = classes.positives, classes.negatives
+    for one in (scaling, Rescaling.to_ellipsoid(ellipsoid, classes)):
+        back = one.quadratic(matrix)
+        for rows, points in zip(one.rows(classes), parts, strict=True):
+            # rounding of points far from 0 grows with their distance
+            values = np.einsum("ij,jk,ik->i", rows.lifted, matrix, rows.lifted)
+            near = quadratic_values(back, points)
+            np.testing.assert_allclose(near, values, rtol=1e-6, atol=1e-6 * values.max())
+            assert ((rows.lifted**2).sum(axis=1) <= rows.size * (1.0 + 1e-12)).all()
+        assert one.ratio(0.0) == one.reference
+
+
+@given(st.integers(0, 2**32), st.integers(1, 4), st.sampled_from([1.0, 30.0]))
+def test_ellipsoids_become_unit_balls(seed: int, order: int, factor: float) -> None:
+    # with many examples around, none of its axes is long enough to be cut
+    classes = Classes(*distant(seed % 1000, 100, 200, order, factor))
+    found = MaximalSeparation().fit(classes.positives, classes.negatives)
+    scaling = Rescaling.to_ellipsoid(Ellipsoid.canonical(found.matrix), classes)
+    inside, outside = ((rows.lifted[:, :-1] ** 2).sum(axis=1) for rows in scaling.rows(classes))
+    assert inside.max() == pytest.approx(1.0, rel=1e-6)
+    assert outside.min() == pytest.approx(1.0 + found.ratio, rel=1e-6)
+    assert scaling.reference == pytest.approx(found.ratio, rel=1e-6)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 4))
+def test_measured_brackets_hold_the_ratio(seed: int, order: int) -> None:
+    positives, negatives = separable(seed % 1000, 20, 30, order)
+    found = MaximalSeparation().fit(positives, negatives)
+    classes, weights = (
+        Classes(positives, negatives),
+        (
+            found.positive_weights,
+            found.negative_weights,
+        ),
+    )
+    close = measured(found.matrix, weights, classes)
+    assert close.lower == pytest.approx(found.ratio, rel=1e-7)
+    assert close.upper == pytest.approx(found.ratio, rel=1e-7)
+    assert close.within(math.inf) == close.upper
+    assert close.narrow(1e-6)
+    rng = np.random.default_rng(seed)
+    guess = rng.standard_normal((order + 1, order + 1))
+    rough = measured(guess @ guess.T, (rng.random(20), rng.random(30)), classes)
+    assert 0.0 <= rough.lower <= close.upper * (1.0 + 1e-9)
+    assert rough.upper >= close.lower * (1.0 - 1e-9)
+
+
+def test_a_cylinder_has_coordinates_along_it() -> None:
+    positives = separable(2, 30, 40, 2)[0]
+    classes = Classes(positives - 1.0, np.array([[5.0, 0.0], [-6.0, 0.1]]))
+    strip = Ellipsoid(np.zeros(2), np.array([[1.0, 0.0], [0.0, 0.0]]), np.zeros(2))
+    scaling = Rescaling.to_ellipsoid(strip, classes)
+    assert scaling.reference > 0.0
+    assert np.linalg.cond(scaling.factor) < 100.0
+
+
+@pytest.mark.parametrize("weight", [0.0, math.nan, math.inf])
+def test_broken_answers_bracket_nothing(weight: float) -> None:
+    classes = Classes(*separable(3, 20, 30, 2))
+    weights = np.full(20, weight), np.full(30, weight)
+    for entry in (0.0, math.nan):
+        assert measured(np.full((3, 3), entry), weights, classes) == Bracket(0.0, math.inf)
+
+
+def test_narrow_brackets_are_relative_to_small_ratios_and_to_one_plus_large_ones() -> None:
+    assert not Bracket(1e-3, 1e-3 + 1e-9).narrow(1e-7)
+    assert Bracket(1e3, 1e3 + 1e-5).narrow(1e-7)
+    assert Bracket(1e-3, 1e-3 + 1e-13).narrow(1e-12)
+    assert Bracket(0.0, 1e-8).narrow(1e-7)
+    assert not Bracket(0.0, math.inf).narrow(1e-7)
 
 
 def test_cylinders_have_infinite_axes() -> None:

@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from perceptron_lab.datasets.reuters import Reuters
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures, pivot_starts
 from perceptron_lab.ellipsoids.precision import average_precision
 from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
 
 pytestmark = pytest.mark.slow
-MIRROR = Path(os.environ.get("PLAB_DATA_MIRROR") or "/nonexistent")
-
-
-@pytest.fixture(scope="module")
-def corn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Task]:
-    """The category corn, read from the mirror."""
-    if not (MIRROR / "reuters21578").is_dir():
-        pytest.skip(
-            "needs Reuters-21578: set PLAB_DATA_MIRROR to a folder with reuters21578/reut2-0NN.sgm"
-        )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PLAB_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("PLAB_DATA_MIRROR", str(MIRROR))
-        patch.setenv("PLAB_OFFLINE", "1")
-        yield Reuters(instances=["corn"]).task("corn", seed=0, base=Path("."))
 
 
 def test_thirty_features_rank_better_than_the_hard_ellipsoid(corn: Task) -> None:

@@ -21,8 +21,14 @@ def separable(seed: int, positives: int, negatives: int, dimension: int) -> Clas
     return inner @ stretch + 1.0, outer @ stretch + 1.0
 
 
+def distant(seed: int, positives: int, negatives: int, dimension: int, factor: float) -> Classes:
+    """The same with negatives so many times as far from the centre."""
+    inner, outer = separable(seed, positives, negatives, dimension)
+    return inner, 1.0 + factor * (outer - 1.0)
+
+
 def overlapping(seed: int, positives: int, negatives: int, dimension: int) -> Classes:
-    """The same with positives strewn among the negatives."""
+    """Those of :func:`separable` with positives strewn among the negatives."""
     inner, outer = separable(seed, positives, negatives, dimension)
     rng = np.random.default_rng([seed, 1])
     mixed = outer[rng.permutation(len(outer))[: 4 * dimension + 4]]

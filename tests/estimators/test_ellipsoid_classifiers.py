@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
+from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
 from perceptron_lab.results import Status
 
@@ -105,8 +106,32 @@ def test_few_positives_are_their_hull() -> None:
 def test_unknown_choice_for_inseparable_classes() -> None:
     with pytest.raises(ValueError, match="allowed: 'central-path' or 'error'"):
         EllipsoidSeparationClassifier(inseparable="slack").fit(*clouds(0))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="solver"):
-        EllipsoidSeparationClassifier(solver="newton").fit(*clouds(0))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (EllipsoidSeparationClassifier(solver="newton"), "^solver='newton': input should be 'clar"),  # type: ignore[arg-type]
+        (EllipsoidSeparationClassifier(tol=2.0), "^tol=2.0: input should be less than 1$"),
+        (SoftEllipsoidClassifier(rank=-1), "^rank=-1: input should be greater than or equal to 0$"),
+        (SoftEllipsoidClassifier(rank=2.5), "^rank=2.5: input should be a valid integer$"),  # type: ignore[arg-type]
+        (SoftEllipsoidClassifier(max_iter=0), "^max_iter=0: input should be greater"),
+        (SoftEllipsoidClassifier(tol=0.0), "^tol=0.0: input should be greater than 0$"),
+        (SoftEllipsoidClassifier(class_weight="even"), "^class_weight='even'; allowed: None, 'bal"),  # type: ignore[arg-type]
+        (SoftEllipsoidClassifier(class_weight={1: 0.0}), "one class have weight 0 together"),
+    ],
+)
+def test_parameters_out_of_range_are_named_as_they_were_given(
+    model: BaseEstimator, reason: str
+) -> None:
+    with pytest.raises(InputError, match=reason):
+        model.fit(*clouds(0))
+
+
+def test_classes_that_only_touch_say_what_to_do() -> None:
+    model = EllipsoidSeparationClassifier()
+    with pytest.raises(NumericalError, match=r"identical rows.*only touch; use slacks"):
+        model.fit([[0.0], [1.0], [1.0], [2.0]], [1, 1, 0, 0])
 
 
 def test_soft_classifier_is_the_soft_ellipsoid() -> None:

@@ -45,6 +45,17 @@ def test_the_identity_is_that_of_the_machine_and_software() -> None:
     assert identity(described | {"cpu": "another"}) != described["id"]
 
 
+def test_what_else_is_loaded_makes_no_other_environment() -> None:
+    asked = "from perceptron_lab.experiments.environment import environment; "
+    asked += "print(environment()['id'])"
+    ids = [
+        subprocess.run([sys.executable, "-c", f"{more}{asked}"], capture_output=True, text=True)
+        for more in ("", "import scs, sklearn.svm; ")
+    ]
+    assert [one.stderr for one in ids] == ["", ""]
+    assert ids[0].stdout == ids[1].stdout
+
+
 def test_a_clone_has_a_revision(tmp_path: Path) -> None:
     assert module._git(tmp_path) is None
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import multiprocessing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 
 from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.experiments import Results, run, runner
+from perceptron_lab.experiments import Rows, run_cells, runner
 from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.plan import load_problems
-from perceptron_lab.experiments.store import COLUMNS
-from perceptron_lab.results import Result
+from perceptron_lab.experiments.execution import Execution
+from perceptron_lab.experiments.plan import Cell, load_problems
+from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.storage.certificate_files import read_certificate
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.rows import CLOCKS, COLUMNS, Row
+from perceptron_lab.results import Trace
 from tests.experiments.conftest import Configure
-
-CLOCKS = ("seconds", "proof_seconds", "total_seconds")
 
 
 def rows_on_disk(folder: Path) -> list[dict[str, str]]:
@@ -31,12 +33,44 @@ def faulty(how: str) -> list[dict[str, Any]]:
     return [{"name": "faulty", "parameters": {"how": how}}, {"name": "perceptron"}]
 
 
-def without_clocks(results: Results) -> list[dict[str, Any]]:
+def trace_of(results: Rows, row: Row) -> Trace:
+    with Reader.open(results.folder) as reader:
+        trace = reader.trace(row["cell"])
+    assert trace is not None
+    return trace
+
+
+def without_clocks(results: Rows) -> list[dict[str, Any]]:
     return [{k: v for k, v in row.items() if k not in CLOCKS} for row in results.rows]
 
 
+class Watching(Progress):
+    """Keep what is told."""
+
+    def __init__(self) -> None:
+        self.kept = self.stale = self.moves = 0
+        self.seen: list[tuple[int, int, str]] = []
+        self.reasons: list[str] = []
+        self.started_labels: list[str] = []
+
+    def planned(self, total: int, kept: int, stale: int) -> None:
+        self.kept, self.stale = kept, stale
+
+    def replacing(self, reasons: Sequence[str]) -> None:
+        self.reasons = list(reasons)
+
+    def started(self, cell: Cell) -> None:
+        self.started_labels.append(cell.variant.label)
+
+    def moved(self, cell: Cell, updates: int, margin: float) -> None:
+        self.moves += 1
+
+    def finished(self, done: int, total: int, row: Row) -> None:
+        self.seen.append((done, total, row["label"]))
+
+
 def test_a_run_writes_rows_results_and_environment(configure: Configure, tmp_path: Path) -> None:
-    results = run(configure(seeds=[0, 1]), output=tmp_path)
+    results = run_cells(configure(seeds=[0, 1]), output=tmp_path)
     assert results.folder == tmp_path / "toy"
     rows = rows_on_disk(results.folder)
     assert tuple(rows[0]) == COLUMNS
@@ -52,11 +86,11 @@ def test_a_run_writes_rows_results_and_environment(configure: Configure, tmp_pat
     assert json.loads(first["parameters"]) == {"normalized": True}
     assert float(first["bound"]) == pytest.approx(2)
     assert float(first["margin_lower"]) == pytest.approx(0.5**0.5)
-    environment = json.loads((results.folder / "environment.json").read_text())
-    assert {row["environment"] for row in rows} == {environment["id"]}
-    saved = Result.load(results.folder / "cells" / f"{first['cell']}.npz")
+    environments = json.loads((results.folder / "environment.json").read_text())
+    assert {row["environment"] for row in rows} == set(environments)
+    saved = read_certificate(results.folder / "certificates" / f"{first['cell']}.npz")
     np.testing.assert_array_equal(saved.point, [1.0, 1.0])
-    assert len(list((results.folder / "cells").iterdir())) == 8
+    assert len(list((results.folder / "certificates").iterdir())) == 8
 
 
 def test_a_run_is_repeatable(configure: Configure, tmp_path: Path) -> None:
@@ -64,7 +98,7 @@ def test_a_run_is_repeatable(configure: Configure, tmp_path: Path) -> None:
     config = configure(
         problems=[{"dataset": "toy", "instances": ["random-9"]}], algorithms=algorithms
     )
-    one, two = (run(config, output=tmp_path / name) for name in "ab")
+    one, two = (run_cells(config, output=tmp_path / name) for name in "ab")
     assert without_clocks(one) == without_clocks(two)
 
 
@@ -73,14 +107,14 @@ def test_jobs_change_nothing_but_the_clocks(configure: Configure, tmp_path: Path
         problems=[{"dataset": "toy", "instances": ["eye-2", "random-9"], "measured": True}],
         seeds=[0, 1],
     )
-    one = run(config, output=tmp_path / "one")
-    two = run(config, output=tmp_path / "two", jobs=2)
+    one = run_cells(config, output=tmp_path / "one")
+    two = run_cells(config, output=tmp_path / "two", execution=Execution(jobs=2))
     assert without_clocks(one) == without_clocks(two)
     assert [row["cell"] for row in rows_on_disk(two.folder)] == [row["cell"] for row in one.rows]
 
 
 def test_a_frame_keeps_types(configure: Configure, tmp_path: Path) -> None:
-    frame = run(configure(algorithms=faulty("error")), output=tmp_path).to_frame()
+    frame = run_cells(configure(algorithms=faulty("error")), output=tmp_path).to_frame()
     assert list(frame.columns) == list(COLUMNS)
     assert frame["proved"].tolist() == [True, True, False, True]
     assert frame["updates"].dtype == "Int64"
@@ -94,7 +128,7 @@ def test_measures_become_columns(configure: Configure, tmp_path: Path) -> None:
         {"dataset": "toy", "instances": ["eye-2"], "measured": True},
         {"dataset": "toy", "instances": ["eye-3"]},
     ]
-    results = run(
+    results = run_cells(
         configure(problems=problems, algorithms=[{"name": "perceptron"}]), output=tmp_path
     )
     assert [row["measure.first"] for row in rows_on_disk(results.folder)] == ["1.0", ""]
@@ -111,9 +145,9 @@ def test_traces_hold_measures_at_the_records_asked_for(
         record_at=[6, 3],
         trace_measures=True,
     )
-    results = run(config, output=tmp_path, jobs=jobs)
+    results = run_cells(config, output=tmp_path, execution=Execution(jobs=jobs))
     (row,) = results.rows
-    trace = Result.load(results.folder / "cells" / f"{row['cell']}.npz").trace
+    trace = trace_of(results, row)
     assert trace.updates == [0, 1, 2, 3, 4, 6, 7]
     assert trace.measures["first"] == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     sums = [np.sum(entries) for entries in trace.measures["entries"]]
@@ -123,15 +157,14 @@ def test_traces_hold_measures_at_the_records_asked_for(
 
 def test_traces_hold_no_measures_unasked(configure: Configure, tmp_path: Path) -> None:
     problems = [{"dataset": "toy", "instances": ["eye-2"], "measured": True}]
-    results = run(
+    results = run_cells(
         configure(problems=problems, algorithms=[{"name": "perceptron"}]), output=tmp_path
     )
-    saved = Result.load(results.folder / "cells" / f"{results.rows[0]['cell']}.npz")
-    assert saved.trace.measures == {}
+    assert trace_of(results, results.rows[0]).measures == {}
 
 
 def test_a_bound_of_infinity_is_none(configure: Configure, tmp_path: Path) -> None:
-    results = run(configure(algorithms=[{"name": "unasking"}]), output=tmp_path)
+    results = run_cells(configure(algorithms=[{"name": "unasking"}]), output=tmp_path)
     assert [row["bound"] for row in rows_on_disk(results.folder)] == ["", ""]
 
 
@@ -140,13 +173,15 @@ def test_a_bound_of_infinity_is_none(configure: Configure, tmp_path: Path) -> No
     ("how", "status", "message"),
     [
         ("error", "ERROR", "RuntimeError: something broke (toys.py:"),
-        ("memory", "OUT_OF_MEMORY", "no memory left; run it on a machine with more memory"),
+        ("memory", "OUT_OF_MEMORY", "no memory left; its memory is limited to "),
     ],
 )
 def test_a_failing_cell_is_a_row(
     configure: Configure, tmp_path: Path, how: str, status: str, message: str, jobs: int
 ) -> None:
-    results = run(configure(algorithms=faulty(how)), output=tmp_path, jobs=jobs)
+    results = run_cells(
+        configure(algorithms=faulty(how)), output=tmp_path, execution=Execution(jobs=jobs)
+    )
     rows = rows_on_disk(results.folder)
     assert [row["status"] for row in rows] == ["FEASIBLE", "FEASIBLE", status, "FEASIBLE"]
     assert rows[2]["message"].startswith(message)
@@ -157,43 +192,121 @@ def test_a_failing_cell_is_a_row(
 
 
 def test_a_dying_worker_is_a_row(configure: Configure, tmp_path: Path) -> None:
-    results = run(configure(algorithms=faulty("die")), output=tmp_path, jobs=2)
+    results = run_cells(
+        configure(algorithms=faulty("die")), output=tmp_path, execution=Execution(jobs=2)
+    )
     rows = rows_on_disk(results.folder)
     assert [row["status"] for row in rows] == ["FEASIBLE", "FEASIBLE", "CRASHED", "FEASIBLE"]
-    assert rows[2]["message"] == "the worker process died (exit code 7)"
-
-
-def test_an_interrupt_keeps_the_rows_so_far(configure: Configure, tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(configure(algorithms=faulty("interrupt")), output=tmp_path)
-    assert [row["problem"] for row in rows_on_disk(tmp_path / "toy")] == ["eye-2", "eye-2"]
+    assert rows[2]["message"] == "its process ended with exit code 7 and no result"
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupt_between_cells_stops_the_workers(
+def test_an_interrupt_keeps_the_rows_so_far(
     configure: Configure, tmp_path: Path, jobs: int
 ) -> None:
-    def interrupt(done: int, total: int, row: dict[str, Any]) -> None:
-        raise KeyboardInterrupt
+    class Stopping(Progress):
+        def finished(self, done: int, total: int, row: Row) -> None:
+            if done == 2:
+                raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(configure(), output=tmp_path, jobs=jobs, progress=interrupt)
-    assert len(rows_on_disk(tmp_path / "toy")) == 1
-    assert not multiprocessing.active_children()
+        run_cells(configure(), output=tmp_path, execution=Execution(jobs=jobs), progress=Stopping())
+    assert len(rows_on_disk(tmp_path / "toy")) == 2
+    watching = Watching()
+    whole = run_cells(configure(), output=tmp_path, progress=watching)
+    assert (watching.kept, len(watching.seen)) == (2, 2)
+    assert without_clocks(whole) == without_clocks(run_cells(configure(), output=tmp_path / "new"))
 
 
-def test_progress_is_called_after_each_row_is_on_disk(configure: Configure, tmp_path: Path) -> None:
-    seen = []
+def test_progress_is_told_after_each_row_is_stored(configure: Configure, tmp_path: Path) -> None:
+    class Counting(Watching):
+        def finished(self, done: int, total: int, row: Row) -> None:
+            super().finished(done, total, row)
+            with Reader.open(tmp_path / "toy") as reader:
+                assert len(reader.rows()) == done
 
-    def progress(done: int, total: int, row: dict[str, Any]) -> None:
-        seen.append((done, total, len(rows_on_disk(tmp_path / "toy")), row["label"]))
+    watching = Counting()
+    run_cells(configure(), output=tmp_path, progress=watching)
+    assert watching.seen == [(i, 4, ("faulty", "perceptron")[i % 2]) for i in (1, 2, 3, 4)]
+    assert watching.started_labels == [label for _, _, label in watching.seen]
+    assert watching.moves > 0
 
-    run(configure(), output=tmp_path, progress=progress)
-    assert seen == [(i, 4, i, ("faulty", "perceptron")[i % 2]) for i in (1, 2, 3, 4)]
+
+def test_a_second_run_runs_nothing_again(configure: Configure, tmp_path: Path) -> None:
+    once = run_cells(configure(), output=tmp_path)
+    watching = Watching()
+    twice = run_cells(configure(), output=tmp_path, progress=watching)
+    assert twice.rows == once.rows
+    assert (watching.kept, watching.seen) == (4, [])
+
+
+def test_rows_outlive_a_change_of_the_plan(configure: Configure, tmp_path: Path) -> None:
+    once = run_cells(configure(), output=tmp_path)
+    narrow = run_cells(configure(algorithms=[{"name": "perceptron"}]), output=tmp_path)
+    assert narrow.rows == [row for row in once.rows if row["label"] == "perceptron"]
+    relabelled = [{"name": "perceptron", "label": "P"}, *configure().model_dump()["algorithms"][1:]]
+    watching = Watching()
+    wide = run_cells(configure(algorithms=relabelled), output=tmp_path, progress=watching)
+    assert watching.seen == []
+    assert [row["label"] for row in wide.rows] == ["P", "faulty"] * 2
+    assert [row["cell"] for row in wide.rows] == [row["cell"] for row in once.rows]
+
+
+def test_failures_are_run_again(configure: Configure, tmp_path: Path) -> None:
+    first = run_cells(configure(algorithms=faulty("die")), output=tmp_path)
+    assert len(first.failed) == 1
+    watching = Watching()
+    again = run_cells(configure(algorithms=faulty("die")), output=tmp_path, progress=watching)
+    assert [label for _, _, label in watching.seen] == ["faulty"]
+    assert without_clocks(again) == without_clocks(first)
+
+
+def test_the_first_failure_may_end_a_run(configure: Configure, tmp_path: Path) -> None:
+    config = configure(algorithms=faulty("error"), seeds=[0, 1])
+    results = run_cells(config, output=tmp_path, execution=Execution(fail_fast=True))
+    assert [row["status"] for row in results.rows] == ["FEASIBLE"] * 4 + ["ERROR"]
+
+
+def test_a_fresh_start_keeps_the_earlier_store(configure: Configure, tmp_path: Path) -> None:
+    once = run_cells(configure(), output=tmp_path)
+    watching = Watching()
+    run_cells(configure(), output=tmp_path, execution=Execution(fresh=True), progress=watching)
+    assert (watching.kept, len(watching.seen)) == (0, 4)
+    (earlier,) = once.folder.glob("runs-*.sqlite")
+    (certificates,) = once.folder.glob("certificates-*")
+    assert earlier.stat().st_size > 0
+    assert len(list(certificates.iterdir())) == 4
+
+
+def test_stale_rows_are_kept_until_they_are_refreshed(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = run_cells(configure(), output=tmp_path)
+    monkeypatch.setattr(runner, "digest_of", lambda *records: "0" * 64)
+    watching = Watching()
+    kept = run_cells(configure(), output=tmp_path, progress=watching)
+    assert (watching.kept, watching.stale, watching.seen) == (4, 4, [])
+    assert kept.rows == once.rows
+    refreshed = run_cells(
+        configure(), output=tmp_path, execution=Execution(refresh=True), progress=watching
+    )
+    assert len(watching.seen) == 4
+    assert {row["core"] for row in refreshed.rows} == {"0" * 8}
+
+
+def test_rows_that_are_replaced_are_told_with_the_reason(
+    configure: Configure, tmp_path: Path
+) -> None:
+    watching = Watching()
+    run_cells(configure(), output=tmp_path, progress=watching)
+    assert watching.reasons == []
+    run_cells(configure(budget={"updates": 1}), output=tmp_path, progress=watching)
+    assert watching.reasons
+    assert all(reason.endswith("the limit is 1 now") for reason in watching.reasons)
 
 
 def test_the_budget_ends_a_cell(configure: Configure, tmp_path: Path) -> None:
-    results = run(configure(budget={"updates": 1}), output=tmp_path)
+    results = run_cells(configure(budget={"updates": 1}), output=tmp_path)
     assert {row["status"] for row in results.rows} == {"UPDATE_LIMIT"}
     assert not results.failed
 
@@ -203,41 +316,21 @@ def test_a_bad_problem_stops_everything_before_the_first_cell(
 ) -> None:
     config = configure(problems=[{"dataset": "toy", "instances": ["eye-2", "absent"]}])
     with pytest.raises(DataError, match="problem absent"):
-        run(config, output=tmp_path)
+        run_cells(config, output=tmp_path)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_run_that_fails_leaves_earlier_results(configure: Configure, tmp_path: Path) -> None:
-    run(configure(), output=tmp_path)
-    before = (tmp_path / "toy" / "runs.csv").read_bytes()
-    first_cell_interrupted = [
-        {"name": "faulty", "parameters": {"how": "interrupt", "dimension": 2}}
-    ]
-    with pytest.raises(KeyboardInterrupt):
-        run(configure(algorithms=first_cell_interrupted), output=tmp_path)
-    assert (tmp_path / "toy" / "runs.csv").read_bytes() == before
-    assert not list((tmp_path / "toy").glob("*partial*"))
-
-
-def test_a_new_run_replaces_earlier_rows(configure: Configure, tmp_path: Path) -> None:
-    run(configure(), output=tmp_path)
-    before = (tmp_path / "toy" / "runs.csv").read_bytes()
-    run(configure(algorithms=[{"name": "perceptron"}]), output=tmp_path)
-    assert len(rows_on_disk(tmp_path / "toy")) == 2
-    assert (tmp_path / "toy" / "runs.previous.csv").read_bytes() == before
 
 
 def test_results_need_a_folder_that_can_be_written_to(configure: Configure, tmp_path: Path) -> None:
     (tmp_path / "toy").write_text("a file")
-    with pytest.raises(ConfigError, match=r"results cannot be written there .* --output"):
-        run(configure(), output=tmp_path)
+    with pytest.raises(ConfigError, match="toy is not a folder; rename it, or"):
+        run_cells(configure(), output=tmp_path)
 
 
 def test_cells_that_are_the_same_are_refused(configure: Configure, tmp_path: Path) -> None:
     problems = [{"dataset": "toy", "instances": ["eye-2"], "grid": {"scale": [1, 1.0]}}]
     said = r"problem eye-2 scale=1\.0: its data are those of eye-2 scale=1,"
     with pytest.raises(ConfigError, match=said):
-        run(configure(problems=problems), output=tmp_path)
+        run_cells(configure(problems=problems), output=tmp_path)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -252,7 +345,7 @@ def test_relative_paths_start_from_the_configuration(
         " algorithms: [{name: perceptron}]}"
     )
     monkeypatch.chdir(tmp_path)
-    results = run("folder/a.yaml", overrides=["seeds=[0, 1]"], jobs=jobs)
+    results = run_cells("folder/a.yaml", overrides=["seeds=[0, 1]"], execution=Execution(jobs=jobs))
     assert results.folder == Path("results/e")
     assert [row["dimension"] for row in results.rows] == [4, 4]
 
@@ -273,22 +366,22 @@ def test_data_that_change_during_a_run_are_an_error(
         return problems
 
     monkeypatch.setattr(runner, "load_problems", load_then_change)
-    results = run(config, jobs=2)
+    results = run_cells(config, execution=Execution(jobs=2))
     assert [row["status"] for row in results.rows] == ["FEASIBLE", "ERROR"]
     assert "its data changed during the run" in results.rows[1]["message"]
 
 
 def test_an_unknown_configuration_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"quikstart: no such file.*did you mean 'quickstart'"):
-        run("quikstart", output=tmp_path)
+        run_cells("quikstart", output=tmp_path)
 
 
 def test_no_jobs_are_refused(configure: Configure) -> None:
     with pytest.raises(ConfigError, match="received 0 jobs; allowed: 1 or more"):
-        run(configure(), jobs=0)
+        run_cells(configure(), execution=Execution(jobs=0))
 
 
 def test_the_configuration_in_use_is_kept(configure: Configure, tmp_path: Path) -> None:
-    results = run(configure(), overrides=["title=Other"], output=tmp_path)
+    results = run_cells(configure(), overrides=["title=Other"], output=tmp_path)
     kept = ExperimentConfig.model_validate_json((results.folder / "config.json").read_text())
     assert kept == configure(title="Other")

@@ -187,7 +187,7 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
     for path, message in [
         (latin, f"{latin}:2: not UTF-8 text; save the file as UTF-8"),
         (large, f"larger than {MOST_BYTES} bytes"),
-        (tmp_path, "no such file; give the path of a YAML file"),
+        (tmp_path, "no file; give the path of a YAML file"),
         (tmp_path / "none.yaml", "no such file"),
         (tmp_path / "nul\0", "no such file"),
     ]:

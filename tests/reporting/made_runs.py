@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from perceptron_lab.experiments.cells.cell_run import Outcome
+from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.storage.store import Store
+from perceptron_lab.experiments.storage.stored import Planned
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.results import Bound, Result, Status, Trace
 
@@ -105,10 +109,48 @@ def make_result(trace: Trace, bound: Bound | None = None) -> Result:
     )
 
 
-def write_folder(folder: Path, rows: list[Row], results: dict[str, Result]) -> Evidence:
-    """Write ``runs.csv`` and the results of cells, and return the evidence in the folder."""
-    (folder / "cells").mkdir(exist_ok=True)
-    pd.DataFrame(rows).to_csv(folder / "runs.csv", index=False)
-    for cell, result in results.items():
-        result.save(folder / "cells" / f"{cell}.npz")
+CONFIG: dict[str, Any] = {
+    "experiment": "made",
+    "problems": [{"dataset": "maxcut", "instances": ["torus-3x3"]}],
+    "algorithms": [{"name": "ellipsoid"}],
+}
+
+
+def write_folder(
+    folder: Path,
+    rows: Iterable[Row],
+    results: Mapping[str, Result] | None = None,
+    config: dict[str, Any] | None = None,
+) -> Evidence:
+    """Write rows and the results of cells as a run does, and return the evidence in the folder."""
+    rows = list(rows)
+    found = results or {}
+    with Store.open(folder) as store:
+        planned = [planned_of(row) for row in rows]
+        described = {"id": "machine"}
+        store.begin(ExperimentConfig.model_validate(config or CONFIG), folder, described, planned)
+        for row, one in zip(rows, planned, strict=True):
+            outcome = Outcome(Status(row["status"]), "", found.get(row["cell"]))
+            row = row | {"environment": "machine"}
+            store.add(one, row, outcome, core="0" * 64, limits=ProcessLimits())
     return Evidence.of_folder(folder)
+
+
+def planned_of(row: Row) -> Planned:
+    """Return the cell that a row is of."""
+    settings = {
+        "dataset": "made",
+        "dataset_parameters": {},
+        "instance": row["problem"],
+        "algorithm": row["label"],
+        "parameters": {},
+        "oracle": [],
+        "goal": "decide",
+        "seed": row["seed"],
+    }
+    return Planned(row["cell"], row["problem"], row["label"], row["problem"], "0" * 64, settings)
+
+
+def rows_of(runs: pd.DataFrame) -> list[Row]:
+    """Return the lines of a frame as rows."""
+    return [{str(name): value for name, value in row.items()} for row in runs.to_dict("records")]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,15 +15,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments import run
 from perceptron_lab.experiments.config import ExperimentConfig
+from perceptron_lab.experiments.runner import run_cells
 from perceptron_lab.goals import Budget
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.curves import Curve
 from perceptron_lab.reporting.figures.certificates import certificates, least_upper, scale_bounds
 from perceptron_lab.reporting.figures.drawing import render
 from tests.reporting.drawn_lines import heights
-from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder
+from tests.reporting.made_runs import make_row, make_trace
 
 NAN = math.nan
 
@@ -40,7 +41,7 @@ def experiment(folder: Path, **changes: Any) -> Evidence:
         "seeds": [0, 1],
     }
     checked = ExperimentConfig.model_validate(config | changes)
-    return Evidence.of_folder(run(checked, output=folder).folder)
+    return Evidence.of_folder(run_cells(checked, output=folder).folder)
 
 
 def curve(*bounds: float) -> Curve:
@@ -79,10 +80,9 @@ def test_another_goal_has_no_epsilon(tmp_path: Path) -> None:
     assert render(certificates, given, "T", "png") == render(certificates, given, "T", "png")
 
 
-def test_without_the_configuration_the_goal_is_not_known(tmp_path: Path) -> None:
-    trace = make_trace([0, 1], [-1.0, -1.0], [1.0, 0.5])
-    given = write_folder(tmp_path, [make_row("a", "L", cell="c")], {"c": make_result(trace)})
-    with pytest.raises(DataError, match="no results there"):
+def test_rows_alone_do_not_tell_the_goal() -> None:
+    given = Evidence.of_runs(pd.DataFrame([make_row("a", "L", cell="c")]))
+    with pytest.raises(DataError, match=r"needs .* experiment's store, but only rows"):
         certificates(given)
 
 

@@ -140,5 +140,5 @@ def test_a_run_that_never_moved_is_not_drawn(tmp_path: Path) -> None:
 
 def test_a_missing_result_is_an_error(tmp_path: Path) -> None:
     given = write_folder(tmp_path, [make_row("a", "L", cell="c")], {})
-    with pytest.raises(DataError, match=r"c\.npz: not a result that can be read"):
+    with pytest.raises(DataError, match="the store has no trace of the cell c"):
         draw_courses(given, QUANTITY)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,7 +16,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.figures import FIGURES
 from perceptron_lab.reporting.figures.ellipses import separations
 from perceptron_lab.results import FloatArray, Result, Status, Trace
-from tests.reporting.made_runs import Row, make_result, make_row, make_trace
+from tests.reporting.made_runs import Row, make_result, make_row, make_trace, write_folder
 
 SETS: list[dict[str, Any]] = [
     {"dimension": 2, "ratio": 1.5, "training": 8},
@@ -60,17 +58,15 @@ def arrays(record: EllipsoidSets) -> dict[str, list[FloatArray]]:
 def evidence(folder: Path, chosen: list[dict[str, Any]], keep: bool = True) -> Evidence:
     """Write an experiment's folder, as the runner does."""
     rows: list[Row] = []
-    (folder / "cells").mkdir()
+    results: dict[str, Result] = {}
     for number, parameters in enumerate(chosen):
         record = EllipsoidSets(**parameters)
         (name,) = record.names()
         rows.append(make_row(name, "ellipsoid", cell=f"c{number}", seed=SEED))
         trace = Trace(measures=arrays(record) if keep else {})
         result = make_result(make_trace([1], [0.0]))
-        Result(**vars(result) | {"trace": trace, "status": Status.FEASIBLE}).save(
-            folder / "cells" / f"c{number}.npz"
-        )
-    pd.DataFrame(rows).to_csv(folder / "runs.csv", index=False)
+        changed = {"trace": trace, "status": Status.FEASIBLE}
+        results[f"c{number}"] = Result(**vars(result) | changed)
     config = {
         "experiment": "made",
         "title": "made",
@@ -78,8 +74,7 @@ def evidence(folder: Path, chosen: list[dict[str, Any]], keep: bool = True) -> E
         "algorithms": [{"name": "ellipsoid-separation", "parameters": {"components": None}}],
         "seeds": [SEED],
     }
-    (folder / "config.json").write_text(json.dumps(config))
-    return Evidence.of_folder(folder)
+    return write_folder(folder, rows, results, config)
 
 
 def curve(axes: Axes, label: str) -> FloatArray:

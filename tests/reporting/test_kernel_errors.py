@@ -10,7 +10,6 @@ import pytest
 
 from perceptron_lab.datasets.tabular import Tabular, held_out_labels
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.figures.figure_2 import figure_2
 from perceptron_lab.reporting.kernel_errors import ITERATIONS, kernel_errors, snapshot
@@ -23,14 +22,16 @@ WINE = Tabular(source="wine", test_fraction=0.5)
 UPDATES = [0, 1, *ITERATIONS]
 
 
-def config(*problems: dict[str, Any]) -> str:
-    wine = {"dataset": "tabular", "source": "wine", "test_fraction": 0.5}
-    tree = {
+def config(*sources: str) -> dict[str, Any]:
+    """Return the configuration of an experiment on one-versus-rest problems, of wine by default."""
+    return {
         "experiment": "e",
-        "problems": list(problems) or [wine],
+        "problems": [
+            {"dataset": "tabular", "source": source, "test_fraction": 0.5}
+            for source in sources or ("wine",)
+        ],
         "algorithms": [{"name": "perceptron"}],
     }
-    return ExperimentConfig.model_validate(tree).model_dump_json()
 
 
 def decisions(index: int, seed: int, wrong: int) -> FloatArray:
@@ -57,8 +58,7 @@ def wine(folder: Path, label: str, *, seeds: int = 1, **course: Any) -> Evidence
             rows.append(make_row(problem, label, seed=seed, cell=cell))
             trace = trace_of(index, seed, course.get("wrong", {}), updates)
             results[cell] = make_result(trace)
-    (folder / "config.json").write_text(config())
-    return write_folder(folder, rows, results)
+    return write_folder(folder, rows, results, config())
 
 
 def count_wrong(seed: int, wrong: int) -> float:
@@ -104,7 +104,9 @@ def test_a_seed_without_one_of_its_classifiers_is_counted_and_left_out(tmp_path:
     kept = {key: evidence.frame.loc[failed, key].item() for key in ("cell", "problem", "label")}
     broken = kept | {"seed": 0, **NOTHING, "status": "CRASHED"}
     rows = [broken if one["cell"] is None else one for one in rows]
-    found = kernel_errors(write_folder(tmp_path, rows, {}))
+    traces = {cell: evidence.trace(cell) for cell in evidence.frame["cell"][~failed]}
+    results = {cell: make_result(trace) for cell, trace in traces.items() if trace is not None}
+    found = kernel_errors(write_folder(tmp_path, rows, results, config()))
     assert [(len(e.errors), e.incomplete) for e in found] == [(1, 1)] * 5
     assert found[0].endings == "FEASIBLE (5 of 6), CRASHED (1 of 6)"
 
@@ -114,8 +116,7 @@ def test_a_label_without_any_result_is_a_cross_at_the_edge(tmp_path: Path) -> No
         make_row(problem, "MP", cell=problem, **NOTHING | {"status": "ERROR"})
         for problem in CLASSES
     ]
-    (tmp_path / "config.json").write_text(config())
-    evidence = write_folder(tmp_path, rows, {})
+    evidence = write_folder(tmp_path, rows, {}, config())
     assert TABLES["table_figure_2"](evidence).frame["median"].isna().all()
     (line,) = figure_2(evidence).axes[0].get_lines()
     assert (line.get_marker(), len(line.get_xdata())) == ("x", 5)
@@ -152,18 +153,12 @@ def test_other_problems_are_refused_by_name(tmp_path: Path, problem: str) -> Non
 
 
 def test_every_class_is_needed(tmp_path: Path) -> None:
-    wine(tmp_path, "MP")
-    evidence = write_folder(tmp_path, [make_row(CLASSES[1], "MP", cell="01MP")], {})
+    evidence = write_folder(tmp_path, [make_row(CLASSES[1], "MP")], {}, config())
     with pytest.raises(DataError, match="no runs of wine-0-rest, wine-2-rest; run every class"):
         kernel_errors(evidence)
 
 
 def test_classes_of_two_datasets_are_refused(tmp_path: Path) -> None:
-    problems = [
-        {"dataset": "tabular", "source": source, "test_fraction": 0.5}
-        for source in ("wine", "digits")
-    ]
-    (tmp_path / "config.json").write_text(config(*problems))
     rows = [make_row(problem, "MP") for problem in (*CLASSES, "digits-0-rest")]
     with pytest.raises(DataError, match="its problems belong to several datasets"):
-        kernel_errors(write_folder(tmp_path, rows, {}))
+        kernel_errors(write_folder(tmp_path, rows, {}, config("wine", "digits")))

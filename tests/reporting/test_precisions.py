@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,47 @@ def test_what_hard_ellipsoids_prove_is_stated() -> None:
     assert "$t \\leq 1.2e-09$" in made.latex("Title")
     # rye is none of the thesis's.
     assert made.frame["thesis SVM k30"].isna().tolist() == [False, False, False, True, False, True]
+
+
+def test_table_8_1_is_printed_in_blocks_that_fit_a_page() -> None:
+    labels = {
+        "hard a": 30, "hard b": 30, "soft k30": 30, "svm k30": 30, "linear k30": 30,
+        "soft k200": 200, "svm k200": 200, "linear k200": 200, "soft full": None,
+    }  # fmt: skip
+    rows = [
+        learnt("earn", label, 0.5, parameters=json.dumps({"components": components}))
+        for label, components in labels.items()
+    ]
+    made = table("table_8_1", rows)
+    printed = made.latex("A & B")
+    parts = printed.split("\\begin{longtable}")[1:]
+    widths = [part.partition("}")[0].removeprefix("{") for part in parts]
+    # The thesis and the hard ellipsoids with what they prove; all others.
+    assert widths == ["lrrrrlrl", "lrrrrrrr"]
+    assert printed.count("\\caption{A \\& B}") == printed.count("\\addtocounter{table}{-1}") == 1
+    for part, width in zip(parts, widths, strict=True):
+        body = part.partition("\\endhead")[2].partition("\\bottomrule")[0]
+        lines = [line for line in body.splitlines() if line.endswith("\\\\")]
+        assert [line.split(" & ")[0] for line in lines] == ["earn", "mean"]
+        assert {line.count(" & ") + 1 for line in lines} == {len(width)}
+    assert "\\shortstack[r]{linear\\\\k200}" in parts[1]
+    # The CSV is one table.
+    assert set(labels) < set(made.frame.columns)
+
+
+def test_fits_that_did_not_converge_are_named_below_the_table() -> None:
+    converged = {"measure.converged": 1.0}
+    rows = [
+        learnt("earn", "soft", 0.5, **converged),
+        learnt("earn", "svm", 0.5, **converged),
+        learnt("corn", "soft", 0.5, **converged),
+        learnt("corn", "svm", 0.5, **{"measure.converged": 0.0}),
+    ]
+    for name in ("table_8_1", "rare_categories"):
+        assert "were ended: svm 50\\,\\%." in table(name, rows).latex("Title")
+        assert "were ended" not in table(name, rows[:3]).latex("Title")
+    frame = table("learners", rows).frame
+    assert frame["proved"].fillna("").tolist() == ["", "", "", "not converged (1 of 1)"]
 
 
 def test_the_note_names_every_choice_of_the_documents(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,6 +271,39 @@ def test_learners_with_other_components_are_not_compared(tmp_path: Path) -> None
     svm = evidence.frame["label"] == "svm"
     evidence.frame.loc[svm, "parameters"] = '{"components": 200}'
     assert differences(evidence) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "compared"),
+    [
+        ({"feature_kernel": "rbf"}, {"feature_kernel": "linear"}, False),
+        ({"feature_kernel": "rbf", "gamma": 0.5}, {"feature_kernel": "rbf"}, False),
+        ({"feature_kernel": "rbf", "gamma": 0.5}, {"feature_kernel": "rbf", "gamma": 0.5}, True),
+        ({"feature_kernel": "linear"}, {}, True),
+    ],
+)
+def test_learners_with_features_of_other_kernels_are_not_compared(
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], compared: bool
+) -> None:
+    evidence = scored(tmp_path, {"soft": 1.0, "svm": 1.0}, seeds=1)
+    for label, parameters in (("soft", first), ("svm", second)):
+        own = evidence.frame["label"] == label
+        evidence.frame.loc[own, "parameters"] = json.dumps(parameters)
+    assert bool(differences(evidence)) is compared
+
+
+def test_the_mean_difference_needs_the_same_seeds_of_every_problem(tmp_path: Path) -> None:
+    evidence = scored(tmp_path, {"soft": 3.0, "svm": 0.5})
+    lost = (evidence.frame["problem"] == "corn") & (evidence.frame["seed"] == 1)
+    evidence.frame.loc[lost & (evidence.frame["label"] == "svm"), "measure.average_precision"] = (
+        None
+    )
+    found = {one.problem: one for one in differences(evidence)}
+    assert [found[name].seeds for name in ("earn", "corn", "mean")] == [2, 1, 1]
+    assert found["corn"].interval is not None
+    assert found["mean"].interval is None
+    printed = TABLES["precision_differences"](evidence)
+    assert printed.frame.set_index("problem")["difference"].isna().tolist() == [False, False, True]
 
 
 def test_the_figure_has_a_panel_per_learner_and_a_line_per_category() -> None:

@@ -1,4 +1,4 @@
-"""Reading and checking ``runs.csv``: a table that does not mean anything is refused by name."""
+"""Reading and checking the runs: a table that does not mean anything is refused by name."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.reporting.runs import REQUIRED, checked_runs, read_runs
+from tests.reporting.made_runs import rows_of, write_folder
 
 
 def test_a_written_table_reads_back_as_it_was(runs: pd.DataFrame, tmp_path: Path) -> None:
-    runs.to_csv(tmp_path / "runs.csv", index=False)
+    write_folder(tmp_path, rows_of(runs))
     expected = checked_runs(runs)
-    pd.testing.assert_frame_equal(
-        read_runs(tmp_path / "runs.csv")[list(REQUIRED)], expected[list(REQUIRED)]
-    )
+    pd.testing.assert_frame_equal(read_runs(tmp_path)[list(REQUIRED)], expected[list(REQUIRED)])
     assert expected["queries"].tolist() == [313, 173, 209, 167]
 
 
@@ -35,8 +34,8 @@ def test_the_runs_given_are_not_changed(troubled: pd.DataFrame) -> None:
 
 
 def test_names_that_look_like_missing_values_stay_names(runs: pd.DataFrame, tmp_path: Path) -> None:
-    runs.assign(label=["NA", "nan", "NA", "nan"]).to_csv(tmp_path / "runs.csv", index=False)
-    assert read_runs(tmp_path / "runs.csv")["label"].tolist() == ["NA", "nan", "NA", "nan"]
+    write_folder(tmp_path, rows_of(runs.assign(label=["NA", "nan", "NA", "nan"])))
+    assert read_runs(tmp_path)["label"].tolist() == ["NA", "nan", "NA", "nan"]
 
 
 @pytest.mark.parametrize(
@@ -88,35 +87,29 @@ def test_two_algorithms_under_one_label_are_refused(runs: pd.DataFrame) -> None:
         checked_runs(pd.concat([runs, runs.iloc[:1]]))
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"runs\.csv: no such file; `plab run"):
-        read_runs(tmp_path / "runs.csv")
+def test_missing_results_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no results there; `plab run CONFIG` makes them"):
+        read_runs(tmp_path)
 
 
-@given(content=st.binary(max_size=200))
-def test_any_bytes_are_a_table_or_a_data_error(
-    content: bytes, tmp_path_factory: pytest.TempPathFactory
+def test_nothing_but_the_store_is_read(runs: pd.DataFrame, tmp_path: Path) -> None:
+    write_folder(tmp_path, rows_of(runs))
+    (tmp_path / "runs.csv").write_text("problem\nother\n")
+    assert read_runs(tmp_path)["problem"].tolist() == runs["problem"].tolist()
+
+
+@given(cut=st.integers(min_value=0, max_value=70_000))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_truncated_store_never_gains_or_alters_proofs(
+    cut: int, runs: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    path = tmp_path_factory.mktemp("bytes") / "runs.csv"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match=r"runs\.csv"):
-        read_runs(path)
-
-
-@given(cut=st.integers(min_value=0, max_value=500))
-def test_a_truncated_file_never_gains_or_alters_proofs(
-    cut: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    rows = [f"c{i},p{i},9,101,PRA,0,3,4,4,0.5,-1,1,,UPDATE_LIMIT,false" for i in range(5)]
-    head = (
-        "cell,problem,constraints,dimension,label,seed,updates,queries,products,seconds,"
-        "margin_lower,margin_upper,bound,status,proved"
-    )
-    path = tmp_path_factory.mktemp("cut") / "runs.csv"
-    path.write_text("\n".join([head, *rows])[:cut])
+    folder = tmp_path_factory.mktemp("cut")
+    write_folder(folder, rows_of(runs.assign(status="UPDATE_LIMIT", proved=False)))
+    store = folder / "runs.sqlite"
+    store.write_bytes(store.read_bytes()[:cut])
     try:
-        runs = read_runs(path)
-    except DataError:
+        found = read_runs(folder)
+    except (DataError, ConfigError):
         return
-    assert not runs["proved"].any()
-    assert set(runs["status"]) == {"UPDATE_LIMIT"}
+    assert not found["proved"].any()
+    assert set(found["status"]) == {"UPDATE_LIMIT"}

@@ -8,37 +8,38 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.errors import ConfigError, DataError, StoreError
 from perceptron_lab.experiments import config
 from perceptron_lab.reporting import Evidence, check_report, write_report
 from perceptron_lab.reporting.figures import FIGURES
 from perceptron_lab.reporting.tables import TABLES
+from tests.reporting.made_runs import rows_of, write_folder
 
 REPORT = {"tables": ["table_6_1"], "figures": ["table_6_1"]}
 
 
 @pytest.fixture
 def folder(runs: pd.DataFrame, tmp_path: Path) -> Path:
-    runs.to_csv(tmp_path / "runs.csv", index=False)
+    write_folder(tmp_path, rows_of(runs))
     return tmp_path
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 def test_the_files_written_are_returned(folder: Path) -> None:
     paths = write_report(folder, REPORT, "A title")
     names = [f"table_6_1.{suffix}" for suffix in ("csv", "tex", "png", "pdf")]
     assert paths == [folder / name for name in names]
-    assert set(contents(folder)) == {"runs.csv", *names}
+    assert set(contents(folder)) == {"runs.sqlite", ".lock", *names}
 
 
 def test_the_csv_has_full_precision_and_spells_truth_as_the_runs_do(
     runs: pd.DataFrame, tmp_path: Path
 ) -> None:
     runs["seconds"] = [0.1 + 0.2, 1 / 3, 1e-9, 12345.678901234567]
-    runs.to_csv(tmp_path / "runs.csv", index=False)
+    write_folder(tmp_path, rows_of(runs))
     write_report(tmp_path, {"tables": ["table_6_1"]}, "t")
     text = (tmp_path / "table_6_1.csv").read_text()
     written = pd.read_csv(tmp_path / "table_6_1.csv", dtype=str)
@@ -57,7 +58,7 @@ def test_writing_twice_gives_the_same_bytes(folder: Path) -> None:
 @pytest.mark.parametrize("report", [{}, {"tables": [], "figures": []}])
 def test_an_empty_report_writes_nothing(folder: Path, report: Mapping[str, list[str]]) -> None:
     assert write_report(folder, report, "t") == []
-    assert set(contents(folder)) == {"runs.csv"}
+    assert set(contents(folder)) == {"runs.sqlite", ".lock"}
 
 
 def test_a_failed_report_leaves_the_earlier_one(
@@ -85,7 +86,7 @@ def test_a_failed_write_leaves_the_earlier_file_and_nothing_beside_it(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(StoreError, match=r"table_6_1\.csv cannot be written \(No space left"):
         write_report(folder, REPORT, "Another title")
     assert contents(folder) == before
 
@@ -108,7 +109,7 @@ def test_unknown_names_are_refused_before_anything_is_read(
 
 
 def test_missing_runs_are_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"runs\.csv: no such file"):
+    with pytest.raises(DataError, match="no results there"):
         write_report(tmp_path, REPORT, "t")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -12,22 +13,18 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.task import Examples, Task
-from perceptron_lab.ellipsoids.learners.extraction import (
-    Components,
-    Extracted,
-    extract,
-    extraction,
-)
-from perceptron_lab.ellipsoids.learning import PROVED, Learned
+from perceptron_lab.ellipsoids.assessment import ranks
+from perceptron_lab.ellipsoids.learners.extraction import CHECKED, Extracted, OnFeatures, extract
+from perceptron_lab.ellipsoids.learning import PROVED, Learned, Reproved
 from perceptron_lab.ellipsoids.separation import Separation
+from perceptron_lab.ellipsoids.separation_proof import proof_arrays, prove_separation
 from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
 from perceptron_lab.errors import NumericalError
-from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray, Status
 
 
-@dataclass(frozen=True, config=STRICT)
-class EllipsoidSeparation:
+@dataclass(frozen=True, config=CHECKED)
+class EllipsoidSeparation(OnFeatures):
     """The hard ellipsoid: maximal separation ratio on Gram-Schmidt features.
 
         maximise t over E^ >= 0 with x^'E^x^ <= 1 (positives), x^'E^x^ >= 1 + t (negatives),
@@ -55,6 +52,11 @@ class EllipsoidSeparation:
     ----------
     components
         k, 1 or more (default 30); None for the examples as they are, which must be dense.
+    feature_kernel
+        Of the features: ``linear`` (default) x'z, ``polynomial`` (1 + gamma x'z)^polynomial_degree,
+        ``rbf`` exp(-gamma norm(x - z)^2).
+    gamma, polynomial_degree
+        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
     below_positives
         Whether k is lowered to the number of different positives less 1 (but not below 1), without
         which the problem is unbounded (default false).
@@ -76,7 +78,6 @@ class EllipsoidSeparation:
     `Kharechko2009`, (7.9), (8.2), Table 8.1.
     """
 
-    components: Components = 30
     below_positives: bool = False
     solver: SolverName = "central-path"
     inseparable: Literal["solver", "central-path"] = "solver"
@@ -88,7 +89,7 @@ class EllipsoidSeparation:
         began = time.process_time()
         positive = task.labels > 0
         positives = _different(task.examples[positive])
-        known = extract(task, extraction(self._components(positives), seed))
+        known = extract(task, self._lowered(positives).transformer(seed))
         found = self._separation(known, positive)
         status = found.status if found.proved and found.status in PROVED else Status.FITTED
         scores = found.decision_values(known.test)
@@ -104,12 +105,34 @@ class EllipsoidSeparation:
             | {"positives": float(positives), "cpu_seconds": seconds},
             arrays=_arrays(found),
             certificate=_certificate(found),
+            proof=proof_arrays(found) if status in PROVED else {},
         )
 
-    def _components(self, positives: int) -> Components:
+    def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
+        """Prove again what ``learn`` proved, on features extracted anew; nothing is solved.
+
+        Raises
+        ------
+        DataError
+            If the arrays do not belong to such a task.
+        """
+        positive = task.labels > 0
+        positives = _different(task.examples[positive])
+        known = extract(task, self._lowered(positives).transformer(seed))
+        found = prove_separation(
+            known.training[positive],
+            known.training[~positive],
+            proof,
+            whiten=self.whiten,
+            negligible=MaximalSeparation().negligible,
+        )
+        bounds = {"ratio_lower": found.ratio_lower, "ratio_upper": found.ratio_upper}
+        return Reproved(found.status, bounds, found.message)
+
+    def _lowered(self, positives: int) -> OnFeatures:
         if self.components is None or not self.below_positives:
-            return self.components
-        return max(1, min(self.components, positives - 1))
+            return self
+        return replace(self, components=max(1, min(self.components, positives - 1)))
 
     def _separation(self, known: Extracted, positive: Any) -> Separation:
         inside, outside = known.training[positive], known.training[~positive]
@@ -117,7 +140,7 @@ class EllipsoidSeparation:
             solver=self.solver, tolerance=self.tolerance, whiten=self.whiten
         )
         found = problem.fit(inside, outside)
-        if self.inseparable == "solver" or found.ratio_lower > 0.0 or found.ratio > _NEGLIGIBLE:
+        if self.inseparable == "solver" or ranks(found):
             return found
         try:
             return replace(problem, solver="central-path").fit(inside, outside)
@@ -125,7 +148,6 @@ class EllipsoidSeparation:
             return replace(found, message=f"{found.message}; ranked by the solver, since {error}")
 
 
-_NEGLIGIBLE = 1e-6
 DRAWN = 3
 """The most coordinates of examples whose ellipsoid is kept with the result, for figures."""
 

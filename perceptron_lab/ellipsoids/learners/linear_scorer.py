@@ -8,7 +8,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.ellipsoids.controls import LinearScorer
-from perceptron_lab.ellipsoids.learners.extraction import Components
+from perceptron_lab.ellipsoids.learners.extraction import CHECKED, OnFeatures
 from perceptron_lab.ellipsoids.learners.tuned import (
     REGULARISATIONS,
     Candidates,
@@ -17,11 +17,10 @@ from perceptron_lab.ellipsoids.learners.tuned import (
 )
 from perceptron_lab.ellipsoids.learning import Learned
 from perceptron_lab.ellipsoids.tuning import Grid
-from perceptron_lab.goals import STRICT
 
 
-@dataclass(frozen=True, config=STRICT)
-class TunedLinearScorer:
+@dataclass(frozen=True, config=CHECKED)
+class TunedLinearScorer(OnFeatures):
     """The soft ellipsoid without its quadratic term, its regularisation chosen likewise.
 
     f(x) = -(2 g'x + c), see :class:`~perceptron_lab.ellipsoids.controls.LinearScorer`: what an
@@ -32,6 +31,11 @@ class TunedLinearScorer:
     components
         The number of Gram-Schmidt features, 1 or more (default 30); None for the examples as they
         are, dense or sparse.
+    feature_kernel
+        Of these features: ``linear`` (default) x'z, ``polynomial``
+        (1 + gamma x'z)^polynomial_degree, or ``rbf`` exp(-gamma norm(x - z)^2).
+    gamma, polynomial_degree
+        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
     regularisations
         What is tried, each above 0 (default 1e-2 to 1e-8).
     class_weight
@@ -40,7 +44,6 @@ class TunedLinearScorer:
         Of the cross-validation, 2 or more (default 3).
     """
 
-    components: Components = 30
     regularisations: Candidates = REGULARISATIONS
     class_weight: Literal["balanced"] | None = None
     folds: Folds = 3
@@ -50,4 +53,4 @@ class TunedLinearScorer:
         grid = Grid(
             LinearScorer(class_weight=self.class_weight), {"regularisation": self.regularisations}
         )
-        return learn_tuned(grid, task, self.components, self.folds, seed)
+        return learn_tuned(grid, task, self.transformer(seed), self.folds, seed)

@@ -16,11 +16,10 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.ellipsoids.controls import PolynomialSvm
 from perceptron_lab.ellipsoids.kernel_rows import KernelRows
-from perceptron_lab.ellipsoids.learners.extraction import Components
+from perceptron_lab.ellipsoids.learners.extraction import CHECKED, OnFeatures
 from perceptron_lab.ellipsoids.learners.tuned import Candidates, Folds, learn_tuned
 from perceptron_lab.ellipsoids.learning import Learned
 from perceptron_lab.ellipsoids.tuning import Grid
-from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.kernels import Polynomial
 
 MOST_KERNELS = 1
@@ -29,8 +28,8 @@ MOST_KERNELS = 1
 _kept: OrderedDict[tuple[str, Polynomial], tuple[KernelRows, float]] = OrderedDict()
 
 
-@dataclass(frozen=True, config=STRICT)
-class TunedPolynomialSvm:
+@dataclass(frozen=True, config=CHECKED)
+class TunedPolynomialSvm(OnFeatures):
     """The soft-margin machine with the kernel (1 + x'z)^degree, C chosen by cross-validation.
 
     See :class:`~perceptron_lab.ellipsoids.controls.PolynomialSvm`; with degree 2 it may draw any
@@ -44,11 +43,16 @@ class TunedPolynomialSvm:
     ----------
     components
         The number of Gram-Schmidt features, 1 or more (default 30); None for the examples as they
-        are.
+        are, dense or sparse.
+    feature_kernel
+        Of these features: ``linear`` (default) x'z, ``polynomial``
+        (1 + gamma x'z)^polynomial_degree, or ``rbf`` exp(-gamma norm(x - z)^2).
+    gamma, polynomial_degree
+        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
     penalties
         The values of C that are tried, each above 0 (default 1e-2 to 1e4).
     degree
-        Of the kernel, 1 or more (default 2).
+        Of the machine's own kernel, 1 or more (default 2).
     class_weight
         ``balanced``, or None (default).
     folds
@@ -57,7 +61,6 @@ class TunedPolynomialSvm:
         LIBSVM's at most in one fit, 1 or more (default 10 million).
     """
 
-    components: Components = 30
     penalties: Candidates = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
     degree: Annotated[int, Field(ge=1)] = 2
     class_weight: Literal["balanced"] | None = None
@@ -72,7 +75,7 @@ class TunedPolynomialSvm:
         )
         grid = Grid(model, {"penalty": self.penalties})
         if self.components is not None or not sp.issparse(task.examples):
-            return learn_tuned(grid, task, self.components, self.folds, seed)
+            return learn_tuned(grid, task, self.transformer(seed), self.folds, seed)
         rows, seconds = _kernel_rows(kernel, task)
         count = len(task.labels)
         indices = np.arange(rows.shape[0])

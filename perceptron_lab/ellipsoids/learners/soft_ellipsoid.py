@@ -8,7 +8,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.task import Task
-from perceptron_lab.ellipsoids.learners.extraction import Components
+from perceptron_lab.ellipsoids.learners.extraction import CHECKED, OnFeatures
 from perceptron_lab.ellipsoids.learners.tuned import (
     REGULARISATIONS,
     Candidates,
@@ -18,11 +18,10 @@ from perceptron_lab.ellipsoids.learners.tuned import (
 from perceptron_lab.ellipsoids.learning import Learned
 from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
 from perceptron_lab.ellipsoids.tuning import Grid
-from perceptron_lab.goals import STRICT
 
 
-@dataclass(frozen=True, config=STRICT)
-class TunedSoftEllipsoid:
+@dataclass(frozen=True, config=CHECKED)
+class TunedSoftEllipsoid(OnFeatures):
     """The soft-margin ellipsoid, its regularisation chosen by cross-validation.
 
     f(x) = -(|L'x|^2 + 2 g'x + c) with the squared hinge of a margin of 1 and low rank, see
@@ -34,6 +33,11 @@ class TunedSoftEllipsoid:
     components
         The number of Gram-Schmidt features, 1 or more (default 30); None for the examples as they
         are, dense or sparse.
+    feature_kernel
+        Of these features: ``linear`` (default) x'z, ``polynomial``
+        (1 + gamma x'z)^polynomial_degree, or ``rbf`` exp(-gamma norm(x - z)^2).
+    gamma, polynomial_degree
+        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
     rank
         Columns of L, 0 or more (default 20).
     regularisations
@@ -47,7 +51,6 @@ class TunedSoftEllipsoid:
         Of the cross-validation, 2 or more (default 3).
     """
 
-    components: Components = 30
     rank: Annotated[int, Field(ge=0)] = 20
     regularisations: Candidates = REGULARISATIONS
     class_weight: Literal["balanced"] | None = None
@@ -60,4 +63,4 @@ class TunedSoftEllipsoid:
             rank=self.rank, class_weight=self.class_weight, tolerance=self.tolerance, seed=seed
         )
         grid = Grid(model, {"regularisation": self.regularisations})
-        return learn_tuned(grid, task, self.components, self.folds, seed)
+        return learn_tuned(grid, task, self.transformer(seed), self.folds, seed)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.ellipsoids.learners.extraction import Components, extract, extraction
+from perceptron_lab.ellipsoids.learners.extraction import extract
 from perceptron_lab.ellipsoids.learning import Learned
 from perceptron_lab.ellipsoids.models import Examples, Model
 from perceptron_lab.ellipsoids.tuning import Grid, Trial, tune
@@ -58,7 +58,9 @@ class Choice:
     folds: int
 
 
-def learn_tuned(grid: Grid, task: Task, components: Components, folds: int, seed: int) -> Learned:
+def learn_tuned(
+    grid: Grid, task: Task, features: GramSchmidtFeatures | None, folds: int, seed: int
+) -> Learned:
     """Tune, fit and score.
 
     Features are extracted anew from the training part of every fold. Of fewer positives than folds
@@ -76,15 +78,14 @@ def learn_tuned(grid: Grid, task: Task, components: Components, folds: int, seed
         The candidates.
     task
         What is learnt.
-    components
-        The number of Gram-Schmidt features, or None.
+    features
+        Not fitted; None for the examples as they are.
     folds
         2 or more.
     seed
-        It draws the folds and the first pivot.
+        It draws the folds.
     """
     began = time.process_time()
-    features = extraction(components, seed)
     choice = choose(grid, task.examples, task.labels, features, folds, seed)
     tuned = time.process_time()
     known = extract(task, features)

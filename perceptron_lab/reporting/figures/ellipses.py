@@ -9,13 +9,14 @@ import numpy as np
 
 from perceptron_lab.datasets.ellipsoid_sets import EllipsoidSets
 from perceptron_lab.datasets.task import Task
+from perceptron_lab.ellipsoids.assessment import NEGLIGIBLE
+from perceptron_lab.ellipsoids.separation import SUPPORT as SUPPORTING
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import WITHOUT_RESULT, Evidence
 from perceptron_lab.results import FloatArray, IntArray
 
 TURN = np.linspace(0.0, 2.0 * np.pi, 361)
 """Angles of a closed curve."""
-_SUPPORT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Separated:
     @property
     def separable(self) -> bool:
         """Whether an ellipsoid separates the classes."""
-        return self.ratio > _SUPPORT
+        return self.ratio > NEGLIGIBLE
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -164,7 +165,7 @@ def _separated(
         arrays["homogeneous"][0],
         float(arrays["threshold"][0][0]),
         float(arrays["ratio"][0][0]),
-        np.flatnonzero(weights > _SUPPORT * weights.max(initial=0.0)),
+        np.flatnonzero(weights > SUPPORTING * weights.max(initial=0.0)),
     )
 
 

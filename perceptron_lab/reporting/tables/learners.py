@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median_high
+
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.precisions import HARD, Entry, entries, spread
 from perceptron_lab.reporting.tables.precision_columns import numbers
@@ -13,10 +15,11 @@ def learners(evidence: Evidence) -> Table:
 
     Columns: ``problem``, ``label``, ``seeds``, ``features``; ``average precision`` in percent, its
     mean over the seeds, ``lowest``, ``highest``; ``error``, the share of test examples on the wrong
-    side in percent; ``chosen``, the median of the parameter (C of support vector machines, or the
-    regularisation), ``on edge``: how many seeds chose the edge of the grid; ``seconds``, processor
-    time of features and final fit, the largest; ``proved`` of the training examples by hard
-    ellipsoids, otherwise ``status`` of cells that are not fitted.
+    side in percent; ``chosen``, the median (of an even number the upper one) of the parameter, C of
+    support vector machines or the regularisation, ``on edge``: how many seeds chose the edge of the
+    grid; ``seconds``, processor time of features and final fit, the largest; ``proved`` of the
+    training examples by hard ellipsoids, otherwise the endings of cells that are not fitted, and
+    ``not converged`` where a final fit had not.
 
     Raises
     ------
@@ -55,9 +58,9 @@ def _percent(value: float | None) -> float | None:
 
 def _chosen(line: Entry) -> float | None:
     for name in ("penalty", "regularisation"):
-        values = sorted(line.measured(name).values())
+        values = line.measured(name).values()
         if values:
-            return values[len(values) // 2]
+            return median_high(values)
     return None
 
 
@@ -73,4 +76,8 @@ def _most(line: Entry, name: str) -> float | None:
 def _proved(line: Entry) -> str:
     if line.algorithm == HARD:
         return line.statement
-    return "" if line.complete else line.summary.endings
+    if not line.complete:
+        return line.summary.endings
+    shares = line.measured("converged").values()
+    cut_off = sum(share < 1.0 for share in shares)
+    return f"not converged ({cut_off} of {len(shares)})" if cut_off else ""

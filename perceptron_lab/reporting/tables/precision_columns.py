@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from perceptron_lab.datasets.reuters import Reuters
 from perceptron_lab.reporting.evidence import Evidence
@@ -41,6 +41,25 @@ def statements(of_label: Sequence[Entry]) -> list[Column]:
     said = [entry.statement for entry in of_label]
     shown = [_mathematics(text) for text in said]
     return [Column(f"{of_label[0].label} proves", [*said, ""], [*shown, ""], align="l")]
+
+
+def unconverged(labels: Mapping[str, Sequence[Entry]]) -> str:
+    """Return the share of each label's final fits that did not converge, as a sentence, in LaTeX.
+
+    Empty where all of them did.
+    """
+    shares = {label: _unconverged(own) for label, own in labels.items()}
+    told = [
+        f"{escape(label)} {100.0 * share:.2g}\\,\\%" for label, share in shares.items() if share
+    ]
+    if not told:
+        return ""
+    return f"Final fits that had not converged when they were ended: {', '.join(told)}."
+
+
+def _unconverged(of_label: Sequence[Entry]) -> float:
+    shares = [share for one in of_label for share in one.measured("converged").values()]
+    return 1.0 - sum(shares) / len(shares) if shares else 0.0
 
 
 def numbers(name: str, values: Sequence[float | None]) -> Column:

@@ -12,7 +12,7 @@ from perceptron_lab.reporting.tables.table import Column, Table, counts, texts
 
 
 def precision_differences(evidence: Evidence) -> Table:
-    """Return one line per problem, soft ellipsoid and control with as many components.
+    """Return one line per problem, soft ellipsoid and control on the same features.
 
     Columns: ``first``, ``second`` (labels), ``problem`` (``mean`` for the mean over all of them),
     ``seeds`` that both have; ``difference`` of the average precisions, first less second, in

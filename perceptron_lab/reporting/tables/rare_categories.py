@@ -9,6 +9,7 @@ from perceptron_lab.reporting.tables.precision_columns import (
     label_columns,
     preprocessing,
     statements,
+    unconverged,
 )
 from perceptron_lab.reporting.tables.table import Column, Table, counts, texts
 
@@ -36,7 +37,7 @@ def rare_categories(evidence: Evidence) -> Table:
     ]
     for own in labels.values():
         columns += [*label_columns(own), *_components(own), *statements(own)]
-    notes = [_NOTE, preprocessing(evidence, named)]
+    notes = [_NOTE, unconverged(labels), preprocessing(evidence, named)]
     return Table("rare_categories", columns, notes=[note for note in notes if note])
 
 

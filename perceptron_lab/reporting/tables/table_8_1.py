@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.precisions import by_label, entries, thesis_precisions
+from perceptron_lab.reporting.precisions import HARD, Entry, by_label, entries, thesis_precisions
+from perceptron_lab.reporting.tables.blocks import Blocks
 from perceptron_lab.reporting.tables.precision_columns import (
     label_columns,
     numbers,
     preprocessing,
     statements,
+    unconverged,
 )
-from perceptron_lab.reporting.tables.table import Column, Table, texts
+from perceptron_lab.reporting.tables.table import Column, texts
 
 _THESIS = {
     "thesis ellipsoid k30": "ellipsoid_k30",
@@ -21,12 +23,13 @@ _THESIS = {
 }
 
 
-def table_8_1(evidence: Evidence) -> Table:
+def table_8_1(evidence: Evidence) -> Blocks:
     """Return one line per category, and their mean: average precision in percent.
 
     Columns: ``category``; the thesis's own three; per label L its mean over the seeds, ``L lowest``
     and ``L highest`` if it has several (the range of first pivots), ``L status`` where cells have
-    no result, and for hard ellipsoids ``L proves``: what is proved of the separation ratio t.
+    no result, and for hard ellipsoids ``L proves``: what is proved of the separation ratio t. In
+    print labels with equally many features stay together; a note says which fits did not converge.
 
     Raises
     ------
@@ -35,14 +38,19 @@ def table_8_1(evidence: Evidence) -> Table:
     """
     labels = by_label(entries(evidence))
     categories = [entry.problem for entry in next(iter(labels.values()))]
-    columns = [
-        texts("category", [*categories, "mean"]),
-        *(_thesis(name, column, categories) for name, column in _THESIS.items()),
-        *(column for own in labels.values() for column in label_columns(own)),
-        *(column for own in labels.values() for column in statements(own)),
-    ]
-    notes = [_NOTE, preprocessing(evidence, categories)]
-    return Table("table_8_1", columns, notes=[note for note in notes if note])
+    groups: dict[object, list[Column]] = {
+        "thesis": [_thesis(name, column, categories) for name, column in _THESIS.items()]
+    }
+    for own in labels.values():
+        groups.setdefault(_kind(own[0]), []).extend([*label_columns(own), *statements(own)])
+    notes = [_NOTE, unconverged(labels), preprocessing(evidence, categories)]
+    first = texts("category", [*categories, "mean"])
+    return Blocks("table_8_1", first, list(groups.values()), [note for note in notes if note])
+
+
+def _kind(entry: Entry) -> tuple[bool, int | None, str]:
+    """Return what labels that stay together in print have in common."""
+    return entry.algorithm == HARD, entry.components, entry.kernel
 
 
 _NOTE = (

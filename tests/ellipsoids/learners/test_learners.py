@@ -12,14 +12,17 @@ from pydantic import ValidationError
 
 from perceptron_lab import registry
 from perceptron_lab.datasets.task import Task
+from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.ellipsoids.learners import polynomial_svm
 from perceptron_lab.ellipsoids.learners.ellipsoid_separation import EllipsoidSeparation
-from perceptron_lab.ellipsoids.learners.extraction import extract, extraction
+from perceptron_lab.ellipsoids.learners.extraction import OnFeatures, extract
 from perceptron_lab.ellipsoids.learners.linear_scorer import TunedLinearScorer
 from perceptron_lab.ellipsoids.learners.polynomial_svm import TunedPolynomialSvm
 from perceptron_lab.ellipsoids.learners.soft_ellipsoid import TunedSoftEllipsoid
 from perceptron_lab.ellipsoids.learning import Learned, learn
 from perceptron_lab.ellipsoids.precision import average_precision
+from perceptron_lab.ellipsoids.separation import Separation
+from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
 from perceptron_lab.results import Status
 
 TUNED: list[Any] = [
@@ -132,16 +135,49 @@ def test_the_seed_draws_the_first_pivot() -> None:
     rows = np.asarray(task.examples)
     unit = rows / np.linalg.norm(rows, axis=1)[:, None]
     same = replace(task, examples=unit)
-    known = [extract(same, extraction(2, seed)) for seed in range(4)]
+    known = [extract(same, OnFeatures(2).transformer(seed)) for seed in range(4)]
     assert {one.figures["first_ties"] for one in known} == {20.0}
     assert len({np.asarray(one.training).tobytes() for one in known}) > 1
 
 
 def test_without_a_number_of_components_the_examples_are_the_features() -> None:
     task = sparse(ball())
-    known = extract(task, extraction(None, 0))
+    known = extract(task, OnFeatures(None).transformer(0))
     assert known.training is task.examples
     assert known.figures == {"components": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("choice", "kernel"),
+    [
+        (OnFeatures(3, "rbf", gamma=0.2), {"kernel": "rbf", "gamma": 0.2}),
+        (OnFeatures(3, "polynomial", gamma=0.2), {"kernel": "poly", "gamma": 0.2, "degree": 2}),
+        (
+            OnFeatures(3, "polynomial", polynomial_degree=3),
+            {"kernel": "poly", "gamma": None, "degree": 3},
+        ),
+        (OnFeatures(3), {"kernel": "linear"}),
+    ],
+)
+def test_the_features_are_those_of_the_kernel(choice: OnFeatures, kernel: dict[str, Any]) -> None:
+    task = ball()
+    given = choice.transformer(5)
+    assert given is not None
+    same = GramSchmidtFeatures(3, pivot_start=given.pivot_start, **kernel)
+    expected = same.fit_transform(task.examples, task.labels)
+    np.testing.assert_array_equal(extract(task, given).training, expected)
+
+
+@pytest.mark.parametrize("name", registry.names("learner"))
+def test_kernel_features_make_every_learner_find_the_ball(name: str) -> None:
+    task = ball()
+    kind = registry.load("learner", name)
+    own = {"solver": "clarabel"} if name == "ellipsoid-separation" else {}
+    for kernel in ("rbf", "polynomial"):
+        learner = kind(components=8, feature_kernel=kernel, gamma=0.3, **own)
+        learned = learner.learn(sparse(task), 0)
+        assert learned.figures["components"] == 8
+        assert precision(task, learned) > 0.95
 
 
 @pytest.mark.parametrize("learner", TUNED)
@@ -182,6 +218,22 @@ def test_what_ranks_inseparable_classes_can_be_the_central_path() -> None:
     both = EllipsoidSeparation(3, solver="constraint-generation", inseparable="central-path")
     limit = EllipsoidSeparation(3, solver="central-path")
     np.testing.assert_array_equal(both.learn(task, 0).scores, limit.learn(task, 0).scores)
+
+
+def test_the_central_path_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(self: MaximalSeparation, inside: Any, outside: Any) -> Separation:
+        calls.append(self.solver)
+        return fit(self, inside, outside)
+
+    fit = MaximalSeparation.fit
+    monkeypatch.setattr(MaximalSeparation, "fit", counted)
+    task = ball(spread=2.0)
+    EllipsoidSeparation(3, solver="central-path", inseparable="central-path").learn(task, 0)
+    assert calls == ["central-path"]
+    EllipsoidSeparation(3, solver="clarabel", inseparable="central-path").learn(task, 0)
+    assert calls[1:] == ["clarabel", "central-path"]
 
 
 def test_as_many_features_as_positives_are_unbounded_and_fewer_are_not() -> None:
@@ -239,6 +291,11 @@ def test_a_result_holds_scores_labels_and_figures() -> None:
         (TunedPolynomialSvm, {"penalties": (-1.0,)}),
         (TunedPolynomialSvm, {"folds": 1}),
         (EllipsoidSeparation, {"solver": "simplex"}),
+        (TunedSoftEllipsoid, {"feature_kernel": "gaussian"}),
+        (TunedSoftEllipsoid, {"gamma": 0.5}),
+        (TunedLinearScorer, {"feature_kernel": "rbf", "components": None}),
+        (TunedPolynomialSvm, {"polynomial_degree": 2, "feature_kernel": "rbf"}),
+        (EllipsoidSeparation, {"gamma": 0.0, "feature_kernel": "rbf"}),
     ],
 )
 def test_parameters_out_of_range_are_refused(learner: Any, parameters: dict[str, Any]) -> None:

@@ -1,0 +1,53 @@
+"""``plab verify``: the certificates of results, proved again on the original data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from perceptron_lab.cli.options import quiet_option
+from perceptron_lab.experiments.verification import Verdict, Verification, Verified
+from perceptron_lab.experiments.verify import verifying
+
+
+@click.command("verify")
+@click.argument("target", metavar="RUN|FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--base",
+    metavar="DIR",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="Folder that relative paths of data files start from, if they have moved.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: a verdict per cell.")
+@quiet_option
+def verify(target: Path, base: Path | None, as_json: bool, quiet: bool) -> int:
+    """Prove the answers of results again, from the original data; no algorithm runs.
+
+    RUN is the folder of an experiment's results, FILE one of its certificates. Points, weights and
+    ellipsoids are taken from the certificates, the data from where the experiment had them, and
+    every claim is proved anew. Exit code 1 if one of them is not.
+    """
+    cells = []
+    for cell in verifying(target, base):
+        cells.append(cell)
+        if not as_json and (cell.verdict.failed or not quiet):
+            click.echo(_line(cell))
+    found = Verification(target, cells)
+    if as_json:
+        click.echo(json.dumps(found.as_json(), indent=2))
+    elif not quiet:
+        click.echo(str(found))
+    return 1 if found.failed else 0
+
+
+def _line(cell: Verified) -> str:
+    words = [cell.verdict.value, cell.problem, cell.label, cell.status]
+    if cell.verdict is Verdict.PROVED:
+        lower, upper = (
+            "?" if m is None else f"{m:.6g}" for m in (cell.margin_lower, cell.margin_upper)
+        )
+        words.append(f"margin in [{lower}, {upper}]" if (lower, upper) != ("?", "?") else "")
+    words.append(cell.message)
+    return "  ".join(word for word in words if word)

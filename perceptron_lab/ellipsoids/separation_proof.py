@@ -1,0 +1,130 @@
+"""What is proved of a separation, proved again from the numbers that prove it: no solver runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.ellipsoids.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.dual import proved_upper_bound
+from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.ellipsoids.examples import two_classes
+from perceptron_lab.ellipsoids.separability import prove_inseparable, proved_lower_bound
+from perceptron_lab.ellipsoids.separation import Separation
+from perceptron_lab.ellipsoids.unboundedness import recession
+from perceptron_lab.errors import DataError
+from perceptron_lab.results import FloatArray, Status
+
+ELLIPSOID = ("shift", "factor", "offset")
+"""The arrays of an ellipsoid."""
+WEIGHTS = ("positive_weights", "negative_weights")
+"""The arrays of lambda, one per class."""
+
+
+@dataclass(frozen=True)
+class ProvedSeparation:
+    """What is proved of two classes.
+
+    Parameters
+    ----------
+    status
+        FEASIBLE, INFEASIBLE, UNBOUNDED, MARGIN_BOUNDED, as of
+        :class:`~perceptron_lab.ellipsoids.separation.Separation`; FITTED if none of these is.
+    ratio_lower, ratio_upper
+        The proved bracket of t.
+    message
+        In words.
+    """
+
+    status: Status
+    ratio_lower: float
+    ratio_upper: float
+    message: str
+
+
+def proof_arrays(found: Separation) -> dict[str, FloatArray]:
+    """Return the numbers from which :func:`prove_separation` proves it again.
+
+    The separating ellipsoid (``shift``, ``factor``, ``offset``), if there is one, and the weights
+    lambda of both classes.
+    """
+    arrays = {name: getattr(found, name) for name in WEIGHTS}
+    if found.ellipsoid is not None:
+        arrays |= {name: getattr(found.ellipsoid, name) for name in ELLIPSOID}
+    return arrays
+
+
+def prove_separation(
+    positives: Any,
+    negatives: Any,
+    arrays: Mapping[str, FloatArray],
+    *,
+    whiten: bool,
+    negligible: float,
+) -> ProvedSeparation:
+    """Prove what an ellipsoid or weights show of two classes.
+
+    Parameters
+    ----------
+    positives, negatives
+        Dense finite rows, shapes ``(m, k)``.
+    arrays
+        Of :func:`proof_arrays`; whatever they are, only what holds is proved.
+    whiten, negligible
+        As for :class:`~perceptron_lab.ellipsoids.separation_ratio.MaximalSeparation`.
+
+    Raises
+    ------
+    DataError
+        If the arrays do not belong to classes of these sizes.
+    InputError
+        If the rows are not finite and dense.
+    """
+    inner, outer = two_classes(positives, negatives)
+    weights = _weights(arrays, len(inner), len(outer))
+    frame = AffineFrame.of(inner, outer, whiten=whiten)
+    direction = recession(inner, outer, frame)
+    if direction is not None:
+        status = Status.UNBOUNDED if direction.proved else Status.FITTED
+        return ProvedSeparation(status, 0.0, math.inf, "no negative lies in the positives' hull")
+    kept = ~frame.outside
+    pair, inside = (weights[0], weights[1][kept]), outer[kept]
+    lower = _lower(inner, outer, arrays)
+    nothing = prove_inseparable(inner, inside, pair, frame) if lower == 0.0 else None
+    if nothing is not None:
+        return ProvedSeparation(Status.INFEASIBLE, 0.0, 0.0, nothing.method)
+    upper = proved_upper_bound(inner, inside, pair, frame)
+    status = Status.MARGIN_BOUNDED if upper <= negligible else Status.FITTED
+    if lower > 0.0:
+        status = Status.FEASIBLE
+    return ProvedSeparation(status, lower, upper, f"{lower:.10g} <= t <= {upper:.10g}")
+
+
+def _weights(
+    arrays: Mapping[str, FloatArray], positives: int, negatives: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return lambda of each class, none where entries are negative or not finite."""
+    first, second = (arrays.get(name) for name in WEIGHTS)
+    if first is None or second is None or first.shape != (positives,):
+        raise DataError(f"weights of {positives} positives and {negatives} negatives are missing")
+    if second.shape != (negatives,):
+        raise DataError(f"weights of shape {second.shape} for {negatives} negatives")
+    joined = np.concatenate([first, second])
+    if not (np.isfinite(joined) & (joined >= 0.0)).all():
+        return np.zeros(positives), np.zeros(negatives)
+    return first, second
+
+
+def _lower(positives: FloatArray, negatives: FloatArray, arrays: Mapping[str, FloatArray]) -> float:
+    if not all(name in arrays for name in ELLIPSOID):
+        return 0.0
+    found = Ellipsoid(*(arrays[name] for name in ELLIPSOID))
+    columns = positives.shape[1]
+    shapes = found.shift.shape, found.factor.shape, found.offset.shape
+    if shapes != ((columns,), (len(found.offset), columns), (len(found.offset),)):
+        raise DataError(f"an ellipsoid of shapes {shapes} for examples of {columns} columns")
+    return proved_lower_bound(positives, negatives, found)[0]

@@ -1,0 +1,219 @@
+"""Run cells on the workers of a dask cluster, each in a limited process of its own there.
+
+Nothing is stored by the workers: outcomes come back, and the run stores them. What happens on a
+worker is in :mod:`perceptron_lab.experiments.cells.dask_worker`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from queue import SimpleQueue
+from typing import Any
+
+import cloudpickle
+
+from perceptron_lab import registry
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.cells.cell_run import Outcome, failure
+from perceptron_lab.experiments.cells.supervisor import Job, memory_of
+from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.storage.core_digest import core_digest
+from perceptron_lab.results import Status
+
+try:
+    import distributed
+except ImportError:
+    raise ConfigError(
+        "the executor dask needs dask.distributed; install perceptron-lab[dask], or leave "
+        "--executor out"
+    ) from None
+
+from perceptron_lab.experiments.cells.dask_worker import Errand, digest_of_job, end_run, run_errand
+
+CONNECTION_SECONDS = 30
+"""How long a scheduler may take to answer."""
+
+
+def distribute(
+    jobs: Sequence[Job],
+    *,
+    scheduler: str | None,
+    workers: int,
+    limits: ProcessLimits,
+    progress: Progress,
+    retries: int = 0,
+) -> Generator[tuple[int, Outcome]]:
+    """Run jobs on a dask cluster and yield (position, outcome) as they end.
+
+    A worker that dies gives its cells to others. Closing the generator cancels what has not ended,
+    and ends the processes of the cells that run.
+
+    Parameters
+    ----------
+    jobs
+        The jobs.
+    scheduler
+        Its address; None starts a cluster on this machine, which ends with the generator.
+    workers
+        How many workers such a cluster has.
+    limits, progress, retries
+        As for :func:`~perceptron_lab.experiments.cells.supervisor.supervise`. Without a limit of
+        memory of its own a cell may have its part of this machine's, or with a scheduler what dask
+        allows its worker.
+
+    Raises
+    ------
+    ConfigError
+        If the scheduler does not answer, or has gone; or no worker can be started here.
+    """
+    if not jobs:
+        return
+    if scheduler is None:
+        limits = limits.model_copy(update={"memory": memory_of(limits, workers)})
+    topic = f"perceptron-lab-{uuid.uuid4().hex}"
+    with _client(scheduler, workers) as client:
+        run = _Run(client, topic, jobs, progress)
+        try:
+            yield from run.outcomes(_parcels(jobs, limits, retries, topic))
+        finally:
+            run.end()
+
+
+def _parcels(
+    jobs: Sequence[Job], limits: ProcessLimits, retries: int, topic: str
+) -> list[bytes | Outcome]:
+    """Pickle the jobs, together with what the user defines in his script; or say why not."""
+    additions = tuple(registry.additions())
+    parcels: list[bytes | Outcome] = []
+    for position, job in enumerate(jobs):
+        sent = replace(job, additions=additions)
+        errand = Errand(sent, limits, retries, digest_of_job(job), position, topic)
+        try:
+            parcels.append(cloudpickle.dumps(errand))
+        except Exception as error:
+            outcome = failure(error)
+            text = f"the cell cannot be handed to a worker: {outcome.message}"
+            parcels.append(replace(outcome, message=text))
+    return parcels
+
+
+class _Run:
+    """A run on a cluster: what waits, what is told, what comes back."""
+
+    def __init__(self, client: Any, topic: str, jobs: Sequence[Job], progress: Progress) -> None:
+        self._client, self._topic = client, topic
+        self._jobs, self._progress = jobs, progress
+        self._news: SimpleQueue[Any] = SimpleQueue()
+        self._positions: dict[Any, int] = {}  # of the futures that have not ended
+
+    def outcomes(self, parcels: Sequence[bytes | Outcome]) -> Generator[tuple[int, Outcome]]:
+        """Send the parcels; yield what comes back."""
+        refused = {at: one for at, one in enumerate(parcels) if isinstance(one, Outcome)}
+        sent = [position for position in range(len(parcels)) if position not in refused]
+        self._client.subscribe_topic(self._topic, lambda event: self._news.put(event[1]))
+        core = [core_digest()] * len(sent)
+        contents = [parcels[position] for position in sent]
+        futures = self._client.map(run_errand, core, contents, pure=False, key=self._topic)
+        self._positions = dict(zip(futures, sent, strict=True))
+        for future in futures:
+            future.add_done_callback(self._news.put)
+        del futures  # a worker forgets an outcome as soon as it is here
+        yield from refused.items()
+        while self._positions:
+            item = self._news.get()
+            if isinstance(item, dict):
+                self._tell(item)
+            elif item in self._positions:
+                outcome = self._outcome(item)
+                yield self._positions.pop(item), outcome
+
+    def _tell(self, item: dict[str, Any]) -> None:
+        """Pass on what a worker tells; it may come later than the outcome."""
+        if item["position"] not in self._positions.values():
+            return
+        cell = self._jobs[item["position"]].cell
+        if item["kind"] == "started":
+            self._progress.started(cell)
+        else:
+            self._progress.moved(cell, item["updates"], item["margin"])
+
+    def _outcome(self, future: Any) -> Outcome:
+        """Return what a worker sent, or why it sent nothing."""
+        try:
+            outcome = future.result()
+        except distributed.KilledWorker as error:
+            times = getattr(error, "allowed_failures", 0) + 1
+            return Outcome(Status.KILLED, f"{times} workers died while they ran it; see their logs")
+        except distributed.CancelledError:
+            if self._client.status != "running":
+                raise ConfigError(
+                    "dask's scheduler has gone; start it again, and run the same command: it "
+                    "goes on from what is stored"
+                ) from None
+            return Outcome(Status.KILLED, "dask's scheduler cancelled it; run it again")
+        except Exception as error:
+            return failure(error)
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    def end(self) -> None:
+        """Cancel what has not ended, and end the processes on the workers."""
+        with suppress(Exception):  # the cluster may have gone
+            self._client.cancel(list(self._positions), force=True)
+            self._client.run(end_run, self._topic, on_error="ignore")
+
+
+@contextmanager
+def _client(scheduler: str | None, workers: int) -> Generator[Any]:
+    """Connect to a scheduler, or to a cluster of this machine that is started for it."""
+    if scheduler is None:
+        with _cluster(workers) as cluster, distributed.Client(cluster) as client:  # type: ignore[no-untyped-call]
+            yield client
+        return
+    try:
+        # A client waits for ever for one that accepts the connection and says nothing.
+        with ThreadPoolExecutor(1) as apart:  # from the event loop of a notebook
+            apart.submit(asyncio.run, _answer(scheduler)).result()
+        client = distributed.Client(  # type: ignore[no-untyped-call]
+            scheduler, timeout=CONNECTION_SECONDS
+        )
+    except (OSError, ValueError) as error:
+        reason = str(error) or f"nothing within {CONNECTION_SECONDS} s"
+        raise ConfigError(
+            f"dask's scheduler {scheduler} does not answer ({reason}); start it with `dask "
+            "scheduler`, and give the address that it prints"
+        ) from None
+    with client:
+        yield client
+
+
+async def _answer(scheduler: str) -> None:
+    """Ask a scheduler who it is."""
+    given = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+    remote = distributed.rpc(scheduler, connection_args=given)  # type: ignore[no-untyped-call]
+    try:
+        await asyncio.wait_for(remote.identity(), CONNECTION_SECONDS)
+    finally:
+        await remote.close_rpc()  # type: ignore[no-untyped-call]
+
+
+def _cluster(workers: int) -> Any:
+    """Start workers on this machine, which wait for processes and compute nothing themselves."""
+    try:
+        return distributed.LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
+        )
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(
+            f"dask's workers cannot be started here ({error}); a script must do it under `if "
+            '__name__ == "__main__":`, since each worker imports the script'
+        ) from None

@@ -1,0 +1,238 @@
+"""A process that has everything loaded, and forks a process for each cell.
+
+It runs alone in its own session with one thread, reads requests from a socket and reports on the
+same. It dies with the process that started it, and all of its cells die with it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import pkgutil
+import select
+import signal
+import socket
+import struct
+import traceback
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import scipy.linalg
+
+from perceptron_lab.experiments.cells.cell_process import Handles, die_with, outlive_parent, run_job
+from perceptron_lab.experiments.cells.cell_run import thread_pools
+from perceptron_lab.experiments.cells.memory_limit import LINUX
+
+LAUNCH, KILL = range(2)
+"""Kinds of requests."""
+READY, STARTED, ENDED, REFUSED = range(4)
+"""Kinds of reports."""
+REQUEST: Final = struct.Struct("=3q")
+"""Kind, number of the cell's process, bytes of memory; a launch comes with three open files."""
+REPORT: Final = struct.Struct("=4q")
+"""Kind, number of the cell's process, and two more.
+
+STARTED: its process id, 0. ENDED: its wait status, the most bytes of memory that it has held.
+REFUSED, if no process could be started: the number of the error, 0. READY: all 0.
+"""
+
+_CORE = ("compiled", "oracles", "cones", "operators", "certificates", "algorithms", "datasets")
+_ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
+_PATIENCE = 1.0  # seconds between looks at whether the parent is still there
+
+
+def serve(handle: int, parent: int, modules: Iterable[str]) -> None:
+    """Load everything and serve until the parent is gone.
+
+    Parameters
+    ----------
+    handle
+        The file descriptor of the socket.
+    parent
+        The process id of the parent.
+    modules
+        What cells need, beside the numerical core of the package.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if LINUX:
+        ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1)
+    die_with(parent)  # as long as it does not look whether the parent is there
+    preload(modules)
+    outlive_parent()  # what Linux calls the parent is the thread that has started this process
+    with socket.socket(fileno=handle) as channel:
+        _Server(channel).serve(parent)
+    os._exit(0)
+
+
+def preload(modules: Iterable[str]) -> None:
+    """Import the numerical core and further modules, so that no forked process has to.
+
+    A module that cannot be imported is left to the cell that needs it, which will say why.
+    """
+    for part in _CORE:
+        package = import_module(f"perceptron_lab.{part}")
+        for module in pkgutil.iter_modules(package.__path__):
+            import_module(f"{package.__name__}.{module.name}")
+    for name in modules:
+        with suppress(Exception, SystemExit):
+            import_module(name)
+    thread_pools()
+    _take_buffers()
+    gc.collect()
+    gc.freeze()  # what is shared with the forked processes stays shared
+
+
+def _take_buffers() -> None:
+    """Have numpy's and scipy's BLAS take their buffers, which forked processes then have too.
+
+    OpenBLAS takes 32 MB at its first call. Where a limit of memory leaves no room for them it does
+    not fail, but asks for ever.
+    """
+    matrix = np.eye(2)
+    np.linalg.cholesky(matrix)
+    scipy.linalg.cholesky(matrix)
+
+
+class _Server:
+    """The loop: requests from the socket, ends of processes from the kernel."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self.channel = channel
+        self.numbers: dict[int, int] = {}  # of the running cells, by process id
+        self.woken, waker = os.pipe()
+        os.set_blocking(self.woken, False)
+        os.set_blocking(waker, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # as long as a handler is set,
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)  # the end of a process wakes us
+
+    def serve(self, parent: int) -> None:
+        """Serve until the socket is closed or the parent is another one."""
+        try:
+            self.report(READY)
+            sources: list[socket.socket | int] = [self.channel, self.woken]
+            while os.getppid() == parent:
+                readable, _, _ = select.select(sources, [], [], _PATIENCE)
+                if self.woken in readable:
+                    os.read(self.woken, 4096)
+                    self.reap()
+                if self.channel in readable and not self.answer():
+                    break
+        except OSError:
+            pass  # the socket broke: the parent is gone
+        finally:
+            self.end_all()
+
+    def report(self, kind: int, *content: int) -> None:
+        """Tell the parent."""
+        self.channel.sendall(REPORT.pack(kind, *content, *[0] * (3 - len(content))))
+
+    def answer(self) -> bool:
+        """Do what the next request asks for; False if there will be no more."""
+        received, handles, _, _ = socket.recv_fds(self.channel, REQUEST.size, 3)
+        if len(received) < REQUEST.size:
+            return False
+        kind, number, memory = REQUEST.unpack(received)
+        if kind == LAUNCH:
+            self.launch(number, memory, Handles(*handles))
+        else:
+            self.kill(number)
+        return True
+
+    def launch(self, number: int, memory: int, handles: Handles) -> None:
+        """Fork a process for a cell."""
+        opened = (handles.channel, handles.output, handles.parcel)
+        for handle in opened:
+            os.set_inheritable(handle, False)
+        server = os.getpid()
+        try:
+            child = os.fork()
+        except OSError as error:
+            self.report(REFUSED, number, error.errno or 0)
+            child = -1
+        if child == 0:
+            self.become(handles, memory, server)
+        for handle in opened:
+            os.close(handle)
+        if child > 0:
+            with suppress(OSError):  # whichever of the two is first
+                os.setpgid(child, child)
+            self.numbers[child] = number
+            self.report(STARTED, number, child)
+
+    def become(self, handles: Handles, memory: int, server: int) -> None:
+        """Run a cell in this process, just forked; it must never go on as a second server."""
+        try:
+            self.channel.close()
+            os.close(self.woken)
+            run_job(handles, memory, server)
+        except BaseException:
+            with suppress(BaseException):
+                os.write(2, traceback.format_exc().encode())
+        finally:
+            os._exit(1)
+
+    def kill(self, number: int) -> None:
+        """Kill a cell with all processes that it has started, if it still runs."""
+        for child, running in self.numbers.items():
+            if running == number:
+                _kill_group(child)
+
+    def reap(self) -> None:
+        """Report the cells that have ended, and end what they have left behind."""
+        while True:
+            ended = _ended_child()
+            if ended is None:
+                return
+            if ended in self.numbers:
+                _kill_group(ended)  # before its id is given back, to be used again
+            _, status, usage = os.wait4(ended, 0)
+            number = self.numbers.pop(ended, None)
+            if number is not None:
+                self.end_orphans()
+                self.report(ENDED, number, status, usage.ru_maxrss * (1024 if LINUX else 1))
+
+    def end_orphans(self) -> None:
+        """Kill the children that are no cells: processes that a cell has started and left."""
+        for child in _children():
+            if child not in self.numbers:
+                with suppress(OSError):
+                    os.kill(child, signal.SIGKILL)
+
+    def end_all(self) -> None:
+        """Kill every cell and wait for it."""
+        for child in self.numbers:
+            _kill_group(child)
+        for child in self.numbers:
+            with suppress(OSError):
+                os.waitpid(child, 0)
+        self.end_orphans()
+
+
+def _kill_group(leader: int) -> None:
+    """Kill a process and those that it has started, unless they left its group."""
+    for kill in (os.killpg, os.kill):
+        with suppress(OSError):
+            kill(leader, signal.SIGKILL)
+
+
+def _ended_child() -> int | None:
+    """Return a child that has ended and waits to be reaped, or None."""
+    try:
+        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    return None if found is None else found.si_pid
+
+
+def _children() -> list[int]:
+    """Return the children of this process; on Linux, where it adopts those of its cells."""
+    me = os.getpid()
+    try:
+        return [int(child) for child in Path(f"/proc/{me}/task/{me}/children").read_text().split()]
+    except OSError:
+        return []

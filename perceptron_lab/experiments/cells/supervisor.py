@@ -1,0 +1,205 @@
+"""Run cells in processes of their own, so many at a time; however one ends is an outcome."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing.connection import wait
+
+from perceptron_lab.errors import PlabError
+from perceptron_lab.experiments.cells.attempt import Attempt
+from perceptron_lab.experiments.cells.cell_process import Job
+from perceptron_lab.experiments.cells.cell_run import Outcome, failure
+from perceptron_lab.experiments.cells.fork_server import ENDED, STARTED
+from perceptron_lab.experiments.cells.memory_limit import machine_memory
+from perceptron_lab.experiments.cells.server_handle import ForkServer, Report
+from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.results import Status
+
+__all__ = ["ForkServer", "Job", "memory_of", "modules_of", "supervise"]
+
+_AGAIN = (Status.CRASHED, Status.KILLED, Status.ERROR)
+_PATIENCE = 5.0  # seconds for the ends of processes that were killed
+
+
+def supervise(
+    jobs: Sequence[Job],
+    *,
+    workers: int,
+    limits: ProcessLimits,
+    progress: Progress,
+    retries: int = 0,
+    server: ForkServer | None = None,
+) -> Generator[tuple[int, Outcome]]:
+    """Run each job in a process of its own and yield (position, outcome) as they end.
+
+    Whatever a cell does (it raises, crashes, never returns, takes all memory, is killed) is an
+    outcome, and hinders no other cell. Closing the generator, an exception in its consumer, and the
+    end of this process in whatever way end all processes. It may be used in any thread.
+
+    Parameters
+    ----------
+    jobs
+        The jobs; they may be of classes that are defined in the user's script or notebook.
+    workers
+        Processes at a time, 1 or more.
+    limits
+        Of each process. The clocks of a cell start once its problem is loaded.
+    progress
+        Told of starts and records; not of ends, which are yielded.
+    retries
+        How often a cell is run again that ended by an exception or a crash, or was killed by
+        somebody else; not those that came to their limits.
+    server
+        Forks the processes; by default one that is started here, and ended here.
+
+    Raises
+    ------
+    PlabError
+        If no process can be started at all.
+    """
+    used = ForkServer(modules_of(jobs)) if server is None else server
+    supervisor = _Supervisor(jobs, workers, limits, retries, progress, used)
+    try:
+        yield from supervisor.outcomes()
+    finally:
+        try:
+            used.close() if server is None else supervisor.kill_all()
+        finally:
+            supervisor.close()
+
+
+def memory_of(limits: ProcessLimits, workers: int) -> int:
+    """Return the bytes of memory that each of so many processes at a time may have."""
+    return machine_memory() // workers if limits.memory is None else limits.memory
+
+
+def modules_of(jobs: Sequence[Job]) -> list[str]:
+    """Return the modules of the classes of all jobs, but for that of the user's script."""
+    components = [
+        component
+        for job in jobs
+        for component in (
+            job.cell.instance.dataset,
+            job.cell.variant.algorithm,
+            *job.cell.variant.oracles,
+        )
+    ]
+    return sorted({type(one.record).__module__ for one in components} - {"__main__"})
+
+
+class _Supervisor:
+    """The loop: it launches, waits for whatever comes first, and keeps the deadlines."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        workers: int,
+        limits: ProcessLimits,
+        retries: int,
+        progress: Progress,
+        server: ForkServer,
+    ) -> None:
+        self.jobs, self.workers, self.limits = jobs, workers, limits
+        self.retries, self.progress, self.server = retries, progress, server
+        self.memory = memory_of(limits, workers)
+        self.waiting = deque((position, 1) for position in range(len(jobs)))
+        self.running: dict[int, tuple[Attempt, int, int]] = {}  # with position and attempts
+        self.ended: deque[tuple[int, Outcome]] = deque()
+
+    def outcomes(self) -> Generator[tuple[int, Outcome]]:
+        """Yield all outcomes; the next cells are running while one is yielded."""
+        while self.waiting or self.running or self.ended:
+            while self.waiting and len(self.running) < self.workers:
+                self.launch(*self.waiting.popleft())
+            while self.ended:
+                yield self.ended.popleft()
+            if self.running:
+                self.turn()
+
+    def launch(self, position: int, attempts: int) -> None:
+        """Start a job, if it can be handed over."""
+        try:
+            attempt = Attempt(self.jobs[position], self.limits, self.memory, self.server)
+        except PlabError:  # there is no server for any cell
+            raise
+        except Exception as error:
+            outcome = failure(error)
+            text = f"the cell cannot be handed to a process: {outcome.message}"
+            self.end(position, attempts, replace(outcome, message=text))
+        else:
+            self.running[attempt.number] = attempt, position, attempts
+
+    def end(self, position: int, attempts: int, outcome: Outcome) -> None:
+        """Note how an attempt ended: it is the job's outcome, or the job waits for another one."""
+        again = outcome.status in _AGAIN and not outcome.limit
+        if again and attempts <= self.retries:
+            self.waiting.append((position, attempts + 1))
+        else:
+            self.ended.append((position, replace(outcome, attempts=attempts)))
+
+    def turn(self) -> None:
+        """Wait for something to happen, and deal with it."""
+        attempts = [attempt for attempt, _, _ in self.running.values()]
+        speakers = {source: attempt for attempt in attempts for source in attempt.sources}
+        due = min(attempt.deadline for attempt in attempts) - time.monotonic()
+        ready = wait([self.server.channel, *speakers], min(max(due, 0.0), 60.0))
+        for source in ready:
+            if source in speakers:
+                speakers[source].hear(source, self.progress)
+        self.attend()
+        for attempt, _, _ in self.running.values():
+            attempt.enforce()
+
+    def attend(self) -> None:
+        """Hear the server, and deal with its reports or its death."""
+        reports, death = self.server.hear()
+        for report in reports:
+            if report.number in self.running:  # not one of an earlier generator
+                self.follow(report)
+        if death:
+            for number in list(self.running):
+                attempt, position, attempts = self.running.pop(number)
+                with closing(attempt):
+                    outcome = attempt.orphaned(death, self.progress)
+                if outcome is None:
+                    self.waiting.appendleft((position, attempts))
+                else:
+                    self.end(position, attempts, outcome)
+
+    def follow(self, report: Report) -> None:
+        """Deal with a report of a running process."""
+        attempt, position, attempts = self.running[report.number]
+        if report.kind == STARTED:
+            attempt.started(report.first)
+            return
+        del self.running[report.number]
+        with closing(attempt):
+            if report.kind == ENDED:
+                outcome = attempt.outcome(report, self.progress)
+            else:
+                outcome = failure(OSError(report.first, os.strerror(report.first)))
+        self.end(position, attempts, outcome)
+
+    def close(self) -> None:
+        """Close all files of the attempts that are still running."""
+        for attempt, _, _ in self.running.values():
+            attempt.close()
+
+    def kill_all(self) -> None:
+        """Kill what is still running, and wait for its end; the server goes on."""
+        for number in self.running:
+            self.server.kill(number)
+        left, end = set(self.running), time.monotonic() + _PATIENCE
+        while left and self.server.process_id is not None:
+            if time.monotonic() >= end:
+                self.server.close()  # it does not do what it is asked
+                return
+            wait([self.server.channel], end - time.monotonic())
+            reports, _ = self.server.hear()
+            left -= {report.number for report in reports if report.kind != STARTED}

@@ -1,0 +1,85 @@
+"""The parameters of a record, in words: what each is called, allowed to be, and by default."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any
+
+from pydantic import TypeAdapter
+
+_LIMITS = {
+    "minimum": ">= {:g}",
+    "exclusiveMinimum": "> {:g}",
+    "maximum": "<= {:g}",
+    "exclusiveMaximum": "< {:g}",
+    "minItems": "at least {}",
+}
+_TYPES = {
+    "integer": "whole number",
+    "number": "number",
+    "string": "text",
+    "boolean": "true or false",
+    "null": "nothing",
+    "object": "mapping",
+    "array": "list",
+}
+
+
+def parameters_of(record: Any) -> list[dict[str, str]]:
+    """Return the parameters of a class of records.
+
+    Parameters
+    ----------
+    record
+        A frozen dataclass of pydantic's.
+
+    Returns
+    -------
+    list of dict
+        ``parameter``, ``allowed``, ``default`` and ``meaning`` each, in words; an empty meaning
+        where the docstring alone tells it.
+    """
+    if not fields(record):
+        return []
+    schema = TypeAdapter(record).json_schema()
+    defined = schema.get("$defs", {})
+    return [
+        {
+            "parameter": key,
+            "allowed": allowed(entry, defined),
+            "default": _default(entry),
+            "meaning": " ".join(entry.get("description", "").split()),
+        }
+        for key, entry in schema.get("properties", {}).items()
+    ]
+
+
+def allowed(schema: dict[str, Any], defined: dict[str, Any]) -> str:
+    """Say in words what a JSON schema allows.
+
+    Parameters
+    ----------
+    schema
+        The schema of one parameter.
+    defined
+        The schemas that it may refer to, by name.
+    """
+    if "$ref" in schema:
+        return allowed(defined[schema["$ref"].rpartition("/")[2]], defined)
+    if "anyOf" in schema:
+        return " or ".join(allowed(choice, defined) for choice in schema["anyOf"])
+    if "enum" in schema or "const" in schema:
+        return " | ".join(map(str, schema.get("enum", [schema.get("const")])))
+    kind = _TYPES.get(schema.get("type", ""), "any value")
+    if "items" in schema:
+        kind += f" of {allowed(schema['items'], defined)}"
+    limits = [words.format(schema[key]) for key, words in _LIMITS.items() if key in schema]
+    return f"{kind} {', '.join(limits)}" if limits else kind
+
+
+def _default(schema: dict[str, Any]) -> str:
+    if "default" not in schema:
+        return "(needed)"
+    default = schema["default"]
+    return default if isinstance(default, str) else json.dumps(default)

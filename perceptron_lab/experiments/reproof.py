@@ -1,0 +1,204 @@
+"""What a row claims, proved again on the original data from a point, weights or a learner's arrays.
+
+Nothing here knows how the answer was found: the proofs are those of
+:mod:`perceptron_lab.certificates`, and for separations by ellipsoids those of
+:mod:`perceptron_lab.ellipsoids.separation_proof`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.ellipsoids.learning import PROVED as PROVED_OF_LEARNERS
+from perceptron_lab.ellipsoids.learning import prove
+from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.system import ConicSystem
+
+PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED})
+"""What an algorithm's row may state about the data."""
+
+TOLERANCE = 1e-9
+"""By this part of itself a bound may be missed: machines add up numbers in different orders."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a row says is proved.
+
+    Parameters
+    ----------
+    status, proved, margin_lower, margin_upper
+        Its columns.
+    figures
+        A learner's bounds, ``*_lower`` and ``*_upper``, by name.
+    """
+
+    status: Status
+    proved: bool
+    margin_lower: float | None = None
+    margin_upper: float | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing is claimed: neither a status that states something, nor a bracket."""
+        bracket = (self.margin_lower, self.margin_upper)
+        return not self.proved and self.status not in PROVED_OF_LEARNERS and bracket == (None, None)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a proof has come to.
+
+    Parameters
+    ----------
+    faults
+        What is claimed and not proved, one sentence each; empty if all of it is.
+    margin_lower, margin_upper
+        The bracket that is proved now; None where there is none.
+    """
+
+    faults: tuple[str, ...]
+    margin_lower: float | None = None
+    margin_upper: float | None = None
+
+
+def prove_claims(
+    claims: Claims, system: ConicSystem, point: FloatArray, weights: FloatArray | None
+) -> Finding:
+    """Prove what an algorithm's row claims.
+
+    Parameters
+    ----------
+    claims
+        FEASIBLE: the point is strictly feasible. INFEASIBLE: the weights prove it. With any
+        status: the bracket of the margin.
+    system
+        The problem's.
+    point
+        On the data as given, shape ``(unknowns,)``.
+    weights
+        On the data as given, flat; or None.
+    """
+    faults = _contradictions(claims, PROVED, claims.margin_lower, claims.margin_upper)
+    lower, upper = None, None
+    if claims.status is Status.FEASIBLE or claims.margin_lower is not None:
+        lower = _lower(claims, system, point, faults)
+    if claims.status is Status.INFEASIBLE or claims.margin_upper is not None:
+        upper = _upper(claims, system, weights, faults)
+    bracket = (claims.margin_lower, claims.margin_upper)
+    if claims.status is Status.MARGIN_BOUNDED and bracket == (None, None):
+        faults.append("the margin is called bounded, without a bound")
+    return Finding(tuple(faults), lower, upper)
+
+
+def prove_learnt(
+    claims: Claims, problem: Problem, learner: Any, seed: int, proof: Mapping[str, FloatArray]
+) -> Finding:
+    """Prove what a learner's row claims of its training examples.
+
+    Parameters
+    ----------
+    claims
+        The status, and the figures that are bounds.
+    problem
+        Its tasks are what is learnt; features are extracted from them anew.
+    learner, seed
+        The learner's record, and the seed of the cell.
+    proof
+        The arrays that prove it.
+
+    Raises
+    ------
+    DataError
+        If the arrays do not belong to such tasks.
+    """
+    faults = _contradictions(claims, PROVED_OF_LEARNERS, *claims.figures.values())
+    found = prove(learner, problem.tasks, seed, proof)
+    if found is None:
+        return Finding((*faults, f"a learner {type(learner).__name__} proves nothing"))
+    implied = {found.status, *([Status.MARGIN_BOUNDED] if found.status in _NONE else [])}
+    if claims.status not in implied:
+        faults.append(f"{claims.status} is claimed, {found.status} is proved ({found.message})")
+    for name, bound in found.bounds.items():
+        claimed = claims.figures.get(name)
+        if claimed is not None and not _reaches(name, bound, claimed, 1.0 + abs(claimed)):
+            faults.append(f"{name} {claimed:.10g} is claimed, {bound:.10g} is proved")
+    return Finding(tuple(faults))
+
+
+_NONE = (Status.INFEASIBLE,)
+"""t = 0 is proved, and with it every positive bound of t."""
+
+
+def _contradictions(claims: Claims, proved: frozenset[Status], *bounds: float | None) -> list[str]:
+    """Return what no proof could mend."""
+    said = "called proved" if claims.proved else "not called proved"
+    wrong = [] if claims.proved == (claims.status in proved) else [f"{claims.status} is {said}"]
+    if any(bound is not None and not math.isfinite(bound) for bound in bounds):
+        wrong.append("a bound is not a finite number")
+    return wrong
+
+
+def _lower(
+    claims: Claims, system: ConicSystem, point: FloatArray, faults: list[str]
+) -> float | None:
+    """Return the margin that is proved of the point; add to the faults."""
+    unknowns = system.operator.unknowns
+    if point.shape != (unknowns,):
+        faults.append(f"a point of shape {point.shape} in a problem of {unknowns} unknowns")
+        return None
+    proof = _original(system).prove_point(point)
+    lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
+    if claims.status is Status.FEASIBLE and not proof.feasible:
+        faults.append("the point is not proved strictly feasible")
+    claimed = claims.margin_lower
+    if claimed is not None and not _reaches("_lower", proof.margin_lower, claimed, abs(claimed)):
+        faults.append(f"a margin >= {claimed:.10g} is claimed, {proof.margin_lower:.10g} is proved")
+    return lower
+
+
+def _upper(
+    claims: Claims, system: ConicSystem, weights: FloatArray | None, faults: list[str]
+) -> float | None:
+    """Return the upper bound of the margin that the weights prove; add to the faults."""
+    if weights is None:
+        faults.append("weights that prove a bound are claimed, and there are none")
+        return None
+    original = _original(system)
+    if weights.shape != (original.cone.size,):
+        original = original.completed()  # some algorithms need whole matrices, and so their weights
+    if weights.shape != (original.cone.size,):
+        faults.append(f"weights of shape {weights.shape} in a cone of size {original.cone.size}")
+        return None
+    upper = original.prove_weights(weights)
+    if claims.status is Status.INFEASIBLE and upper != 0.0:
+        if original.prove_infeasible(weights) is None:
+            faults.append("the weights do not prove that no point is strictly feasible")
+        else:
+            upper = 0.0
+    claimed = claims.margin_upper
+    if claimed is not None and not _reaches("_upper", upper, claimed, abs(claimed)):
+        shown = "nothing" if upper is None else f"{upper:.10g}"
+        faults.append(f"a margin <= {claimed:.10g} is claimed, {shown} is proved")
+    return upper
+
+
+def _original(system: ConicSystem) -> ConicSystem:
+    """Return the system on the data as given, in whose coordinates answers are kept."""
+    return system if system.origin is None else system.origin
+
+
+def _reaches(name: str, found: float | None, claimed: float, size: float) -> bool:
+    """Return whether a bound is as good as the one claimed, but for the tolerance."""
+    if found is None or math.isnan(found):
+        return False
+    if name.endswith("_lower"):
+        return found >= claimed - TOLERANCE * size
+    return found <= claimed + TOLERANCE * size

@@ -1,0 +1,1 @@
+"""How results are kept: one store per experiment, its rows, traces and certificates."""

@@ -1,0 +1,254 @@
+"""Certificates as files: ``certificates/CELL.npz``, proved again without the store.
+
+The arrays are ``point``, ``weights`` where there are any, and ``proof.NAME`` for those that prove
+what a learner claims. The text ``json`` is::
+
+    {"format": 1, "cell", "status", "proved", "margin_lower", "margin_upper", "message",
+     "certificate": {...}, "bound": {"value", "theorem", "reason"},
+     "counts": {"updates", "queries", "iterations", "products"},
+     "sha256": of the problem's data,
+     "problem": {"dataset", "parameters" (all of them), "instance", "seed"},
+     "algorithm": {"name", "parameters", "oracle", "goal"},
+     "base": the folder that relative paths of the problem start from}
+
+Equal results are equal bytes; no clock is in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.storage.durable_files import replace_file
+from perceptron_lab.experiments.storage.records import sha256_of
+from perceptron_lab.experiments.storage.rows import as_json
+from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.experiments.storage.traces import BROKEN, packed, unpacked
+from perceptron_lab.results import Bound, FloatArray, Result, Status
+
+FOLDER: Final = "certificates"
+FORMAT: Final = 1
+
+_PROOF: Final = "proof."
+_ZIP: Final = b"PK\x03\x04"
+_COUNTS: Final = ("updates", "queries", "iterations", "products")
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a cell claims, with all that is needed to prove it again.
+
+    Parameters
+    ----------
+    cell
+        Its name.
+    status, proved, margin_lower, margin_upper, message, certificate, bound, point, weights
+        As in :class:`~perceptron_lab.results.Result`.
+    counts
+        Updates, queries, iterations, products.
+    sha256
+        Of the problem's data.
+    problem
+        ``dataset``, ``parameters``, ``instance``, ``seed``.
+    algorithm
+        ``name``, ``parameters``, ``oracle``, ``goal``.
+    base
+        The folder that relative paths of the problem start from.
+    proof
+        Arrays by name that prove what a learner claims.
+    """
+
+    cell: str
+    status: Status
+    proved: bool
+    margin_lower: float | None
+    margin_upper: float | None
+    message: str
+    certificate: Mapping[str, Any]
+    bound: Bound
+    counts: Mapping[str, float]
+    sha256: str
+    problem: Mapping[str, Any]
+    algorithm: Mapping[str, Any]
+    base: str
+    point: FloatArray
+    weights: FloatArray | None = None
+    proof: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+
+def path_of(folder: Path, cell: str) -> Path:
+    """Return where the certificate of a cell is in an experiment's folder."""
+    return folder / FOLDER / f"{cell}.npz"
+
+
+def certificate_of(planned: Planned, result: Result, base: Path) -> Certificate:
+    """Return the certificate of a cell that ended with a result."""
+    settings = planned.settings
+    return Certificate(
+        cell=planned.cell,
+        status=result.status,
+        proved=result.proved,
+        margin_lower=result.margin_lower,
+        margin_upper=result.margin_upper,
+        message=result.message,
+        certificate=result.certificate,
+        bound=result.bound,
+        counts={name: getattr(result, name) for name in _COUNTS},
+        sha256=planned.sha256,
+        problem={
+            "dataset": settings["dataset"],
+            "parameters": settings["dataset_parameters"],
+            "instance": settings["instance"],
+            "seed": settings["seed"],
+        },
+        algorithm={
+            "name": settings["algorithm"],
+            "parameters": settings["parameters"],
+            "oracle": settings["oracle"],
+            "goal": settings["goal"],
+        },
+        base=str(base),
+        point=result.point,
+        weights=result.weights,
+        proof=result.proof,
+    )
+
+
+def write_certificate(path: Path, certificate: Certificate) -> str:
+    """Write a certificate, whole or not at all, and return the sha256 of its bytes.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; an earlier file is intact then.
+    """
+    record = {
+        name: getattr(certificate, name)
+        for name in Certificate.__dataclass_fields__
+        if name not in ("point", "weights", "proof")
+    }
+    record |= {"format": FORMAT, "bound": asdict(certificate.bound)}
+    arrays = {"json": np.array(as_json(record)), "point": certificate.point}
+    if certificate.weights is not None:
+        arrays["weights"] = certificate.weights
+    arrays |= {f"{_PROOF}{name}": values for name, values in certificate.proof.items()}
+    content = packed(arrays)
+    replace_file(path, content)
+    return sha256_of(content)
+
+
+@contextlib.contextmanager
+def exchanged(
+    path: Path, certificate: Certificate | None, *, keep: bool, forget: bool
+) -> Iterator[str | None]:
+    """Write a certificate whose row is stored within; if that fails, put the earlier one back.
+
+    Parameters
+    ----------
+    path
+        Its place.
+    certificate
+        The new one; None leaves the file as it is.
+    keep
+        Whether the one that is there is kept as ``CELL.earlier.npz``.
+    forget
+        Whether one that was kept so is removed in the end.
+
+    Yields
+    ------
+    str or None
+        The sha256 of the bytes of the new file.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    kept = path.with_suffix(".earlier.npz")
+    before = path.read_bytes() if path.is_file() else None
+    if keep and before is not None:
+        replace_file(kept, before)
+    try:
+        yield None if certificate is None else write_certificate(path, certificate)
+    except BaseException:
+        # The disk may be full: what cannot be put back is told by its sha256.
+        with contextlib.suppress(OSError):
+            _put_back(path, before)
+        raise
+    if forget:
+        # The row is stored: a file too many is no failure.
+        with contextlib.suppress(OSError):
+            kept.unlink(missing_ok=True)
+
+
+def _put_back(path: Path, content: bytes | None) -> None:
+    """Make a file what it was: these bytes, or nothing."""
+    if content is None:
+        path.unlink(missing_ok=True)
+    elif not path.is_file() or path.read_bytes() != content:
+        replace_file(path, content)
+
+
+def read_certificate(path: Path) -> Certificate:
+    """Read a certificate.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it is not a certificate of this format.
+    """
+    try:
+        content = path.read_bytes()
+        if not content.startswith(_ZIP):
+            raise ValueError("it is no .npz file")
+        arrays = unpacked(content)
+        record = json.loads(str(arrays.pop("json")))
+        _refuse_result(path, record)
+        _refuse_format(path, record.pop("format"))
+        record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
+        point, weights = arrays.pop("point"), arrays.pop("weights", None)
+        proof = {name.removeprefix(_PROOF): values for name, values in arrays.items()}
+        certificate = Certificate(**record, point=point, weights=weights, proof=proof)
+        _check_kinds(certificate)
+        return certificate
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file; `plab run CONFIG` writes certificates") from None
+    except (*BROKEN, AttributeError) as error:
+        raise DataError(
+            f"{path}: not a certificate that can be read ({error}); give one of `certificates/` in "
+            "a folder of results: if it is one, `plab run` computes its cell again"
+        ) from None
+
+
+def _check_kinds(certificate: Certificate) -> None:
+    """Refuse values that are not of their kind; the claims are for the proofs to judge."""
+    texts = [(name, str) for name in ("cell", "message", "sha256", "base")]
+    mappings = [(name, dict) for name in ("certificate", "counts", "problem", "algorithm")]
+    for name, kind in (*texts, *mappings):
+        if not isinstance(getattr(certificate, name), kind):
+            raise TypeError(f"{name} is not what it should be")
+
+
+def _refuse_result(path: Path, record: Mapping[str, Any]) -> None:
+    """Refuse what ``Result.save`` has written."""
+    if "status" in record and "format" not in record and "problem" not in record:
+        raise DataError(
+            f"{path}: a result, and no certificate: it does not say of which problem; certificates "
+            "are the files in `certificates/` of a folder of results"
+        )
+
+
+def _refuse_format(path: Path, received: object) -> None:
+    if received != FORMAT:
+        raise DataError(
+            f"{path}: a certificate of format {received}, this plab reads format {FORMAT}; use the "
+            "plab that wrote it"
+        )

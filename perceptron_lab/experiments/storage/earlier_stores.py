@@ -1,0 +1,63 @@
+"""Earlier results, given other names so that new ones begin beside them."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.certificate_files import FOLDER
+from perceptron_lab.experiments.storage.durable_files import sync_folder, unwritable
+from perceptron_lab.experiments.storage.store_lock import StoreLock
+
+_BESIDE = ("-wal", "-shm", "-journal", "")
+"""What the names of the files of a database end with; what counts as a store comes last."""
+
+
+def set_aside(folder: Path) -> Path | None:
+    """Rename a store and its certificates; nothing is deleted, whatever state they are in.
+
+    Returns
+    -------
+    Path or None
+        The new path of the store, ``runs-<UTC time>.sqlite``; None if there was none.
+
+    Raises
+    ------
+    ConfigError
+        If another process writes there, or nothing can be renamed there; all is as it was then.
+    """
+    if not (folder / schema.NAME).exists():
+        return None
+    try:
+        with StoreLock(folder):
+            _merge_log(folder / schema.NAME)
+            return _renamed(folder, datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ"))
+    except OSError as error:
+        raise unwritable(folder, error.strerror) from None
+
+
+def _renamed(folder: Path, time: str) -> Path:
+    moved = folder / f"runs-{time}.sqlite"
+    names = {folder / FOLDER: folder / f"{FOLDER}-{time}"}
+    names |= {folder / f"{schema.NAME}{end}": Path(f"{moved}{end}") for end in _BESIDE}
+    done: list[tuple[Path, Path]] = []
+    try:
+        for path, other in names.items():
+            if path.exists():
+                path.rename(other)
+                done.append((path, other))
+        sync_folder(folder)
+    except OSError:
+        for path, other in reversed(done):
+            other.rename(path)
+        raise
+    return moved
+
+
+def _merge_log(path: Path) -> None:
+    """Put the latest rows into the one file; a database that is damaged stays as it is."""
+    with contextlib.suppress(*schema.FAILURES):
+        schema.close(sqlite3.connect(path, isolation_level=None))

@@ -1,0 +1,260 @@
+"""What a store holds, for reports and ``plab status``: nothing is locked, nothing is written."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.config import KNOWN_KEYS, ExperimentConfig
+from perceptron_lab.experiments.faults import refuse
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.certificate_files import path_of
+from perceptron_lab.experiments.storage.records import (
+    PLAN,
+    checksum,
+    planned_of,
+    sha256_of,
+    stored_of,
+    unreadable,
+)
+from perceptron_lab.experiments.storage.rows import COLUMNS, Row
+from perceptron_lab.experiments.storage.stored import Planned, Stored
+from perceptron_lab.experiments.storage.traces import decoded_trace
+from perceptron_lab.experiments.validation import faults_of, validated
+from perceptron_lab.experiments.yaml_source import Source
+from perceptron_lab.results import Bound, Trace
+
+_RUN = ", ".join((*schema.RUN, "checksum"))
+
+
+class Reader:
+    """A store that is read, and may be written to meanwhile; a context manager.
+
+    Parameters
+    ----------
+    folder
+        The experiment's.
+    connection
+        To its database.
+    """
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+        self.folder = folder
+        self._connection = connection
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Return the reader of a folder's store.
+
+        Raises
+        ------
+        DataError
+            If there is none, or it is damaged.
+        ConfigError
+            If it is of another program, or of another version of this one.
+        """
+        return cls(folder, schema.open_to_read(folder))
+
+    def close(self) -> None:
+        """Let the database go."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def plan(self) -> list[Planned]:
+        """Return the cells of the latest run, in their order."""
+        return [planned_of(values) for values in self._sealed("plan", PLAN, "ORDER BY position")]
+
+    def rows(self) -> list[Row]:
+        """Return the rows of the planned cells that have one, in the order of the plan.
+
+        Problems and algorithms are called as in the plan, whatever they were called when they ran.
+
+        Raises
+        ------
+        DataError
+            If a row is damaged.
+        """
+        rows = []
+        for planned, stored in self.runs():
+            if stored.fault:
+                raise DataError(
+                    f"{self._path}: the cell {planned.title}, {planned.label} ({planned.cell}): "
+                    f"{stored.fault}; `plab run` computes it again"
+                )
+            rows.append(shown(planned, stored))
+        return rows
+
+    def runs(self) -> list[tuple[Planned, Stored]]:
+        """Return the planned cells that have a row, each with it; damaged ones have a fault."""
+        with schema.reading(self._path), schema.moment(self._connection):
+            found = self._select(f"SELECT {_RUN} FROM run WHERE cell IN (SELECT cell FROM plan)")
+            planned = self.plan()
+        stored = {values["cell"]: _stored(values) for values in found}
+        return [(one, stored[one.cell]) for one in planned if one.cell in stored]
+
+    def stored(self, cell: str) -> Stored | None:
+        """Return the row of a cell, or None; its fault says what of it is damaged, if anything."""
+        found = self._select(f"SELECT {_RUN} FROM run WHERE cell = ?", cell)
+        return self.whole(_stored(found[0])) if found else None
+
+    def earlier(self, cell: str) -> Stored | None:
+        """Return the last row with a result of a cell whose latest run failed, or None."""
+        found = self._select(f"SELECT {_RUN} FROM earlier WHERE cell = ?", cell)
+        return _stored(found[0]) if found else None
+
+    def whole(self, stored: Stored) -> Stored:
+        """Return a row, with a fault if its trace or its certificate is not what was written."""
+        if stored.fault:
+            return stored
+        try:
+            self.trace(stored.cell)
+        except DataError:
+            return replace(stored, fault="its trace is damaged")
+        if stored.certificate is None:
+            return stored
+        try:
+            content = path_of(self.folder, stored.cell).read_bytes()
+        except OSError as error:
+            return replace(stored, fault=f"its certificate cannot be read ({error.strerror})")
+        if sha256_of(content) != stored.certificate:
+            return replace(stored, fault="its certificate is not the one that was written")
+        return stored
+
+    def trace(self, cell: str) -> Trace | None:
+        """Return the course of a cell, as far as it came; None if nothing is known of it.
+
+        Raises
+        ------
+        DataError
+            If it is damaged.
+        """
+        found = self._select("SELECT trace, trace_sha256 FROM run WHERE cell = ?", cell)
+        if not found or found[0]["trace_sha256"] is None:
+            return None
+        where = f"{self._path}: the trace of the cell {cell}"
+        if sha256_of(found[0]["trace"] or b"") != found[0]["trace_sha256"]:
+            raise DataError(f"{where}: damaged; `plab run` computes it again")
+        return decoded_trace(found[0]["trace"], where)
+
+    def bound(self, cell: str) -> Bound | None:
+        """Return the guarantee that a cell's algorithm gave; None without a result.
+
+        Raises
+        ------
+        DataError
+            If its row is damaged.
+        """
+        found = self._select(f"SELECT {_RUN} FROM run WHERE cell = ?", cell)
+        if not found or found[0]["bound"] is None:
+            return None
+        fault = _stored(found[0]).fault
+        if fault:
+            raise DataError(f"{self._path}: the cell {cell}: {fault}; `plab run` computes it again")
+        return Bound(**json.loads(found[0]["bound"]))
+
+    def config(self) -> ExperimentConfig:
+        """Return the configuration of the latest run.
+
+        It is not held against the registries: what was run need not be registered any more.
+
+        Raises
+        ------
+        ConfigError
+            If it is of another version of this package.
+        """
+        tree = json.loads(self.about("config"))
+        try:
+            return validated(ExperimentConfig, tree)
+        except ValidationError as error:
+            source = Source(f"the configuration in {self._path}")
+            refuse(faults_of(error, tree, KNOWN_KEYS), source.place)
+            raise
+
+    def base(self) -> Path:
+        """Return the folder that relative paths in the configuration start from."""
+        return Path(self.about("base"))
+
+    def environments(self) -> dict[str, Any]:
+        """Return name -> description of the environments that the planned cells ran in."""
+        used = {stored.environment for _, stored in self.runs()}
+        found = self._sealed("environment", ("name", "description"), "ORDER BY name")
+        return {row["name"]: json.loads(row["description"]) for row in found if row["name"] in used}
+
+    def running(self) -> dict[str, str]:
+        """Return cell -> when it was started, of the cells that have not ended."""
+        found = self._select("SELECT cell, started FROM running")
+        return {values["cell"]: values["started"] for values in found}
+
+    def problems(self) -> dict[str, str]:
+        """Return problem key -> sha256 of the data, as they were loaded last."""
+        found = self._sealed("problem", ("problem_key", "sha256"))
+        return {values["problem_key"]: values["sha256"] for values in found}
+
+    def about(self, name: str) -> str:
+        """Return a value of the table ``about``.
+
+        Raises
+        ------
+        DataError
+            If nothing was ever begun.
+        """
+        for values in self._sealed("about", ("name", "value")):
+            if values["name"] == name:
+                return str(values["value"])
+        raise DataError(f"{self.folder}: no results there yet; `plab run CONFIG` makes them")
+
+    @property
+    def _path(self) -> Path:
+        return self.folder / schema.NAME
+
+    def _select(self, query: str, *values: str) -> list[sqlite3.Row]:
+        with schema.reading(self._path):
+            return self._connection.execute(query, values).fetchall()
+
+    def _sealed(self, table: str, columns: tuple[str, ...], order: str = "") -> list[sqlite3.Row]:
+        """Return rows that fit their checksums."""
+        found = self._select(f"SELECT {', '.join((*columns, 'checksum'))} FROM {table} {order}")
+        for values in found:
+            if values["checksum"] != checksum([values[name] for name in columns]):
+                raise schema.damaged(self._path, f"a row of {table} does not fit its checksum")
+        return found
+
+
+def read_config_of(folder: Path) -> ExperimentConfig:
+    """Return the configuration that the results in a folder were made with.
+
+    Raises
+    ------
+    DataError
+        If there are no results, or they are damaged.
+    ConfigError
+        If they are of another version of this package.
+    """
+    with Reader.open(folder) as reader:
+        return reader.config()
+
+
+def shown(planned: Planned, stored: Stored) -> Row:
+    """Return a stored row as runs.csv shows it for a planned cell."""
+    names = {"problem": planned.title, "label": planned.label, "core": stored.core[:8]}
+    row = stored.row | names
+    measures = sorted(row.keys() - set(COLUMNS))
+    return {name: row[name] for name in (*COLUMNS, *measures) if name in row}
+
+
+def _stored(values: sqlite3.Row) -> Stored:
+    try:
+        return stored_of(values)
+    except (DataError, ValueError, TypeError, KeyError) as error:
+        return unreadable(values["cell"], str(error))

@@ -1,0 +1,144 @@
+"""May a stored row stand for a planned cell? The same answer for ``plab run`` and ``plab status``.
+
+The budget is no part of a cell's name: a run that ended before its limits would have ended so under
+any larger budget as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.storage.stored import Planned, Stored
+from perceptron_lab.experiments.wording import counted
+from perceptron_lab.goals import Budget
+from perceptron_lab.results import Status
+
+
+class Decision(StrEnum):
+    """What becomes of a stored row."""
+
+    KEEP = "KEEP"
+    """It serves: the cell is not run."""
+    STALE = "STALE"
+    """It would serve, but another version of the numeric core made it; it is shown and kept."""
+    AGAIN = "AGAIN"
+    """It does not serve, or there is none: the cell is run."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A decision.
+
+    Parameters
+    ----------
+    decision
+        The decision.
+    reason
+        Why, for the reader.
+    replaces
+        Whether there is a row: another one of the same cell will stand in its place.
+    """
+
+    decision: Decision
+    reason: str
+    replaces: bool = True
+
+
+_ALWAYS_AGAIN: Final = (Status.CRASHED, Status.ERROR)
+
+
+def judge(
+    stored: Stored | None, planned: Planned, core: str | None, limits: ProcessLimits
+) -> Verdict:
+    """Decide whether a stored row serves a planned cell.
+
+    Parameters
+    ----------
+    stored
+        The row of the same cell, or None.
+    planned
+        What is asked for: a budget, and what is to be recorded.
+    core
+        The digest of the numeric core of today; None if it cannot be known, as that of an
+        algorithm which is not registered here: then it is not held against the row.
+    limits
+        Of the cell's process today.
+
+    Returns
+    -------
+    Verdict
+        AGAIN if the row does not serve whatever made it; otherwise STALE if its digest is another
+        than ``core``; otherwise KEEP.
+    """
+    if stored is None:
+        return Verdict(Decision.AGAIN, "it was not run yet", replaces=False)
+    obstacle = stored.fault or _obstacle(stored, planned, limits)
+    if obstacle:
+        return Verdict(Decision.AGAIN, obstacle)
+    if core is not None and stored.core != core:
+        return Verdict(
+            Decision.STALE,
+            f"the numeric code was {stored.core[:8]} and is {core[:8]}; --refresh runs it again",
+        )
+    return Verdict(Decision.KEEP, "its row serves")
+
+
+def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
+    """Say why a row cannot serve, or nothing."""
+    if stored.status in _ALWAYS_AGAIN:
+        return f"{stored.status} is tried again by every run"
+    if stored.status is Status.KILLED and not stored.limit:
+        return "it was killed from outside, which is tried again by every run"
+    if stored.status in (Status.KILLED, Status.OUT_OF_MEMORY):
+        return _raised(stored, planned.budget, limits)
+    if not stored.recorded.covers(planned.recorded):
+        return "its trace lacks records that are asked for now"
+    return _budget_obstacle(stored, planned.budget)
+
+
+def _raised(stored: Stored, budget: Budget, limits: ProcessLimits) -> str:
+    """Say which limit of a process that was ended by one is larger now."""
+    if budget.updates < stored.budget.updates:
+        return f"it ended {stored.status}, and is to make fewer updates now"
+    if stored.limit == "loading":
+        larger = limits.loading > stored.limits.loading
+    elif stored.limit == "seconds":
+        given = stored.budget.seconds + stored.limits.grace
+        larger = budget.seconds + limits.grace > given
+    else:
+        larger = _memory_raised(stored.limits.memory, limits.memory)
+    return f"it ended {stored.status}, and the limit is larger now" if larger else ""
+
+
+def _memory_raised(before: int | None, now: int | None) -> bool:
+    """Return whether there is more memory, or is known now how much; by default it is not."""
+    return now is not None and (before is None or now > before)
+
+
+def _budget_obstacle(stored: Stored, budget: Budget) -> str:
+    """Say why the row would look otherwise under another budget, or nothing.
+
+    A run needs no more than it used, nor more than it had: some methods use up the last seconds in
+    a step that overshoots them.
+    """
+    given = stored.budget
+    if stored.status is Status.UPDATE_LIMIT and budget.updates != given.updates:
+        ended = counted(given.updates, "update")
+        return f"it ended at {ended}; the limit is {budget.updates} now"
+    if stored.status is Status.TIME_LIMIT and budget.seconds != given.seconds:
+        return f"it ended at {given.seconds:g} s; the limit is {budget.seconds:g} s now"
+    updates = _needed(stored.row.get("updates"), given.updates)
+    if budget.updates < updates:
+        took = counted(int(updates), "update")
+        return f"it took {took}; the limit is {budget.updates} now"
+    seconds = _needed(stored.row.get("seconds"), given.seconds)
+    if budget.seconds < seconds:
+        return f"it took {seconds:.4g} s; the limit is {budget.seconds:g} s now"
+    return ""
+
+
+def _needed(used: float | None, given: float) -> float:
+    return given if used is None else min(used, given)

@@ -1,0 +1,320 @@
+"""The database ``runs.sqlite`` of an experiment, schema version 1.
+
+Everything that a run leaves behind is in it, but the certificates: runs.csv, tables and figures are
+made from it alone. It is an SQLite 3 file (application_id :data:`APPLICATION`, user_version
+:data:`VERSION`) that anybody may read with ``sqlite3``. While it is written to, the latest rows are
+in ``runs.sqlite-wal`` beside it; a store that was closed is one file.
+
+Every table but ``running`` has a column ``checksum``: the sha256 of the columns before it, as one
+array of JSON. A row that does not fit its checksum is damaged and never shown.
+
+``about`` -- name, value: ``config``, the configuration (JSON); ``base``, the folder that its
+relative paths start from; ``environment``, the name of the latest run's.
+
+``plan`` -- the cells of the latest run, in their order. position; cell, 16 hexadecimal digits of
+everything that determines its course; title and label, what rows call problem and algorithm;
+problem_key, known before the data are; sha256, of the data; settings, what is run (JSON); budget
+(JSON: updates, seconds); recorded (JSON: record_at, trace_measures).
+
+``problem`` -- problem_key, sha256 of the data as they were loaded last.
+
+``environment`` -- name, description (JSON) of each machine and software that rows refer to.
+
+``running`` -- cell, started: those that the process that holds ``.lock`` works on. Where no process
+holds it, they are what was cut off.
+
+``run`` -- one row per cell that has ended, also of cells that are in the plan no more. cell;
+status; row, the values of runs.csv (JSON, every digit); core, digest of the numeric code; budget
+and recorded, as above, and limits (JSON: grace and loading in seconds, memory in bytes), what it
+ran under; stopped, which of these limits ended its process (``seconds``, ``loading``, ``memory``),
+or empty; environment; started and ended (UTC, ISO 8601); attempts; stderr, its last characters;
+peak_memory (bytes, or null); settings and sha256, as above; bound (JSON, or null); certificate,
+sha256 of the bytes of ``certificates/CELL.npz``, or null; trace_sha256, that of the bytes of trace,
+or null; checksum; trace, compressed arrays (``.npz``), or null.
+
+``earlier`` -- the same columns: the last row with a result of a cell whose latest run failed. The
+failure is what ``run`` and the reports show, since it is the truth about today's program; the
+result is kept here until there is a newer one, its certificate as ``CELL.earlier.npz``.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from perceptron_lab.errors import ConfigError, DataError
+
+NAME: Final = "runs.sqlite"
+APPLICATION: Final = 0x706C6162
+"""``plab`` in ASCII."""
+VERSION: Final = 1
+
+RUN: Final = (
+    "cell",
+    "status",
+    "row",
+    "core",
+    "budget",
+    "recorded",
+    "limits",
+    "stopped",
+    "environment",
+    "started",
+    "ended",
+    "attempts",
+    "stderr",
+    "peak_memory",
+    "settings",
+    "sha256",
+    "bound",
+    "certificate",
+    "trace_sha256",
+)
+"""The columns of a run that its checksum covers; ``checksum`` and ``trace`` follow."""
+
+_RUN_COLUMNS = """
+  cell TEXT PRIMARY KEY NOT NULL, status TEXT NOT NULL, row TEXT NOT NULL, core TEXT NOT NULL,
+  budget TEXT NOT NULL, recorded TEXT NOT NULL, limits TEXT NOT NULL, stopped TEXT NOT NULL,
+  environment TEXT NOT NULL, started TEXT NOT NULL, ended TEXT NOT NULL, attempts INTEGER NOT NULL,
+  stderr TEXT NOT NULL, peak_memory INTEGER, settings TEXT NOT NULL, sha256 TEXT NOT NULL,
+  bound TEXT, certificate TEXT, trace_sha256 TEXT, checksum TEXT NOT NULL, trace BLOB
+"""
+_TABLES = (
+    "CREATE TABLE about (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, "
+    "checksum TEXT NOT NULL)",
+    "CREATE TABLE plan (position INTEGER PRIMARY KEY, cell TEXT UNIQUE NOT NULL, "
+    "title TEXT NOT NULL, label TEXT NOT NULL, problem_key TEXT NOT NULL, sha256 TEXT NOT NULL, "
+    "settings TEXT NOT NULL, budget TEXT NOT NULL, recorded TEXT NOT NULL, checksum TEXT NOT NULL)",
+    "CREATE TABLE problem (problem_key TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, "
+    "checksum TEXT NOT NULL)",
+    "CREATE TABLE environment (name TEXT PRIMARY KEY NOT NULL, description TEXT NOT NULL, "
+    "checksum TEXT NOT NULL)",
+    "CREATE TABLE running (cell TEXT PRIMARY KEY NOT NULL, started TEXT NOT NULL)",
+    f"CREATE TABLE run ({_RUN_COLUMNS})",
+    f"CREATE TABLE earlier ({_RUN_COLUMNS})",
+)
+FAILURES: Final = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; the text of an error that quotes damaged text may be no text itself."""
+_OF_THE_SYSTEM = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_NOLFS,
+        sqlite3.SQLITE_AUTH,
+    }
+)
+"""Errors that tell nothing of the file; all others do."""
+_PATIENCE = 10.0
+"""Seconds to wait for another connection, which holds the file for milliseconds."""
+
+
+def open_to_write(folder: Path) -> sqlite3.Connection:
+    """Open the database of a folder, made if it is missing; the caller holds the folder's lock.
+
+    Raises
+    ------
+    ConfigError
+        If it is of another program or version.
+    DataError
+        If it is damaged.
+    sqlite3.Error
+        If it cannot be written to.
+    """
+    path = folder / NAME
+    connection = _connect(path, "rwc")
+    try:
+        _prepare(connection, path)
+    except FAILURES as error:
+        connection.close()
+        if _is_damage(error, path):
+            raise damaged(path, error) from None
+        raise
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_to_read(folder: Path) -> sqlite3.Connection:
+    """Open the database of a folder to be read; nothing is written, no writer has to wait.
+
+    Raises
+    ------
+    DataError
+        If there is none, or it cannot be read.
+    ConfigError
+        If it is of another program or version.
+    """
+    path = folder / NAME
+    if not path.is_file():
+        raise DataError(f"{folder}: no results there; `plab run CONFIG` makes them")
+    with reading(path):
+        connection = _connect(path, "ro")
+        try:
+            if _is_empty(connection):
+                raise DataError(f"{folder}: no results there yet; `plab run CONFIG` makes them")
+            _refuse_foreign(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Say what can be done where a database cannot be read.
+
+    Raises
+    ------
+    DataError
+        In the place of SQLite's errors.
+    """
+    try:
+        yield
+    except FAILURES as error:
+        if _is_damage(error, path):
+            raise damaged(path, error) from None
+        raise DataError(
+            f"{path}: cannot be read ({error}); try again; if it stays so, `plab run --fresh` "
+            "keeps it under another name and starts over"
+        ) from None
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Commit what is executed within, whole, or leave everything as it was."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException:
+        # The database has rolled back by itself where its disk has failed.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """See the same in all that is read within, which has to be quick: a writer may wait for it."""
+    connection.execute("SAVEPOINT moment")
+    try:
+        yield
+    finally:
+        connection.execute("RELEASE moment")
+
+
+def close(connection: sqlite3.Connection) -> None:
+    """Close a database that was written to, leaving one file where nobody reads it just now."""
+    try:
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute("PRAGMA journal_mode = DELETE")
+    except FAILURES:
+        # Somebody reads it, or the disk is full: the rows are safe in two files as well.
+        pass
+    finally:
+        connection.close()
+
+
+def damaged(path: Path, reason: object) -> DataError:
+    """Return the error of a database that cannot be read."""
+    return DataError(
+        f"{path}: damaged ({reason}); `plab run --fresh` keeps it under another name and starts "
+        "over, or put back a copy"
+    )
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}{_frozen(path) if mode == 'ro' else ''}",
+        uri=True,
+        timeout=_PATIENCE,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.row_factory = sqlite3.Row
+    # Damaged text is told by its checksum, row by row; SQLite would refuse the whole table.
+    connection.text_factory = lambda content: content.decode(errors="replace")
+    return connection
+
+
+def _frozen(path: Path) -> str:
+    """Return how to open what lies in a folder that nothing can be written to."""
+    log = path.with_name(f"{path.name}-wal")
+    frozen = not os.access(path.parent, os.W_OK) and not (log.is_file() and log.stat().st_size)
+    return "&immutable=1" if frozen else ""
+
+
+def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """Return whether nothing was ever put into the file, as when its making was cut off."""
+    made = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return not made and _number(connection, "application_id") == 0
+
+
+def _is_damage(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> bool:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+    if code == sqlite3.SQLITE_READONLY:
+        # A file says of itself that it is read-only, if the system does not.
+        return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    return code not in _OF_THE_SYSTEM
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Check what is there, and make what is not."""
+    if not _is_empty(connection):
+        _refuse_foreign(connection, path)
+        _refuse_damaged(connection)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    if _is_empty(connection):
+        _create(connection)
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    with transaction(connection):
+        for statement in _TABLES:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+    application = _number(connection, "application_id")
+    version = _number(connection, "user_version")
+    if application != APPLICATION:
+        raise ConfigError(
+            f"{path}: not a store of plab (application_id {application:#x}); move it away, or "
+            "`plab run --fresh` keeps it under another name and starts over"
+        )
+    if version != VERSION:
+        raise ConfigError(
+            f"{path}: a store of schema {version}, this plab reads and writes schema {VERSION}; "
+            "use the plab that made it, or `plab run --fresh` keeps it under another name and "
+            "starts over"
+        )
+    _refuse_other_tables(connection)
+
+
+def _refuse_other_tables(connection: sqlite3.Connection) -> None:
+    found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    if sorted(row["sql"] for row in found) != sorted(_TABLES):
+        raise sqlite3.DatabaseError("its tables are not those of this schema")
+
+
+def _refuse_damaged(connection: sqlite3.Connection) -> None:
+    (first, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if first != "ok":
+        raise sqlite3.DatabaseError(" ".join(str(first).split()))

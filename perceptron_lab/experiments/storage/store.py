@@ -1,0 +1,321 @@
+"""The store of an experiment's results and its one writer: ``results/<experiment>/``.
+
+``runs.sqlite`` holds all but the certificates (:mod:`perceptron_lab.experiments.storage.schema`
+documents it), ``certificates/CELL.npz`` those; runs.csv, config.json and environment.json are made
+from it, for readers. Every finished cell is one transaction, on the disk before the next one: a
+process that is killed, or a machine that stops, loses the cells that ran and nothing else.
+
+A cell that is run again replaces its row. One that fails then is shown as failed, since that is
+the truth about today's program, and what was there before is kept in the table ``earlier`` until
+there is a newer result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from perceptron_lab.errors import StoreError
+from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.certificate_files import (
+    FOLDER,
+    certificate_of,
+    exchanged,
+    path_of,
+)
+from perceptron_lab.experiments.storage.durable_files import (
+    remove_partial_files,
+    unwritable,
+)
+from perceptron_lab.experiments.storage.earlier_stores import set_aside
+from perceptron_lab.experiments.storage.exports import export
+from perceptron_lab.experiments.storage.reader import Reader, shown
+from perceptron_lab.experiments.storage.records import (
+    checksum,
+    plan_values,
+    record_of,
+    run_values,
+    sha256_of,
+    utc_now,
+)
+from perceptron_lab.experiments.storage.rows import Row, as_json
+from perceptron_lab.experiments.storage.store_lock import StoreLock
+from perceptron_lab.experiments.storage.stored import Planned, Stored
+from perceptron_lab.experiments.storage.traces import encoded_trace
+from perceptron_lab.experiments.wording import counted
+from perceptron_lab.results import Status
+
+if TYPE_CHECKING:
+    from perceptron_lab.experiments.cells.cell_run import Outcome
+
+_FAILURES = frozenset(status.value for status in Status if status.failed)
+
+
+class Store:
+    """The writer of an experiment's results, made by :meth:`open`; a context manager.
+
+    Parameters
+    ----------
+    folder
+        The experiment's.
+    lock
+        The right to write there.
+    connection
+        To its database.
+    """
+
+    def __init__(self, folder: Path, lock: StoreLock, connection: sqlite3.Connection) -> None:
+        self.folder = folder
+        self._lock = lock
+        self._connection = connection
+        self._reader = Reader(folder, connection)
+        self._base = Path()
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open the store of a folder, which is made if it is missing, and lock it for others.
+
+        Raises
+        ------
+        ConfigError
+            If another process writes there, nothing can be written there, or the store is of
+            another program or version.
+        DataError
+            If the store is damaged.
+        """
+        try:
+            (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+            lock = StoreLock(folder)
+        except OSError as error:
+            raise unwritable(folder, error.strerror) from None
+        try:
+            remove_partial_files(folder)
+            remove_partial_files(folder / FOLDER)
+            return cls(folder, lock, schema.open_to_write(folder))
+        except (*schema.FAILURES, OSError) as error:
+            lock.release()
+            raise unwritable(folder, error) from None
+        except BaseException:
+            lock.release()
+            raise
+
+    @staticmethod
+    def set_aside(folder: Path) -> Path | None:
+        """Give an earlier store and its certificates other names, so that a new one begins.
+
+        See :func:`perceptron_lab.experiments.storage.earlier_stores.set_aside`.
+        """
+        return set_aside(folder)
+
+    def begin(
+        self,
+        config: ExperimentConfig,
+        base: Path,
+        environment: Mapping[str, Any],
+        planned: Sequence[Planned],
+    ) -> None:
+        """Store what is to be run; rows of cells that are planned no more stay.
+
+        Parameters
+        ----------
+        config
+            The configuration.
+        base
+            The folder that its relative paths start from.
+        environment
+            Where it is run; ``id`` is its name.
+        planned
+            The cells, in the order of rows.
+
+        Raises
+        ------
+        StoreError
+            If that cannot be written; everything is as it was before then.
+        """
+        self._base = base.resolve()
+        about = {
+            "config": as_json(config.model_dump(mode="json")),
+            "base": str(self._base),
+            "environment": str(environment["id"]),
+        }
+        with self._writing("the plan of the run"), schema.transaction(self._connection):
+            for table in ("plan", "running"):
+                self._connection.execute(f"DELETE FROM {table}")
+            for name, value in about.items():
+                self._put("about", name, value)
+            for problem_key, sha256 in {one.problem_key: one.sha256 for one in planned}.items():
+                self._put("problem", problem_key, sha256)
+            for position, one in enumerate(planned):
+                self._put("plan", *plan_values(position, one))
+            self._put_environment(environment)
+
+    def stored(self, cell: str) -> Stored | None:
+        """Return the row of a cell, or None; its fault says what of it is damaged, if anything."""
+        return self._reader.stored(cell)
+
+    def running(self, cell: str) -> None:
+        """Note that a cell runs now, for ``plab status``.
+
+        Raises
+        ------
+        StoreError
+            If that cannot be written.
+        """
+        with self._writing(f"that the cell {cell} runs"):
+            # It means nothing after a loss of power: no need to wait for the disk.
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            try:
+                with schema.transaction(self._connection):
+                    self._insert("running", [cell, utc_now()])
+            finally:
+                self._connection.execute("PRAGMA synchronous = FULL")
+
+    def add(
+        self,
+        planned: Planned,
+        row: Row,
+        outcome: Outcome,
+        *,
+        core: str,
+        limits: ProcessLimits,
+    ) -> Row:
+        """Store a finished cell: its certificate, and then its row and its trace in one go.
+
+        Parameters
+        ----------
+        planned
+            What was run.
+        row
+            The values of runs.csv; ``environment`` is the name of the one given to :meth:`begin`,
+            or of the outcome's own.
+        outcome
+            How it ended.
+        core
+            Digest of the numeric core that ran it, 64 hexadecimal digits.
+        limits
+            Of the process, as they were in force: ``memory`` is a number where it was derived.
+
+        Returns
+        -------
+        Row
+            As runs.csv shows it.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written; an earlier row, trace and certificate are intact then.
+        """
+        trace = outcome.partial if outcome.result is None else outcome.result.trace
+        content = None if trace is None else encoded_trace(trace)
+        bound = None if outcome.result is None else as_json(asdict(outcome.result.bound))
+        sums = None if content is None else sha256_of(content)
+        what = f"the row of {planned.title}, {planned.label} (cell {planned.cell})"
+        with self._writing(what), self._certified(planned, outcome) as certificate:
+            started = self._reader.running().get(planned.cell)
+            stored = record_of(planned, row, outcome, core, limits, certificate, started)
+            with schema.transaction(self._connection):
+                self._keep_earlier(planned.cell, failed=outcome.status.failed)
+                values = run_values(stored, bound, sums)
+                self._insert("run", [*values.values(), content])
+                self._connection.execute("DELETE FROM running WHERE cell = ?", (planned.cell,))
+                if outcome.environment is not None:
+                    self._put_environment(outcome.environment)
+        return shown(planned, stored)
+
+    def rows(self) -> list[Row]:
+        """Return the rows of the planned cells, in the order of the plan, as runs.csv shows them.
+
+        A damaged row, which the run is about to replace, is left out.
+        """
+        runs = self._reader.runs()
+        return [shown(planned, stored) for planned, stored in runs if not stored.fault]
+
+    def export(self) -> None:
+        """Write runs.csv, config.json and environment.json: the same store gives the same bytes.
+
+        Raises
+        ------
+        StoreError
+            If one cannot be written; the earlier file is intact then, and the store anyway.
+        """
+        with self._writing("runs.csv, config.json and environment.json"):
+            export(self.folder, self._reader, self.rows())
+
+    def close(self) -> None:
+        """Let others write; the store is one file now."""
+        schema.close(self._connection)
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _certified(
+        self, planned: Planned, outcome: Outcome
+    ) -> contextlib.AbstractContextManager[str | None]:
+        """Return the exchange of the cell's certificate for that of this outcome."""
+        result = outcome.result
+        return exchanged(
+            path_of(self.folder, planned.cell),
+            None if result is None else certificate_of(planned, result, self._base),
+            keep=outcome.status.failed and self._succeeded(planned.cell),
+            forget=not outcome.status.failed,
+        )
+
+    def _succeeded(self, cell: str) -> bool:
+        """Return whether the stored row of a cell is one with a result that failed in nothing."""
+        query = "SELECT status FROM run WHERE cell = ?"
+        found = self._connection.execute(query, (cell,)).fetchone()
+        return found is not None and found["status"] not in _FAILURES
+
+    def _keep_earlier(self, cell: str, failed: bool) -> None:
+        """Keep the last row with a result while the latest one is a failure."""
+        if not failed:
+            self._connection.execute("DELETE FROM earlier WHERE cell = ?", (cell,))
+        elif self._succeeded(cell):
+            copy = "INSERT OR REPLACE INTO earlier SELECT * FROM run WHERE cell = ?"
+            self._connection.execute(copy, (cell,))
+
+    def _put_environment(self, described: Mapping[str, Any]) -> None:
+        """Keep the first description of an environment: later ones differ in the time alone."""
+        known = self._connection.execute(
+            "SELECT 1 FROM environment WHERE name = ?", (described["id"],)
+        )
+        if known.fetchone() is None:
+            self._put("environment", described["id"], as_json(dict(described)))
+
+    def _put(self, table: str, *values: Any) -> None:
+        """Put a row into a table whose last column is the checksum."""
+        self._insert(table, [*values, checksum(values)])
+
+    def _insert(self, table: str, values: Sequence[Any]) -> None:
+        marks = ", ".join("?" * len(values))
+        self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
+
+    @contextlib.contextmanager
+    def _writing(self, what: str) -> Iterator[None]:
+        """Say what was to be written, and what is safe, where it fails."""
+        try:
+            yield
+        except (*schema.FAILURES, OSError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise StoreError(
+                f"{self.folder}: {what} cannot be written ({reason}); {self._safe()}; make room on "
+                "the disk, or mend what is said here, and run it again: it continues"
+            ) from error
+
+    def _safe(self) -> str:
+        try:
+            query = "SELECT count(*) FROM run WHERE cell IN (SELECT cell FROM plan)"
+            count = self._connection.execute(query).fetchone()[0]
+        except schema.FAILURES:
+            return "the cells that were finished before are safe there"
+        cells = counted(count, "cell that was", "cells that were")
+        return f"the {cells} finished before {'is' if count == 1 else 'are'} safe there"

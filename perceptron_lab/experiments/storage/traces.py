@@ -1,0 +1,71 @@
+"""Traces as bytes: compressed arrays, without pickle."""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import Any, Final
+from zipfile import BadZipFile
+from zlib import error as ZlibError
+
+import numpy as np
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.results import Trace
+
+_KINDS: Final[dict[str, type]] = {
+    "updates": np.int64,
+    "iterations": np.int64,
+    "queries": np.int64,
+    "products": np.float64,
+    "seconds": np.float64,
+    "phase": np.str_,
+    "margin": np.float64,
+    "upper": np.float64,
+}
+_MEASURE: Final = "measure."
+
+BROKEN: Final = (
+    *(OSError, EOFError, BadZipFile, ZlibError, struct.error, NotImplementedError, RuntimeError),
+    *(KeyError, TypeError, ValueError, ArithmeticError, MemoryError),
+)
+"""What reading damaged arrays raises."""
+
+
+def encoded_trace(trace: Trace) -> bytes:
+    """Return a trace as the bytes of an ``.npz``: its lists, and ``measure.NAME`` stacked."""
+    arrays: dict[str, Any] = {
+        name: np.array(getattr(trace, name), dtype=kind) for name, kind in _KINDS.items()
+    }
+    arrays |= {f"{_MEASURE}{name}": np.array(values) for name, values in trace.measures.items()}
+    return packed(arrays)
+
+
+def decoded_trace(content: bytes, where: str) -> Trace:
+    """Return the trace in the bytes that :func:`encoded_trace` made.
+
+    Raises
+    ------
+    DataError
+        If they are not such bytes; ``where`` is what it calls them.
+    """
+    try:
+        arrays = unpacked(content)
+        lists: dict[str, Any] = {name: arrays.pop(name).tolist() for name in _KINDS}
+    except BROKEN as error:
+        raise DataError(f"{where}: damaged ({error}); `plab run` computes it again") from None
+    measures = {name.removeprefix(_MEASURE): list(values) for name, values in arrays.items()}
+    return Trace(**lists, measures=measures)
+
+
+def packed(arrays: dict[str, Any]) -> bytes:
+    """Return arrays as the bytes of an ``.npz``: equal arrays are equal bytes."""
+    content = io.BytesIO()
+    np.savez_compressed(content, allow_pickle=False, **arrays)
+    return content.getvalue()
+
+
+def unpacked(content: bytes) -> dict[str, Any]:
+    """Return the arrays of an ``.npz``; errors are those of :data:`BROKEN`."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}

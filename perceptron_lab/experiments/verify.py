@@ -1,0 +1,208 @@
+"""Certificates proved again, from the original data, without running any algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.certified_problem import CertifiedProblems, identity_of
+from perceptron_lab.experiments.reproof import Claims, Finding, prove_claims, prove_learnt
+from perceptron_lab.experiments.storage.certificate_files import (
+    Certificate,
+    path_of,
+    read_certificate,
+)
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.records import sha256_of
+from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.verification import Verdict, Verification, Verified
+from perceptron_lab.results import FloatArray, Status
+
+if TYPE_CHECKING:
+    from perceptron_lab.experiments.storage.stored import Planned, Stored
+
+
+def verify(target: str | Path, *, base: str | Path | None = None) -> Verification:
+    """Prove again what results claim, on the original data; no algorithm runs.
+
+    FEASIBLE: the point is strictly feasible. INFEASIBLE: the weights prove it. The bracket of the
+    margin is reached again but for a part of 1e-9 of each bound, since machines add up numbers in
+    different orders. Separations by ellipsoids are proved from their ellipsoid and weights. A
+    dataset of your own has to be registered before, as it was for the run.
+
+    Parameters
+    ----------
+    target
+        The folder of an experiment's results, or one file of its ``certificates``.
+    base
+        The folder that relative paths of data start from; by default the one stored.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or no results are in the folder.
+    """
+    start = None if base is None else Path(base)
+    return Verification(Path(target), list(verifying(Path(target), start)))
+
+
+def verifying(target: Path, base: Path | None = None) -> Iterator[Verified]:
+    """Yield the verdicts of :func:`verify` one after the other."""
+    problems = CertifiedProblems(base)
+    if target.is_dir():
+        with Reader.open(target) as reader:
+            runs = list(reader.runs())
+        for planned, stored in runs:
+            yield _stored_verdict(target, planned, stored, problems)
+        return
+    if not target.is_file():
+        raise DataError(
+            f"{target}: no such file; give a folder of results or one of its certificates"
+        )
+    yield _file_verdict(target, problems)
+
+
+def _file_verdict(path: Path, problems: CertifiedProblems) -> Verified:
+    try:
+        certificate = read_certificate(path)
+        seen = _shown(certificate)
+        return _verdict(seen, certificate, _claims(certificate), problems)
+    except DataError as error:
+        return Verified(path.stem, "", "", "", Verdict.DAMAGED, str(error))
+
+
+def _stored_verdict(
+    folder: Path, planned: Planned, stored: Stored, problems: CertifiedProblems
+) -> Verified:
+    """Return the verdict on a row and the certificate that belongs to it."""
+    status = stored.status.value if stored.row else ""
+    seen = Verified(planned.cell, planned.title, planned.label, status, Verdict.DAMAGED)
+    if not stored.row:
+        return replace(seen, message=stored.fault)
+    claims = _claims_of_row(stored.row)
+    if claims.nothing:
+        return replace(seen, verdict=Verdict.NOTHING_CLAIMED)
+    path = path_of(folder, planned.cell)
+    if stored.certificate is None or not path.is_file():
+        return replace(seen, verdict=Verdict.MISSING, message=f"{path}: no such file")
+    try:
+        if sha256_of(path.read_bytes()) != stored.certificate:
+            return replace(seen, message=f"{path}: not the file that was written, by its sha256")
+        certificate = read_certificate(path)
+        other = _disagreement(planned, claims, certificate)
+        if other:
+            return replace(seen, verdict=Verdict.NOT_PROVED, message=other)
+        return _verdict(seen, certificate, claims, problems)
+    except (DataError, OSError) as error:
+        return replace(seen, message=str(error))
+
+
+def _verdict(
+    seen: Verified, certificate: Certificate, claims: Claims, problems: CertifiedProblems
+) -> Verified:
+    """Prove the claims; errors are those of a damaged certificate."""
+    if claims.nothing:
+        return replace(seen, verdict=Verdict.NOTHING_CLAIMED)
+    if identity_of(certificate) != certificate.cell:
+        text = f"its settings are not those of the cell {certificate.cell}"
+        return replace(seen, verdict=Verdict.NOT_PROVED, message=text)
+    try:
+        problem = problems.load(certificate)
+    except DataError as error:
+        return replace(seen, verdict=Verdict.NOT_PROVED, message=f"its data: {error}")
+    if problem.sha256 != certificate.sha256:
+        text = f"sha256 {problem.sha256[:16]}..., the claims are of {certificate.sha256[:16]}..."
+        return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)
+    learner = problems.learner(certificate)
+    if learner is None:
+        weights = None if certificate.weights is None else _numbers(certificate.weights)
+        found = prove_claims(claims, problem.system, _numbers(certificate.point), weights)
+    else:
+        arrays = {name: _numbers(array) for name, array in certificate.proof.items()}
+        seed = int(certificate.problem["seed"])
+        found = prove_learnt(claims, problem, learner, seed, arrays)
+    return _judged(seen, found)
+
+
+def _judged(seen: Verified, found: Finding) -> Verified:
+    return replace(
+        seen,
+        verdict=Verdict.NOT_PROVED if found.faults else Verdict.PROVED,
+        message="; ".join(found.faults),
+        margin_lower=found.margin_lower,
+        margin_upper=found.margin_upper,
+    )
+
+
+def _shown(certificate: Certificate) -> Verified:
+    instance = str(certificate.problem.get("instance", ""))
+    name = str(certificate.algorithm.get("name", ""))
+    return Verified(certificate.cell, instance, name, certificate.status.value, Verdict.DAMAGED)
+
+
+_FIGURES: Final = ("_lower", "_upper")
+"""The endings of a learner's figures that are bounds."""
+
+
+def _claims(certificate: Certificate) -> Claims:
+    """Return what a certificate claims.
+
+    Raises
+    ------
+    DataError
+        If that cannot be a claim.
+    """
+    figures = certificate.certificate.get("figures", {})
+    if not isinstance(figures, dict) or not isinstance(certificate.proved, bool):
+        raise DataError("the certificate's figures are no mapping, or `proved` no truth value")
+    bounds = {name: _bound(figures[name]) for name in figures if name.endswith(_FIGURES)}
+    return Claims(
+        certificate.status,
+        certificate.proved,
+        _bound(certificate.margin_lower),
+        _bound(certificate.margin_upper),
+        {name: bound for name, bound in bounds.items() if bound is not None},
+    )
+
+
+def _claims_of_row(row: Row) -> Claims:
+    prefix = "measure."
+    figures = {
+        name.removeprefix(prefix): float(value)
+        for name, value in row.items()
+        if name.startswith(prefix) and name.endswith(_FIGURES) and value is not None
+    }
+    lower, upper = row.get("margin_lower"), row.get("margin_upper")
+    return Claims(Status(row["status"]), bool(row["proved"]), lower, upper, figures)
+
+
+def _bound(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"a bound of the margin is {value!r}; allowed: a number or nothing")
+    return float(value)
+
+
+def _numbers(array: Any) -> FloatArray:
+    """Return an array of a certificate as numbers; what is no array of numbers is damage."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
+        raise DataError("an array of the certificate does not hold numbers")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _disagreement(planned: Planned, claims: Claims, certificate: Certificate) -> str:
+    """Say where the row and its certificate differ; empty if they agree."""
+    if certificate.cell != planned.cell or certificate.sha256 != planned.sha256:
+        return f"its certificate is that of the cell {certificate.cell}"
+    said = _claims(certificate)
+    for name in ("status", "proved", "margin_lower", "margin_upper"):
+        mine, other = getattr(claims, name), getattr(said, name)
+        if mine != other:
+            return f"its row has {name} {mine}, its certificate {other}"
+    return ""

@@ -1,0 +1,39 @@
+"""What a reader has to know before the rows of one table are compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from perceptron_lab.experiments.status import State, status
+from perceptron_lab.reporting.evidence import Evidence
+
+
+def cautions(folder: Path, evidence: Evidence) -> list[str]:
+    """Return what is amiss with the rows of an experiment as a whole; empty if nothing is.
+
+    Rows made in different environments (their seconds do not compare), rows made by another version
+    of the numeric core than today's, and cells without a row that serves what was asked for last.
+
+    Parameters
+    ----------
+    folder
+        The experiment's.
+    evidence
+        Its rows.
+    """
+    environments = evidence.frame["environment"].nunique()
+    now = status(folder)
+    stale, missing = now.counts[State.STALE], now.counts[State.MISSING]
+    found = []
+    if environments > 1:
+        found.append(f"rows of {environments} environments: seconds do not compare")
+    if stale:
+        found.append(f"{stale} of {len(evidence.frame)} rows made by another numeric core")
+    if missing:
+        found.append(f"{missing} of {len(now.cells)} cells have no row that serves")
+    return found
+
+
+def captioned(title: str, found: list[str]) -> str:
+    """Return a caption that says what is amiss, too."""
+    return f"{title} ({'; '.join(found)})" if found else title

@@ -1,0 +1,316 @@
+"""Two runs of the same problems, row by row: ratios, changes of status, and what else differs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from perceptron_lab.ellipsoids.bootstrap import resample_counts
+from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.wording import counted
+from perceptron_lab.reporting.differences import (
+    Difference,
+    config_differences,
+    environment_differences,
+)
+from perceptron_lab.results import Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METRICS: Final = ("seconds", "updates", "queries", "iterations", "products", "total_seconds")
+"""The columns of which ratios are formed."""
+RESAMPLES: Final = 10_000
+LEVEL: Final = 0.95
+SEED: Final = 0
+ALL: Final = "(all)"
+"""In the place of a label: every label."""
+
+Key = tuple[str, str, int]
+"""Problem, label and seed."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The rows of one problem, label and seed in A and in B.
+
+    Parameters
+    ----------
+    problem, label, seed
+        What they share.
+    status_a, status_b
+        How they ended.
+    proved
+        Whether both ended with the same status, proved.
+    a, b
+        The metric; None where a row has none.
+    """
+
+    problem: str
+    label: str
+    seed: int
+    status_a: str
+    status_b: str
+    proved: bool
+    a: float | None
+    b: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """B / A; None where they did not end alike, or a value is absent, 0 or less."""
+        if not self.proved or self.a is None or self.b is None:
+            return None
+        return self.b / self.a if self.a > 0.0 and self.b > 0.0 else None
+
+
+@dataclass(frozen=True)
+class MeanRatio:
+    """The geometric mean of B / A.
+
+    Parameters
+    ----------
+    label
+        Of these pairs; :data:`ALL` for every label.
+    pairs, instances
+        How many pairs it is the mean of, and of how many problems.
+    ratio
+        exp(mean of log(B / A)).
+    lower, upper
+        The bootstrap percentile interval over problems; None where there is only one.
+    """
+
+    label: str
+    pairs: int
+    instances: int
+    ratio: float
+    lower: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A and B, compared.
+
+    Parameters
+    ----------
+    a, b
+        The folders.
+    metric
+        A name of :data:`METRICS`.
+    pairs
+        The rows that both have.
+    ratios
+        The mean ratio of every label, and of all where there are several.
+    only_a, only_b
+        The rows that one of them has.
+    config, environment
+        Where they differ.
+    """
+
+    a: Path
+    b: Path
+    metric: str
+    pairs: list[Pair]
+    ratios: list[MeanRatio]
+    only_a: list[Key]
+    only_b: list[Key]
+    config: list[Difference]
+    environment: list[Difference]
+
+    @property
+    def status_changes(self) -> list[Pair]:
+        """The pairs that ended with different statuses."""
+        return [pair for pair in self.pairs if pair.status_a != pair.status_b]
+
+    @property
+    def unproved(self) -> int:
+        """Pairs that ended alike, and not both with a proof: they have no ratio."""
+        return sum(not pair.proved and pair.status_a == pair.status_b for pair in self.pairs)
+
+    @property
+    def left_out(self) -> int:
+        """Pairs that ended alike, with a proof, of which a value is absent or 0."""
+        return sum(pair.proved and pair.ratio is None for pair in self.pairs)
+
+    @property
+    def other_environment(self) -> list[Difference]:
+        """Differences of machine and software other than this package: times do not compare."""
+        return [difference for difference in self.environment if not difference.own]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the pairs as a frame: a row each, with its ratio."""
+        import pandas as pd
+
+        columns = [*Pair.__dataclass_fields__, "ratio"]
+        rows = [asdict(pair) | {"ratio": pair.ratio} for pair in self.pairs]
+        return pd.DataFrame(rows, columns=columns)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as JSON values; ``plab compare --json`` prints it."""
+        return {
+            "a": str(self.a),
+            "b": str(self.b),
+            "metric": self.metric,
+            "ratios": [asdict(ratio) for ratio in self.ratios],
+            "pairs": [asdict(pair) | {"ratio": pair.ratio} for pair in self.pairs],
+            "status_changes": [asdict(pair) for pair in self.status_changes],
+            "unproved": self.unproved,
+            "left_out": self.left_out,
+            "only_a": [list(key) for key in self.only_a],
+            "only_b": [list(key) for key in self.only_b],
+            "config": [asdict(difference) for difference in self.config],
+            "environment": [asdict(difference) for difference in self.environment],
+            "times_compare": not self.other_environment,
+        }
+
+    def _repr_html_(self) -> str:
+        import pandas as pd
+
+        parts = [f"<p>{escape(line)}</p>" for line in str(self).splitlines()]
+        frames = [pd.DataFrame(map(asdict, self.ratios)), self.to_frame()]
+        frames += [pd.DataFrame(map(asdict, part)) for part in (self.config, self.environment)]
+        tables = [frame.to_html(index=False, escape=True, na_rep="") for frame in frames]
+        return "\n".join([*parts, *tables])
+
+    @property
+    def heading(self) -> str:
+        """What is compared, in a line."""
+        return f"{self.metric}, B / A: A = {self.a}, B = {self.b}"
+
+    @property
+    def counts(self) -> str:
+        """How many pairs there are, and why some of them have no ratio, in a line."""
+        return (
+            f"{counted(len(self.pairs), 'pair')}: {len(self.status_changes)} with another status, "
+            f"{self.unproved} alike without proof, {self.left_out} with a value absent or 0; rows "
+            f"only in A: {len(self.only_a)}, only in B: {len(self.only_b)}"
+        )
+
+    def __str__(self) -> str:
+        lines = [self.heading, *(_sentence(ratio) for ratio in self.ratios), self.counts]
+        if self.other_environment:
+            lines.append("the environments differ: times do not compare")
+        return "\n".join(lines)
+
+
+def compare(
+    a: str | Path,
+    b: str | Path,
+    *,
+    metric: str = "seconds",
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int = SEED,
+) -> Comparison:
+    """Compare two runs; ``plab compare`` in Python.
+
+    Rows are paired by problem, label and seed. Ratios are those of pairs that ended with the same
+    status, proved; means are geometric. The interval is the percentile interval of the bootstrap
+    over problems: all pairs of a problem are drawn together.
+
+    Parameters
+    ----------
+    a, b
+        Folders of results.
+    metric
+        A name of :data:`METRICS`.
+    resamples, level, seed
+        Of the bootstrap: 1 or more; between 0 and 1; 0 or more.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such metric, or a number is out of its range.
+    DataError
+        If a folder has no results, or they are damaged.
+    """
+    _check(metric, resamples, level, seed)
+    (rows_a, *about_a), (rows_b, *about_b) = _read(Path(a)), _read(Path(b))
+    pairs = [_pair(key, rows_a[key], rows_b[key], metric) for key in rows_a if key in rows_b]
+    return Comparison(
+        Path(a),
+        Path(b),
+        metric,
+        pairs,
+        _ratios(pairs, resamples, level, seed),
+        [key for key in rows_a if key not in rows_b],
+        [key for key in rows_b if key not in rows_a],
+        config_differences(about_a[0], about_b[0]),
+        environment_differences(about_a[1], about_b[1]),
+    )
+
+
+def _check(metric: str, resamples: int, level: float, seed: int) -> None:
+    if metric not in METRICS:
+        raise ConfigError(
+            f"metric {metric!r}; allowed: {', '.join(METRICS)}{did_you_mean(metric, METRICS)}"
+        )
+    if resamples < 1 or not 0.0 < level < 1.0 or seed < 0:
+        raise ConfigError(
+            f"resamples={resamples}, level={level}, seed={seed}; allowed: 1 or more resamples, a "
+            "level between 0 and 1, a seed of 0 or more"
+        )
+
+
+def _read(folder: Path) -> tuple[dict[Key, Row], Any, list[dict[str, Any]]]:
+    """Return the rows of a run, its configuration, and what they were computed with."""
+    with Reader.open(folder) as reader:
+        rows = {(row["problem"], row["label"], row["seed"]): row for row in reader.rows()}
+        config = reader.config().model_dump(mode="json")
+        described = reader.environments()
+    used = dict.fromkeys((row["environment"], row["core"]) for row in rows.values())
+    return rows, config, [described.get(name, {}) | {"core": core} for name, core in used]
+
+
+def _pair(key: Key, a: Row, b: Row, metric: str) -> Pair:
+    alike = a["status"] == b["status"] and bool(a["proved"]) and bool(b["proved"])
+    values = (None if row.get(metric) is None else float(row[metric]) for row in (a, b))
+    return Pair(*key, Status(a["status"]).value, Status(b["status"]).value, alike, *values)
+
+
+def _ratios(pairs: Sequence[Pair], resamples: int, level: float, seed: int) -> list[MeanRatio]:
+    logs: dict[str, list[tuple[str, float]]] = {}
+    for pair in pairs:
+        if pair.ratio is not None:
+            logs.setdefault(pair.label, []).append((pair.problem, math.log(pair.ratio)))
+    if len(logs) > 1:
+        logs[ALL] = [one for each in logs.values() for one in each]
+    return [_mean_ratio(label, each, resamples, level, seed) for label, each in logs.items()]
+
+
+def _mean_ratio(
+    label: str, logs: Sequence[tuple[str, float]], resamples: int, level: float, seed: int
+) -> MeanRatio:
+    problems = {problem: place for place, problem in enumerate(dict(logs))}
+    places = [problems[problem] for problem, _ in logs]
+    sums = np.bincount(places, [logarithm for _, logarithm in logs])
+    counts = np.bincount(places).astype(float)
+    mean = math.exp(math.fsum(sums) / len(logs))
+    lower, upper = None, None
+    if len(problems) > 1:
+        drawn = resample_counts(len(problems), resamples, seed)
+        means = np.concatenate([(some @ sums) / (some @ counts) for some in drawn])
+        lower, upper = _exponentials(np.quantile(means, [(1.0 - level) / 2, (1.0 + level) / 2]))
+    return MeanRatio(label, len(logs), len(problems), mean, lower, upper)
+
+
+def _exponentials(numbers: Iterable[float]) -> list[float]:
+    return [math.exp(number) for number in numbers]
+
+
+def _sentence(ratio: MeanRatio) -> str:
+    interval = "one problem: no interval"
+    if ratio.lower is not None:
+        interval = f"{ratio.lower:.4g} to {ratio.upper:.4g}"
+    return (
+        f"{ratio.label}: {ratio.ratio:.4g} ({interval}), {counted(ratio.pairs, 'pair')} of "
+        f"{counted(ratio.instances, 'problem')}"
+    )

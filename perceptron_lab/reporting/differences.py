@@ -1,0 +1,87 @@
+"""Where two configurations, or the environments of two runs, differ: key path by key path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+TRANSIENT = ("id", "time", "argv")
+"""What tells nothing of the machine or of the software."""
+OWN = ("git", "packages.perceptron-lab", "core")
+"""Which program it was: what is compared, mostly, and no obstacle to it."""
+ABSENT = "(absent)"
+"""What stands for a value that one side does not have."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that is not the same on both sides.
+
+    Parameters
+    ----------
+    path
+        Its keys, joined by dots; entries of lists are numbered from 0.
+    first, second
+        The values as JSON; several are joined by `` | ``.
+    """
+
+    path: str
+    first: str
+    second: str
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a difference of this package itself."""
+        return any(self.path == name or self.path.startswith(f"{name}.") for name in OWN)
+
+
+def config_differences(first: Any, second: Any) -> list[Difference]:
+    """Return where two trees of JSON values differ, in the order of their keys."""
+    return _different([dict(_leaves(first))], [dict(_leaves(second))])
+
+
+def environment_differences(
+    first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]
+) -> list[Difference]:
+    """Return where the environments of two runs differ.
+
+    Parameters
+    ----------
+    first, second
+        The descriptions of every environment that the rows of a run come from.
+    """
+    sides = [
+        [
+            dict(_leaves({key: part for key, part in one.items() if key not in TRANSIENT}))
+            for one in side
+        ]
+        for side in (first, second)
+    ]
+    return _different(*sides)
+
+
+def _different(
+    first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]
+) -> list[Difference]:
+    paths = dict.fromkeys(path for leaves in (*first, *second) for path in leaves)
+    shown = [(path, _values(path, first), _values(path, second)) for path in paths]
+    return [Difference(*one) for one in shown if one[1] != one[2]]
+
+
+def _values(path: str, side: Sequence[Mapping[str, str]]) -> str:
+    """Return the different values of a path, each once."""
+    return " | ".join(sorted({leaves.get(path, ABSENT) for leaves in side})) or ABSENT
+
+
+def _leaves(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Yield every leaf's path and value; empty mappings and lists are leaves."""
+    if isinstance(tree, Mapping) and tree:
+        for key, part in tree.items():
+            yield from _leaves(part, (*path, str(key)))
+    elif isinstance(tree, list | tuple) and tree:
+        for index, part in enumerate(tree):
+            yield from _leaves(part, (*path, str(index)))
+    else:
+        yield ".".join(path), json.dumps(tree, ensure_ascii=False)

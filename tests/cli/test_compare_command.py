@@ -1,0 +1,53 @@
+"""``plab compare`` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.cli.main import main
+from tests.reporting.made_stores import made_row, make_store
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> list[str]:
+    first = [made_row(problem) for problem in "pqr"] + [made_row("lonely")]
+    second = [made_row(problem, seconds=2.0) for problem in "pq"]
+    second.append(made_row("r", status="UPDATE_LIMIT", proved=False))
+    a = make_store(tmp_path / "a", first)
+    other = {"cpu": "another", "id": "22222222"}
+    b = make_store(tmp_path / "b", second, config={"seeds": [0, 4]}, environment=other)
+    return ["compare", str(a), str(b)]
+
+
+def test_tables(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    printed = capsys.readouterr()
+    lines = [line.split() for line in printed.out.splitlines()]
+    assert f"seconds, B / A: A = {arguments[1]}, B = {arguments[2]}" in printed.out
+    assert ["EA", "2", "2", "2", "2", "2"] in lines
+    assert "3 pairs: 1 with another status" in printed.out
+    assert ["r", "EA", "0", "FEASIBLE", "UPDATE_LIMIT"] in lines
+    assert ["lonely", "EA", "0"] in lines
+    assert ["seeds.1", "(absent)", "4"] in lines
+    assert ["cpu", '"one"', '"another"'] in lines
+    assert "Warning: the environments differ (see above): times do not compare" in printed.err
+
+
+def test_json(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*arguments, "--metric", "queries", "--json"]) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert found["metric"] == "queries"
+    assert [(one["label"], one["ratio"]) for one in found["ratios"]] == [("EA", 1.0)]
+    assert not found["times_compare"]
+    assert not printed.err
+
+
+def test_what_cannot_be_compared(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*arguments, "--metric", "hours"]) == 2
+    assert "'hours' is not one of 'seconds', 'updates'" in capsys.readouterr().err
+    assert main([*arguments[:2], "nowhere"]) == 2
+    assert "nowhere: no results there" in capsys.readouterr().err

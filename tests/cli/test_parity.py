@@ -1,0 +1,227 @@
+"""Every command has a function of the same meaning: both are called, and give the same data."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+import perceptron_lab as lab
+from perceptron_lab.cli.main import COMMANDS, main
+from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.storage.rows import CLOCKS, parsed
+from perceptron_lab.reporting.results import Results
+
+CONFIG = """\
+experiment: small
+title: A <small> experiment
+problems:
+  - dataset: maxcut
+    instances: [random-8-12, torus-3x4]
+algorithms:
+  - {name: ellipsoid, label: EA}
+  - {name: perceptron, label: P}
+report: {tables: [table_6_1], figures: [table_6_1]}
+"""
+ROWS = "1.0,2.0\n-0.5,1.0\n2.0,0.25\n"
+
+Command = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a configuration, and its results by both ways."""
+    folder = tmp_path_factory.mktemp("parity")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        (folder / "small.yaml").write_text(CONFIG)
+        (folder / "rows.csv").write_text(ROWS)
+        assert main(["run", "small.yaml", "-q", "--output", "command"]) == 0
+        lab.run("small.yaml", output="function")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _there(ran: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ran)
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return a function that runs a command line and returns what it prints."""
+
+    def run(*arguments: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert main(list(arguments)) == code
+        return capsys.readouterr().out
+
+    return run
+
+
+def rows_of(folder: str) -> list[dict[str, str]]:
+    with Path(folder, "small", "runs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [{key: value for key, value in row.items() if key not in CLOCKS} for row in rows]
+
+
+def both_run(command: Command) -> None:
+    assert rows_of("command") == rows_of("function")
+    results = lab.run("small.yaml", output="function")
+    text = Path("function", "small", "runs.csv").read_text()
+    pd.testing.assert_frame_equal(results.to_frame(), parsed(text))
+    names = [path.name for path in Path("command", "small").iterdir() if path.is_file()]
+    assert {path.name for path in Path("function", "small").iterdir()} >= set(names)
+
+
+def both_report(command: Command) -> None:
+    printed = command("report", "command/small").splitlines()
+    written = lab.report("command/small")
+    assert [str(path) for path in written] == printed[-len(written) :]
+    assert [path.name for path in lab.report("small.yaml", output="function")] == [
+        path.name for path in written
+    ]
+    assert lab.report(output="command") == written
+
+
+def both_solve(command: Command) -> None:
+    printed = json.loads(command("solve", "rows.csv", "--algorithm", "perceptron", "--json"))
+    result = lab.solve("rows.csv", "perceptron")
+    same = [name for name in printed if hasattr(result, name) and name not in CLOCKS]
+    assert len(same) > 8
+    assert {name: getattr(result, name) for name in same if name != "bound"} == {
+        name: printed[name] for name in same if name != "bound"
+    }
+    assert result.bound.value == printed["bound"]
+
+
+def both_check(command: Command) -> None:
+    cells = lab.check("small.yaml")
+    assert command("check", "small.yaml") == f"small.yaml: ok, {len(cells)} cells\n"
+    assert len(lab.check("small.yaml", ["seeds=[0, 1]"])) == 2 * len(cells)
+    Path("wrong.yaml").write_text(CONFIG.replace("ellipsoid", "elipsoid"))
+    with pytest.raises(ConfigError, match=r"wrong\.yaml:7:12: algorithms\.0\.name: unknown"):
+        lab.check("wrong.yaml")
+    assert command("check", "wrong.yaml", code=2) == ""
+
+
+def both_list(command: Command) -> None:
+    for kind in ("algorithms", "learners", "oracles", "datasets", "experiments"):
+        assert json.loads(command("list", kind, "--json")) == lab.list_names(kind)
+    with pytest.raises(ConfigError, match="did you mean 'oracles'"):
+        lab.list_names("oracle")
+
+
+def both_show(command: Command) -> None:
+    for name in ("rescaled-perceptron", "quickstart", "maxcut"):
+        assert json.loads(command("show", name, "--json")) == lab.show(name)
+    assert {one["kind"] for one in lab.show("maxcut")} == {"dataset", "experiment"}
+    with pytest.raises(ConfigError, match="did you mean 'ellipsoid'"):
+        lab.show("elipsoid")
+
+
+def both_status(command: Command) -> None:
+    printed = json.loads(command("status", "command/small", "--json"))
+    found = plain(lab.status("command/small").as_json())
+    assert printed in (found, [found])
+    assert found["counts"]["done"] == len(rows_of("command"))
+
+
+def both_verify(command: Command) -> None:
+    printed = json.loads(command("verify", "command/small", "--json"))
+    found = lab.verify("command/small")
+    assert plain(found.as_json()) == printed
+    assert found.counts == {"PROVED": len(rows_of("command"))}
+
+
+def both_compare(command: Command) -> None:
+    printed = json.loads(command("compare", "command/small", "function/small", "--json"))
+    assert plain(lab.compare("command/small", "function/small").as_json()) == printed
+    assert len(printed["pairs"]) == len(rows_of("command"))
+
+
+def both_data(command: Command) -> None:
+    content = b"1\n1\n2\n1.0\n0 1 1 1 1.0\n"
+    file = DataFile("here.dat-s", hashlib.sha256(content).hexdigest(), ())
+    small = Collection("small", "a test", "nowhere", "none", "nobody", {"here": file})
+    Path("mirror", "small").mkdir(parents=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(COLLECTIONS, "small", lambda: small)
+        patch.setenv("PLAB_DATA_MIRROR", "mirror")
+        patch.setenv("PLAB_DATA_DIR", "cache")
+        patch.setenv("PLAB_OFFLINE", "1")
+        assert lab.verify_data("small") == {"small": {"here": "missing"}}
+        Path("mirror", "small", "here.dat-s").write_bytes(content)
+        (found,) = lab.fetch_data("small", ["here"]).items()
+        assert command("data", "fetch", "small") == f"{found[0]}: {found[1]}\n"
+        states = lab.verify_data()
+        lines = command("data", "verify").splitlines()
+        said = [
+            f"{name}/{one}: {state}" for name, each in states.items() for one, state in each.items()
+        ]
+        assert set(said) <= set(lines)
+        assert states["small"] == {"here": "present"}
+        with pytest.raises(ConfigError, match="small has no 'hera'"):
+            lab.fetch_data("small", ["hera"])
+        assert command("data", "fetch", "small", "hera", code=2) == ""
+
+
+BOTH: dict[str, Callable[[Command], None]] = {
+    "run": both_run,
+    "report": both_report,
+    "solve": both_solve,
+    "check": both_check,
+    "list": both_list,
+    "show": both_show,
+    "status": both_status,
+    "verify": both_verify,
+    "compare": both_compare,
+    "data": both_data,
+}
+
+
+def plain(tree: Any) -> Any:
+    """Return a tree as JSON brings it back."""
+    return json.loads(json.dumps(tree))
+
+
+def test_every_command_has_a_case() -> None:
+    assert set(BOTH) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_command_and_its_function_give_the_same(name: str, command: Command) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BOTH[name](command)
+
+
+def test_results_hold_tables_and_figures(ran: Path) -> None:
+    results = lab.run("small.yaml", output="function")
+    assert isinstance(results, Results)
+    table = results.table("table_6_1")
+    written = pd.read_csv(results.folder / "table_6_1.csv")
+    assert list(table.columns) == list(written.columns)
+    assert len(table) == len(written) == 2
+    assert isinstance(results.figure("table_6_1"), Figure)
+    with pytest.raises(ConfigError, match="did you mean 'table_6_1'"):
+        results.table("table_61")
+    with pytest.raises(ConfigError, match="did you mean 'table_6_1'"):
+        results.figure("table_61")
+    assert results.failed == []
+
+
+def test_results_in_a_notebook_are_escaped(ran: Path) -> None:
+    results = lab.run("small.yaml", output="function")
+    shown = results._repr_html_()
+    assert "A &lt;small&gt; experiment" in shown
+    assert "<small>" not in shown
+    assert "random-8-12" in shown

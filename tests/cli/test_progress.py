@@ -1,0 +1,57 @@
+"""What a run shows on a terminal while its cells run."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from perceptron_lab.cli import progress
+from perceptron_lab.cli.progress import ProgressLines
+from perceptron_lab.experiments.checking import check
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What is written to a terminal of 80 columns."""
+    written = io.StringIO()
+
+    def console(**given: Any) -> Console:
+        return Console(
+            **given | {"stderr": False},
+            file=written,
+            force_terminal=True,
+            width=80,
+            color_system=None,
+        )
+
+    monkeypatch.setattr(progress, "Console", console)
+    return written
+
+
+def test_the_counts_are_there_however_much_the_cells_have_to_say(screen: io.StringIO) -> None:
+    cells = check("quickstart")
+    with ProgressLines("quickstart", quiet=False, verbose=False) as lines:
+        lines.planned(len(cells), 1, 1)
+        for cell in cells[:3]:
+            lines.started(cell)
+            lines.moved(cell, 10**6, -1.0 / 3.0)
+        lines._bar.refresh()
+        shown = screen.getvalue().splitlines()[-1]
+    assert "1/6" in shown
+    assert "random-50-120" in shown
+    assert "…" in shown
+
+
+def test_what_need_not_be_run_is_said(screen: io.StringIO) -> None:
+    with ProgressLines("quickstart", quiet=False, verbose=False) as lines:
+        lines.planned(3, 2, 1)
+        lines.replacing([])
+        lines.replacing(["it took 9 updates"])
+    said = screen.getvalue()
+    assert "2 of 3 rows are there already; 1 cell to run" in said
+    assert "1 stale row among these" in said
+    assert said.count("will be replaced") == 1
+    assert "1 row does not serve and will be replaced (the first: it took 9 updates)" in said

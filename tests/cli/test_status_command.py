@@ -1,0 +1,111 @@
+"""``plab status``, from the command line to what is printed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perceptron_lab.cli.main import main
+from perceptron_lab.experiments.storage.certificate_files import path_of
+from perceptron_lab.experiments.storage.reader import Reader
+
+CONFIG = """\
+experiment: small
+problems:
+  - dataset: maxcut
+    instances: [random-8-12, torus-3x4]
+algorithms:
+  - {name: ellipsoid, label: EA}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small.yaml").write_text(CONFIG)
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Any:
+    return lambda: capsys.readouterr().out.splitlines()
+
+
+@pytest.fixture
+def done(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "-q", "small.yaml"]) == 0
+    capsys.readouterr()
+
+
+def test_before_the_first_run_everything_is_missing(printed: Any) -> None:
+    assert main(["status", "small.yaml"]) == 0
+    assert printed() == [
+        "results/small: 2 missing of 2 cells",
+        "  missing  random-8-12  EA  seed 0  its data were not loaded yet",
+        "  missing  torus-3x4  EA  seed 0  its data were not loaded yet",
+    ]
+
+
+@pytest.mark.usefixtures("done")
+@pytest.mark.parametrize("target", [["small.yaml"], ["results/small"], []])
+def test_what_is_done_needs_no_line_of_its_own(printed: Any, target: list[str]) -> None:
+    assert main(["status", *target]) == 0
+    assert printed() == ["results/small: 2 done of 2 cells"]
+    assert main(["status", "-v", *target]) == 0
+    assert printed()[1:] == [
+        "  done  random-8-12  EA  seed 0  FEASIBLE",
+        "  done  torus-3x4  EA  seed 0  FEASIBLE",
+    ]
+
+
+@pytest.mark.usefixtures("done")
+def test_what_the_next_run_would_do_is_said_with_the_reason(printed: Any) -> None:
+    assert main(["status", "small.yaml", "-s", "budget.updates=1"]) == 0
+    lines = printed()
+    assert lines[0] == "results/small: 2 missing of 2 cells"
+    assert lines[1].startswith("  missing  random-8-12  EA  seed 0  FEASIBLE  it took ")
+    assert lines[1].endswith(" updates; the limit is 1 now")
+
+
+@pytest.mark.usefixtures("done")
+def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    with Reader.open(Path("results/small")) as reader:
+        cells = [planned.cell for planned in reader.plan()]
+    path_of(Path("results/small"), cells[1]).unlink()
+    assert main(["status", "--json", "results/small"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert [cell["cell"] for cell in found["cells"]] == cells
+    assert [cell["state"] for cell in found["cells"]] == ["done", "missing"]
+    assert [cell["due"] for cell in found["cells"]] == [False, True]
+    assert (found["experiment"], found["running"], found["process"]) == ("small", False, None)
+    assert found["counts"] == {"done": 1, "running": 0, "failed": 0, "stale": 0, "missing": 1}
+
+
+@pytest.mark.usefixtures("done")
+def test_a_run_that_is_alive_is_named(printed: Any) -> None:
+    hold = (
+        "import sys; from pathlib import Path; "
+        "from perceptron_lab.experiments.storage.store_lock import StoreLock\n"
+        "with StoreLock(Path('results/small')): print(flush=True); sys.stdin.read()"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", hold], stdin=pipe, stdout=pipe) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert main(["status"]) == 0
+        process.kill()
+    said = f"results/small: 2 done of 2 cells (process {process.pid} writes there now)"
+    assert printed() == [said]
+
+
+def test_without_results_there_is_nothing_to_tell(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status"]) == 2
+    assert "results: no results there; `plab run CONFIG` makes them" in capsys.readouterr().err
+    Path("results").mkdir()
+    assert main(["status", "results"]) == 2
+    assert main(["status", "absent"]) == 2
+    assert "no such file, and no shipped configuration" in capsys.readouterr().err

@@ -1,0 +1,36 @@
+"""Real documents for the tests that need them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.datasets.reuters import Reuters
+from perceptron_lab.datasets.task import Task
+
+MIRROR = Path(os.environ.get("PLAB_DATA_MIRROR") or "/nonexistent")
+
+
+@pytest.fixture(scope="session")
+def categories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reuters]:
+    """The categories of Reuters-21578, read from the mirror; skips without one."""
+    if not (MIRROR / "reuters21578").is_dir():
+        pytest.skip(
+            "needs Reuters-21578: set PLAB_DATA_MIRROR to a folder with reuters21578/reut2-0NN.sgm"
+        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PLAB_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("PLAB_DATA_MIRROR", str(MIRROR))
+        patch.setenv("PLAB_OFFLINE", "1")
+        made = Reuters()
+        made.task("corn", seed=0, base=Path())  # later tasks find the counts in memory
+        yield made
+
+
+@pytest.fixture(scope="session")
+def corn(categories: Reuters) -> Task:
+    """The category corn."""
+    return categories.task("corn", seed=0, base=Path())

@@ -1,0 +1,96 @@
+"""The cone solvers on badly scaled classes: large ratios, and attempts that give up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab.ellipsoids import cone_solver, constraint_generation
+from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.results import Status
+from tests.ellipsoids.two_class_sets import distant, separable
+
+REFERENCES: list[SolverName] = ["cvxpy-clarabel", "cvxpy-scs", "constraint-generation"]
+SIZES = [(20, 30, 2), (60, 100, 3), (150, 350, 5)]
+
+
+@pytest.mark.parametrize("factor", [10.0, 60.0, 300.0])
+@pytest.mark.parametrize(("positives", "negatives", "dimension"), SIZES)
+def test_solvers_and_dual_agree_on_large_ratios(
+    positives: int, negatives: int, dimension: int, factor: float
+) -> None:
+    classes = distant(dimension, positives, negatives, dimension, factor)
+    found = MaximalSeparation().fit(*classes)
+    assert 1e2 < found.ratio < 1e6
+    assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
+    for solver in REFERENCES:
+        other = MaximalSeparation(solver=solver, tolerance=1e-8).fit(*classes)
+        assert other.status is Status.FEASIBLE
+        assert other.ratio == pytest.approx(found.ratio, rel=1e-5)
+        assert other.positive_weights.sum() - 1.0 == pytest.approx(found.ratio, rel=1e-5)
+        assert other.ratio_upper == pytest.approx(found.ratio, rel=1e-5)
+        assert other.ratio_lower == pytest.approx(found.ratio, rel=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "constraint-generation"])
+@pytest.mark.parametrize("seed", range(3))
+def test_far_strewn_negatives_take_other_coordinates(solver: SolverName, seed: int) -> None:
+    positives, negatives = separable(seed, 14, 60, 10)
+    factors = 10.0 ** np.random.default_rng(seed).uniform(1.0, 3.0, (60, 1))
+    found = MaximalSeparation(solver=solver).fit(positives, 1.0 + factors * (negatives - 1.0))
+    assert found.status is Status.FEASIBLE
+    assert found.ratio > 1e3
+    assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
+    assert "Solved, rescaled: " in str(found)
+
+
+class Lazy:
+    """Clarabel, stopped after some iterations at each of its first calls."""
+
+    def __init__(self, iterations: int, calls: int) -> None:
+        self.iterations, self.calls, self.settings = iterations, calls, cone_solver._settings
+
+    def __call__(self, tolerance: float) -> Any:
+        settings = self.settings(tolerance)
+        if self.calls > 0:
+            settings.max_iter = self.iterations
+        self.calls -= 1
+        return settings
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_clarabel_giving_up_is_mended_in_other_coordinates(
+    calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classes = separable(21, 20, 30, 2)
+    expected = MaximalSeparation().fit(*classes)
+    monkeypatch.setattr(cone_solver, "_settings", Lazy(4, calls))
+    found = MaximalSeparation().fit(*classes)
+    assert found.ratio == pytest.approx(expected.ratio, rel=1e-9)
+    assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
+    assert "Clarabel: " + "MaxIterations, rescaled: " * calls in str(found)
+
+
+def test_solvers_that_give_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    classes = separable(21, 20, 30, 2)
+    monkeypatch.setattr(cone_solver, "_settings", Lazy(3, 100))
+    with pytest.raises(NumericalError, match=r"ends with MaxIterations after 12 .* <= t <= "):
+        MaximalSeparation().fit(*classes)
+    with pytest.raises(NumericalError, match="ends with MaxIterations after 3 "):
+        MaximalSeparation(whiten=False).fit(*classes)
+    monkeypatch.setattr(constraint_generation, "ROUNDS", 0)
+    with pytest.raises(NumericalError, match="after 0 rounds"):
+        MaximalSeparation(solver="constraint-generation").fit(*classes)
+
+
+def test_an_early_stop_is_an_answer_if_its_bracket_is_narrow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    classes = separable(21, 20, 30, 2)
+    monkeypatch.setattr(cone_solver, "_settings", Lazy(7, 100))
+    found = MaximalSeparation(tolerance=1e-3).fit(*classes)
+    assert "MaxIterations" in str(found)
+    assert 0.0 < found.ratio_upper - found.ratio_lower <= 1e-2 * (1.0 + found.ratio)

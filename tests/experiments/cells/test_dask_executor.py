@@ -1,0 +1,372 @@
+"""Cells on a cluster: the rows of one process, whatever happens to the workers."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments import Execution, Rows, run_cells
+from perceptron_lab.experiments.environment import environment
+from perceptron_lab.experiments.plan import Cell
+from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.storage.core_digest import PACKAGE, tree_digest
+from perceptron_lab.experiments.storage.rows import CLOCKS, Row
+from tests.experiments.conftest import Configure
+from tests.experiments.processes import alive, faulty, gone
+
+distributed = pytest.importorskip("distributed")
+
+from perceptron_lab.experiments.cells import dask_executor, dask_worker  # noqa: E402
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc"),
+    # Sockets that dask closes late, when its worker was killed.
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+]
+
+MARGIN_SETS = [
+    {
+        "dataset": "margin-sets",
+        "family": "reflected",
+        "dimension": 20,
+        "rows": 500,
+        "seeds": list(range(6)),
+    }
+]
+ALGORITHMS = [
+    {"name": "perceptron"},
+    {"name": "perceptron", "label": "random", "oracle": "random"},
+    {"name": "von-neumann"},
+]
+
+SCRIPT = """\
+import sys
+from pydantic.dataclasses import dataclass
+from perceptron_lab import registry
+from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.experiments import Execution, run_cells
+from perceptron_lab.goals import STRICT
+
+@dataclass(frozen=True, config=STRICT)
+class Mine(Perceptron):
+    def start(self, system, rng):
+        print("mine starts")
+        return super().start(system, rng)
+
+if __name__ == "__main__":
+    registry.register("algorithm", "mine", Mine)
+    config, scheduler, output = sys.argv[1:]
+    execution = Execution(executor="dask", scheduler=scheduler)
+    for row in run_cells(config, output=output, execution=execution).rows:
+        print(row["label"], row["status"], row["message"])
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Three workers, which stay between the tests as those of a real cluster do."""
+    with distributed.LocalCluster(
+        n_workers=3,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        worker_dashboard_address="127.0.0.1:0",
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def on_cluster(cluster: Any, tmp_path: Path) -> Callable[..., Rows]:
+    """Return a function that runs a configuration on the cluster."""
+    how = Execution(executor="dask", scheduler=cluster.scheduler_address)
+
+    def run(config: Any, **settings: Any) -> Rows:
+        return run_cells(config, output=tmp_path / "cluster", execution=how, **settings)
+
+    return run
+
+
+def workers_of(cluster: Any) -> list[int]:
+    return [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+
+
+def started_by(workers: list[int]) -> list[int]:
+    """Return the processes that any threads of workers have started: fork servers and cells."""
+    own = [
+        int(child)
+        for worker in workers
+        for path in Path(f"/proc/{worker}/task").glob("*/children")
+        for child in path.read_text().split()
+    ]
+    found = [child for child in own if alive(child)]
+    return found + (started_by(found) if found else [])
+
+
+def without_clocks(rows: list[Row]) -> list[Row]:
+    return [{name: one for name, one in row.items() if name not in CLOCKS} for row in rows]
+
+
+class AtCell(Progress):
+    """Calls a function when a cell starts that fails in this way, on ``eye-3``, and goes on."""
+
+    def __init__(self, how: str, act: Callable[[], None]) -> None:
+        self.how, self.act = how, act
+
+    def started(self, cell: Cell) -> None:
+        if (cell.variant.algorithm.record.how, cell.instance.title) == (self.how, "eye-3"):
+            self.act()
+
+
+class AtFinish(Progress):
+    """Calls a function when so many rows are there."""
+
+    def __init__(self, number: int, act: Callable[[], None]) -> None:
+        self.number, self.act = number, act
+
+    def finished(self, done: int, total: int, row: Row) -> None:
+        if done == self.number:
+            self.act()
+
+
+class AtStart(Progress):
+    """Calls a function when the n-th cell is started, and counts."""
+
+    def __init__(self, number: int, act: Callable[[], None]) -> None:
+        self.number, self.act = number, act
+        self.starts = self.moves = 0
+
+    def started(self, cell: Cell) -> None:
+        self.starts += 1
+        if self.starts == self.number:
+            self.act()
+
+    def moved(self, cell: Cell, updates: int, margin: float) -> None:
+        self.moves += 1
+
+
+def test_workers_give_the_rows_of_one_process(
+    configure: Configure, on_cluster: Callable[..., Rows], tmp_path: Path
+) -> None:
+    hows = ["error", "segfault", "die", "kill-itself", "unpicklable", "not"]
+    config = configure(
+        problems=[
+            MARGIN_SETS[0] | {"seeds": [0]},
+            {"dataset": "toy", "instances": ["eye-2", "eye-3"]},
+        ],
+        algorithms=[*ALGORITHMS, *(faulty(how) for how in hows)],
+        budget={"updates": 200},
+    )
+    watching = AtStart(0, lambda: None)
+    there = on_cluster(config, progress=watching)
+    here = run_cells(config, output=tmp_path / "here")
+    assert without_clocks(there.rows) == without_clocks(here.rows)
+    assert len({row["environment"] for row in here.rows}) == 1
+    assert {row["status"] for row in here.rows} >= {"ERROR", "CRASHED", "KILLED", "FEASIBLE"}
+    # What is told of a cell that has ended already is left out.
+    assert 0 < watching.starts <= len(here.rows) == 3 * 9
+    assert watching.moves > 0
+
+
+class Yielding:
+    """Lets another thread run when it is collected, in the middle of whatever that is."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self) -> None:
+        time.sleep(0)
+
+
+def test_threads_of_a_worker_may_look_at_the_code_at_once() -> None:
+    def look(_: int) -> list[str]:
+        return [tree_digest(source) for source in sources if Yielding()]
+
+    sources = [path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))]
+    thresholds = gc.get_threshold()
+    gc.set_threshold(50)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            first, *others = threads.map(look, range(4))
+    finally:
+        gc.set_threshold(*thresholds)
+    assert len(set(first)) > 100
+    assert all(other == first for other in others)
+
+
+def test_the_environment_is_that_of_cells() -> None:
+    with threadpool_limits(limits=2):
+        described = environment()
+    assert {pool["num_threads"] for pool in described["blas"]} == {1}
+
+
+def test_a_worker_that_dies_gives_its_cells_to_others(
+    cluster: Any, configure: Configure, on_cluster: Callable[..., Rows], tmp_path: Path
+) -> None:
+    def kill() -> None:
+        killed.append(next(one for one in workers_of(cluster) if started_by([one])))
+        left.extend(started_by(killed))
+        os.kill(killed[0], signal.SIGKILL)
+
+    killed: list[int] = []
+    left: list[int] = []
+    budget = {"updates": 3000}
+    config = configure(problems=MARGIN_SETS, algorithms=ALGORITHMS, budget=budget)
+    there = on_cluster(config, progress=AtFinish(4, kill))
+    assert gone([*killed, *left])
+    assert left
+    here = run_cells(config, output=tmp_path / "here")
+    assert without_clocks(there.rows) == without_clocks(here.rows)
+    assert not there.failed
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, None])
+def test_nothing_is_left_on_the_workers(
+    cluster: Any,
+    configure: Configure,
+    on_cluster: Callable[..., Rows],
+    ending: type[BaseException] | None,
+) -> None:
+    def look() -> None:
+        seen.extend(started_by(workers_of(cluster)))
+        if ending is not None:
+            raise ending
+
+    seen: list[int] = []
+    hows = ["not", "not", "spin-deaf"] if ending else ["not", "not", "die"]
+    config = configure(algorithms=[faulty(how, at) for at, how in enumerate(hows)])
+    watching = AtCell("spin-deaf", look) if ending else AtFinish(4, look)
+    if ending is None:
+        assert len(on_cluster(config, progress=watching).rows) == 6
+    else:
+        with pytest.raises(ending):
+            on_cluster(config, progress=watching)
+    assert seen
+    assert gone(seen)
+    assert gone(started_by(workers_of(cluster)))
+
+
+def test_what_a_script_defines_is_sent_along(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "mine.yaml").write_text(
+        "{experiment: mine, problems: [{dataset: maxcut, instances: [random-8-12]}], algorithms: "
+        "[{name: mine}, {name: whitened, parameters: {algorithm: mine}}]}"
+    )
+    command = [sys.executable, "script.py", "mine.yaml", cluster.scheduler_address, "results"]
+    path = str(Path(__file__).parents[3])
+    done = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+        ["mine", "FEASIBLE"],
+        ["whitened", "FEASIBLE"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "said"),
+    [
+        (dask_executor, "core_digest", "the worker has another version of the numeric core"),
+        (dask_worker, "digest_of_kinds", "the worker has another version of the algorithm's mod"),
+    ],
+)
+def test_a_worker_with_other_code_runs_nothing(
+    configure: Configure,
+    on_cluster: Callable[..., Rows],
+    monkeypatch: pytest.MonkeyPatch,
+    module: ModuleType,
+    name: str,
+    said: str,
+) -> None:
+    monkeypatch.setattr(module, name, lambda *_: "0" * 64)
+    results = on_cluster(configure(algorithms=[faulty("not")]))
+    assert {row["status"] for row in results.rows} == {"ERROR"}
+    assert all(row["message"].startswith(said) for row in results.rows)
+    assert "here 00000000); install the same version" in results.rows[0]["message"]
+
+
+def test_a_cell_that_cannot_be_sent_is_a_row(
+    configure: Configure, on_cluster: Callable[..., Rows], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dumps = dask_executor.cloudpickle.dumps
+
+    def refusing(errand: Any) -> bytes:
+        if errand.position == 1:
+            raise TypeError("cannot pickle it")
+        return dumps(errand)
+
+    monkeypatch.setattr(dask_executor.cloudpickle, "dumps", refusing)
+    first, second = on_cluster(configure(algorithms=[faulty("not")])).rows
+    assert first["status"] == "FEASIBLE"
+    assert second["status"] == "ERROR"
+    assert second["message"].startswith("the cell cannot be handed to a worker: TypeError: cannot")
+
+
+def test_a_cluster_of_this_machine_ends_with_the_run(configure: Configure, tmp_path: Path) -> None:
+    def look() -> None:
+        seen.extend(set(started_by([os.getpid()])) - before)
+        raise KeyboardInterrupt
+
+    before, seen = set(started_by([os.getpid()])), list[int]()
+    config = configure(algorithms=[faulty("spin")])
+    execution = Execution(executor="dask", jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        run_cells(config, output=tmp_path, execution=execution, progress=AtCell("spin", look))
+    assert len(seen) >= 3  # worker, fork server, cell
+    assert gone(seen)
+
+
+def test_a_scheduler_that_does_not_answer(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        mutely = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
+        for address in (mutely, "tcp://127.0.0.1:1", "nonsense://here"):
+            execution = Execution(executor="dask", scheduler=address)
+            with pytest.raises(ConfigError, match=f"scheduler {address} does not answer"):
+                run_cells(configure(), output=tmp_path, execution=execution)
+
+
+def test_a_scheduler_that_goes_away_ends_the_run(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 5)
+    start = (
+        "import distributed, time; c = distributed.LocalCluster(n_workers=1, threads_per_worker=1, "
+        "dashboard_address='127.0.0.1:0', worker_dashboard_address='127.0.0.1:0'); "
+        "print(c.scheduler_address, flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, text=True) as home:
+        try:
+            assert home.stdout is not None
+            execution = Execution(executor="dask", scheduler=home.stdout.readline().strip())
+            config = configure(algorithms=[faulty("not"), faulty("spin")])
+            watcher = AtCell("spin", home.kill)
+            with pytest.raises(ConfigError, match="scheduler has gone; start it again"):
+                run_cells(config, output=tmp_path, execution=execution, progress=watcher)
+        finally:
+            home.kill()
+
+
+def test_dask_is_not_installed(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.delitem(sys.modules, "perceptron_lab.experiments.cells.dask_executor")
+    with pytest.raises(ConfigError, match=r"install perceptron-lab\[dask\], or leave"):
+        run_cells(configure(), output=tmp_path, execution=Execution(executor="dask"))

@@ -1,0 +1,295 @@
+"""The fork server: nothing that it has forked outlives whoever started it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.errors import PlabError
+from perceptron_lab.experiments.cells.fork_server import REFUSED
+from perceptron_lab.experiments.cells.server_handle import ForkServer, Report
+from tests.experiments.conftest import Configure
+from tests.experiments.processes import (
+    alive,
+    children,
+    faulty,
+    gone,
+    jobs_of,
+    open_files,
+    outcomes_of,
+)
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+
+SPINNING = """
+    import sys
+    from pathlib import Path
+    from perceptron_lab import registry
+    from perceptron_lab.experiments.loader import checked
+    from perceptron_lab.experiments.plan import plan
+    from perceptron_lab.experiments.cells.supervisor import Job, supervise
+    from perceptron_lab.experiments.config import ProcessLimits
+    from perceptron_lab.experiments.progress import Progress
+    from perceptron_lab.experiments.yaml_source import Source
+    from tests.experiments import toys
+
+    class Telling(Progress):
+        def started(self, cell):
+            sys.stdout.write("started\\n")
+            sys.stdout.flush()
+
+    registry.register("dataset", "toy", toys.Toy)
+    registry.register("algorithm", "faulty", toys.Faulty)
+    algorithms = [
+        {"name": "faulty", "label": how, "parameters": {"how": how}}
+        for how in ("spin-with-child", "spin-deaf")
+    ]
+    changes = {"algorithms": algorithms, "problems": [{"dataset": "toy", "instances": ["eye-3"]}]}
+    cells = plan(checked(Source("", toys.CONFIG | changes)))
+    jobs = [Job(cell, cell.load(Path()).sha256, Path()) for cell in cells]
+    for _ in supervise(jobs, workers=2, limits=ProcessLimits(), progress=Telling()):
+        pass
+"""
+
+OWN_CLASSES = """
+    import multiprocessing
+    from pathlib import Path
+    import numpy as np
+    from pydantic.dataclasses import dataclass
+    from perceptron_lab import register, registry
+    from perceptron_lab.algorithms.perceptron import Perceptron
+    from perceptron_lab.experiments.config import ProcessLimits
+    from perceptron_lab.experiments.loader import checked
+    from perceptron_lab.experiments.plan import plan
+    from perceptron_lab.experiments.progress import Progress
+    from perceptron_lab.experiments.cells.supervisor import Job, supervise
+    from perceptron_lab.experiments.yaml_source import Source
+    from perceptron_lab.goals import STRICT
+    from nearby import GREETING
+
+    FACTOR = 2.0
+
+    @dataclass(frozen=True, config=STRICT)
+    class Doubling(Perceptron):
+        factor: float = 1.0
+
+        def start(self, system, rng):
+            state = super().start(system, rng)
+            known = registry.load("algorithm", "doubling") is type(self)
+            state.notes = [f"{GREETING} {FACTOR * self.factor}", Path.cwd().name, known]
+            return state
+
+    register("algorithm", "doubling", Doubling)
+    config = checked(Source("", {
+        "experiment": "own",
+        "problems": [
+            {"dataset": "margin-sets", "family": "exact", "dimension": 4, "rows": 20, "margin": 0.1}
+        ],
+        "algorithms": [{"name": "doubling", "parameters": {"factor": 3.0}}],
+    }))
+
+    def run():
+        cells = plan(config)
+        jobs = [Job(cell, cell.load(Path()).sha256, Path()) for cell in cells]
+        given = dict(workers=1, limits=ProcessLimits(), progress=Progress())
+        for _, outcome in supervise(jobs, **given):
+            notes = outcome.result.certificate["notes"] if outcome.result else outcome.stderr
+            print(outcome.status, outcome.message, notes, flush=True)
+
+    run()
+    daemon = multiprocessing.get_context("fork").Process(target=run, daemon=True)
+    daemon.start()
+    daemon.join()
+"""
+
+ROOT = Path(__file__).parents[3]
+
+
+def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+class Refusing(ForkServer):
+    """A server that cannot fork."""
+
+    def hear(self) -> tuple[list[Report], str]:
+        self.channel.setblocking(False)
+        return [Report(REFUSED, self._numbers, errno.EAGAIN, 0)], ""
+
+
+def script(text: str, folder: Path) -> list[str]:
+    path = folder / "script.py"
+    path.write_text(textwrap.dedent(text))
+    return [sys.executable, str(path)]
+
+
+@pytest.fixture
+def spinning(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A script with two cells that never end, one of which has a child of its own."""
+    process = subprocess.Popen(
+        script(SPINNING, tmp_path),
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(2)] == ["started\n"] * 2
+        assert until(lambda: len(children(process.pid)) == 4)
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_outlives_a_parent_that_is_killed(
+    spinning: subprocess.Popen[str], by: signal.Signals
+) -> None:
+    processes = children(spinning.pid)
+    spinning.send_signal(by)
+    assert gone(processes)
+
+
+def test_a_server_that_loads_does_not_outlive_its_parent(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\nopen('loading', 'w')\ntime.sleep(600)\n")
+    text = """
+        import time
+        from perceptron_lab.experiments.cells.server_handle import ForkServer
+        server = ForkServer(["slow"])
+        server.start()
+        print(server.process_id, flush=True)
+        time.sleep(600)
+    """
+    process = subprocess.Popen(
+        script(text, tmp_path),
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        server = int(process.stdout.readline())
+        assert until((tmp_path / "loading").exists)
+        process.kill()
+        assert gone([server])
+
+
+def test_nothing_outlives_a_server_that_is_killed(spinning: subprocess.Popen[str]) -> None:
+    processes = children(spinning.pid)
+    os.kill(processes[0], signal.SIGKILL)
+    assert gone(processes)
+    assert spinning.wait(10) == 0  # with two outcomes
+
+
+def test_nothing_outlives_a_cell_that_is_killed(spinning: subprocess.Popen[str]) -> None:
+    server, *others = children(spinning.pid)
+    (leader,) = (one for one in others if children(one))
+    (child,) = children(leader)
+    os.kill(leader, signal.SIGKILL)
+    assert gone([leader, child])
+    (survivor,) = set(others) - {leader, child}
+    assert alive(server)
+    assert alive(survivor)
+
+
+def test_an_interrupt_of_the_terminal_reaches_the_parent_only(
+    spinning: subprocess.Popen[str],
+) -> None:
+    processes = children(spinning.pid)
+    assert {os.getsid(one) for one in processes} == {processes[0]}
+    assert os.getsid(spinning.pid) != processes[0]
+    for one in processes[:2]:
+        os.kill(one, signal.SIGINT)  # even if it did
+    assert not gone(processes[:2], 0.3)
+    spinning.send_signal(signal.SIGINT)
+    assert gone(processes)
+
+
+def test_classes_of_a_script_work_without_a_guard(tmp_path: Path) -> None:
+    (tmp_path / "nearby.py").write_text("GREETING = 'hello'\n")
+    done = subprocess.run(
+        script(OWN_CLASSES, tmp_path),
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    line = f"FEASIBLE the point is proved strictly feasible ['hello 6.0', '{tmp_path.name}', True]"
+    assert done.stdout.splitlines() == [line, line]
+    assert done.stderr == ""
+
+
+def test_a_server_that_cannot_start_is_an_error(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    jobs = jobs_of(configure, algorithms=[faulty("not")])
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho no such interpreter >&2\nexit 3\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+    before = open_files()
+    with pytest.raises(PlabError, match=r"cannot be started \(exit code 3; no such interpreter\)"):
+        outcomes_of(jobs)
+    broken.write_text("#!/bin/sh\nkill -9 $$\n")
+    with pytest.raises(PlabError, match="exit code -9; it says nothing"):
+        outcomes_of(jobs)
+    broken.unlink()
+    with pytest.raises(PlabError, match=r"cannot be started \(.*No such file"):
+        outcomes_of(jobs)
+    assert open_files() == before
+
+
+def test_a_server_killed_before_it_is_ready_costs_no_cell(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    twice = tmp_path / "python"
+    text = f"""#!/bin/sh
+        test -e {tmp_path}/second || {{ touch {tmp_path}/second; kill -9 $$; }}
+        exec {sys.executable} "$@"
+    """
+    twice.write_text(textwrap.dedent(text))
+    twice.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(twice))
+    (outcome,) = outcomes_of(jobs_of(configure, algorithms=[faulty("not")]))
+    assert (outcome.status.value, outcome.attempts) == ("FEASIBLE", 1)
+    assert (tmp_path / "second").exists()
+
+
+def test_a_server_that_loads_is_ended_at_once() -> None:
+    server = ForkServer()
+    server.start()
+    assert server.process_id is not None
+    process = server.process_id
+    server.close()
+    assert server.process_id is None
+    assert not alive(process)
+
+
+def test_modules_that_cannot_be_imported_are_left_to_the_cells(configure: Configure) -> None:
+    jobs = jobs_of(configure, algorithms=[faulty("not")])
+    with closing(ForkServer(["no.such.module", "tests.experiments.toys"])) as server:
+        assert outcomes_of(jobs, server=server)[0].status.value == "FEASIBLE"
+        server.close()  # the second time does nothing
+
+
+def test_a_process_that_cannot_be_forked_is_reported(configure: Configure) -> None:
+    jobs = jobs_of(configure, algorithms=[faulty("not")])
+    with closing(Refusing()) as server:
+        (outcome,) = outcomes_of(jobs, server=server)
+    assert outcome.status.value == "ERROR"
+    assert "Resource temporarily unavailable" in outcome.message

@@ -1,0 +1,428 @@
+"""Cells in processes: every fault is an outcome with its reason, and hinders no other cell."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import registry
+from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
+from perceptron_lab.experiments.cells.memory_limit import machine_memory
+from perceptron_lab.experiments.cells.supervisor import (
+    ForkServer,
+    Job,
+    memory_of,
+    modules_of,
+    supervise,
+)
+from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.results import Status
+from tests.experiments import toys
+from tests.experiments.conftest import Configure
+from tests.experiments.processes import (
+    KEPT,
+    LIMITS,
+    Watching,
+    alive,
+    configure_toys,
+    faulty,
+    forked,
+    gone,
+    jobs_of,
+    open_files,
+    outcomes_of,
+)
+
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+
+
+def short(how: str, **settings: Any) -> dict[str, Any]:
+    """Return an algorithm's entry; what never ends by itself has half a second."""
+    budget = {"seconds": 0.5} if how.startswith("spin") else {}
+    return faulty(how, **settings, budget=budget)
+
+
+FAULTS = {
+    "error": ("ERROR", r"^RuntimeError: something broke \(toys\.py:\d+\)$", ""),
+    "leave": ("ERROR", r"^SystemExit: 3 \(toys\.py:\d+\)$", ""),
+    "interrupt": ("ERROR", r"^KeyboardInterrupt \(toys\.py:\d+\)$", ""),
+    "die": ("CRASHED", r"^its process ended with exit code 7 and no result$", ""),
+    "segfault": ("CRASHED", r"^its process died of SIGSEGV$", ""),
+    "last-words": ("CRASHED", r"^its process ended with exit code 4 and no result$", ""),
+    "allocation-fails": ("CRASHED", r"died of SIGABRT; perhaps for lack of memory: .*286", ""),
+    "close-files": ("CRASHED", r"exit code 1 and no result", ""),
+    "send-rubbish": ("CRASHED", r"something that is no message: b'\\xff", ""),
+    "send-foreign-record": ("CRASHED", r"something that is no message: .*many", ""),
+    "send-without-end": ("CRASHED", r"something that is no message: more than \d+ bytes", ""),
+    "send-half": ("CRASHED", r"exit code 0 and no result", ""),
+    "lie": ("CRASHED", r"handed over an outcome that cannot be read: its size", ""),
+    "unpicklable": ("ERROR", r"the result cannot be handed over: TypeError: .*lock", ""),
+    "kill-itself": ("KILLED", r"^killed by SIGKILL from outside; run it again$", ""),
+    "terminate-itself": ("KILLED", r"^killed by SIGTERM from outside; run it again$", ""),
+    "memory": ("OUT_OF_MEMORY", r"no memory left; its memory is limited to 286\.1 MiB: ", "memory"),
+    "hoard": ("OUT_OF_MEMORY", r"Unable to allocate 7\.63 MiB.*: raise process\.memory", "memory"),
+    "spin": ("KILLED", r"its budget of 0\.5 s and 0\.5 s of grace were spent; raise b", "seconds"),
+    "spin-compiled": ("KILLED", r"spent; raise budget\.seconds or process\.grace", "seconds"),
+    "spin-deaf": ("KILLED", r"spent; raise budget\.seconds or process\.grace", "seconds"),
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ForkServer]:
+    """A server that several tests use, to save the time of its start."""
+    with closing(ForkServer(["tests.experiments.toys"])) as kept:
+        kept.start()
+        assert kept.process_id is not None
+        KEPT.add(kept.process_id)
+        yield kept
+
+
+@pytest.fixture(scope="module")
+def faults(server: ForkServer) -> dict[str, Outcome]:
+    """The outcomes of all faults, two cells at a time, with a cell without a fault between each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(registry._TARGETS["dataset"], "toy", toys.Toy)
+        patch.setitem(registry._TARGETS["algorithm"], "faulty", toys.Faulty)
+        entries = [
+            entry
+            for index, how in enumerate(FAULTS)
+            for entry in (
+                short(how),
+                faulty("not", index) | {"label": f"after {how}"},
+            )
+        ]
+        jobs = jobs_of(configure_toys, algorithms=entries)
+        outcomes = outcomes_of(jobs, workers=2, server=server)
+    return {job.cell.variant.label: one for job, one in zip(jobs, outcomes, strict=True)}
+
+
+@on_linux
+@pytest.mark.parametrize("how", FAULTS)
+def test_a_fault_is_an_outcome_with_its_reason(faults: dict[str, Outcome], how: str) -> None:
+    status, message, limit = FAULTS[how]
+    outcome = faults[f"{how} 0"]
+    assert outcome.status.value == status
+    assert re.search(message, outcome.message), outcome.message
+    assert (outcome.limit, outcome.result, outcome.attempts) == (limit, None, 1)
+
+
+@on_linux
+def test_faults_hinder_no_other_cell(faults: dict[str, Outcome]) -> None:
+    sound = [outcome for label, outcome in faults.items() if label.startswith("after")]
+    assert len(sound) == len(FAULTS)
+    assert {outcome.status for outcome in sound} == {Status.FEASIBLE}
+    assert {outcome.result.updates for outcome in sound if outcome.result} == {3}
+    assert {outcome.stderr for outcome in sound} == {""}
+    assert all(outcome.partial is None for outcome in sound)
+
+
+@on_linux
+@pytest.mark.parametrize("how", ["spin", "spin-compiled", "spin-deaf"])
+def test_the_hard_limit_is_kept(faults: dict[str, Outcome], how: str) -> None:
+    words = faults[f"{how} 0"].message.split()
+    assert words[:2] == ["killed", "after"]
+    assert 1.0 <= float(words[2]) <= 0.5 + LIMITS.grace + 1.0
+
+
+@on_linux
+def test_the_last_words_are_kept_and_printable(faults: dict[str, Outcome]) -> None:
+    assert faults["last-words 0"].stderr == "out: on my way\nerr: no way \ufffd back"
+    assert "Segmentation fault" in faults["segfault 0"].stderr
+    assert "toys.py" in faults["segfault 0"].stderr
+    assert "Bad file descriptor" in faults["close-files 0"].stderr
+
+
+@on_linux
+def test_the_peak_of_memory_is_known(faults: dict[str, Outcome]) -> None:
+    peaks = {label: outcome.peak_memory or 0 for label, outcome in faults.items()}
+    assert min(peaks.values()) > 10_000_000
+    assert 100_000_000 < peaks["hoard 0"] - peaks["after hoard"] < LIMITS.memory  # type: ignore[operator]
+
+
+@on_linux
+def test_what_was_known_of_the_trace_is_kept(configure: Configure, server: ForkServer) -> None:
+    hows = ["spin", "die", "error", "kill-itself"]
+    problems = [{"dataset": "toy", "instances": ["eye-9"]}]
+    entries = [short(how, after=4, dimension=9) for how in hows]
+    sound = {"name": "faulty", "parameters": {"how": "not"}}
+    jobs = jobs_of(configure, problems=problems, algorithms=[*entries, sound])
+    watching = Watching()
+    *outcomes, whole = outcomes_of(jobs, server=server, workers=2, progress=watching)
+    assert whole.result is not None
+    for outcome in outcomes:
+        assert outcome.partial is not None
+        assert outcome.partial.updates == [0, 1, 2, 4]
+        assert outcome.partial.margin == whole.result.trace.margin[:4]
+        assert outcome.partial.queries == whole.result.trace.queries[:4]
+        assert outcome.partial.phase == [""] * 4
+        assert outcome.partial.seconds == sorted(outcome.partial.seconds)
+    told = [(updates, margin) for label, updates, margin in watching.told if label == "spin 4"]
+    assert [updates for updates, _ in told] == [-1, 0, 1, 2, 4]
+    margins = [margin for _, margin in told[1:] if not math.isnan(margin)]
+    assert margins == sorted(margins)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_process_changes_no_result(
+    configure: Configure, server: ForkServer, workers: int
+) -> None:
+    problems = [{"dataset": "toy", "instances": ["random-9", "eye-2"], "measured": True}]
+    algorithms = [{"name": "perceptron", "oracle": "random"}, {"name": "von-neumann"}]
+    jobs = jobs_of(
+        configure, problems=problems, algorithms=algorithms, seeds=[0, 1], trace_measures=True
+    )
+    for job, there in zip(jobs, outcomes_of(jobs, server=server, workers=workers), strict=True):
+        here = run_cell(job.cell, job.cell.load(job.base))
+        assert here.result is not None
+        assert there.result is not None
+        assert (there.status, there.message, there.measures) == (
+            here.status,
+            here.message,
+            here.measures,
+        )
+        np.testing.assert_array_equal(there.result.point, here.result.point)
+        assert there.result.trace.updates == here.result.trace.updates
+        np.testing.assert_array_equal(
+            there.result.trace.measures["entries"], here.result.trace.measures["entries"]
+        )
+
+
+def test_large_outcomes_and_loud_cells_are_no_trouble(
+    configure: Configure, server: ForkServer
+) -> None:
+    jobs = jobs_of(configure, algorithms=[faulty("bulky"), faulty("babble"), faulty("not")])
+    bulky, babbling, sound = outcomes_of(jobs, server=server, workers=2)
+    assert bulky.result is not None
+    assert int(bulky.result.certificate["notes"]["bulk"].sum()) == 4_999_999 * 2_500_000
+    assert babbling.status is sound.status is Status.FEASIBLE
+    assert babbling.stderr.endswith("the end")
+    assert len(babbling.stderr) <= 2000
+
+
+def test_what_may_pass_by_itself_is_tried_again(
+    configure: Configure, server: ForkServer, tmp_path: Path
+) -> None:
+    instances = ["flaky-3", "eye-3"]
+    hows = ["die", "error", "kill-itself", "memory", "spin", "not"]
+    jobs = jobs_of(
+        configure,
+        tmp_path,
+        problems=[{"dataset": "toy", "instances": instances}],
+        algorithms=[short(how) for how in hows],
+    )
+    flaky, steady = jobs[len(hows) - 1], jobs[len(hows) :]
+    (tmp_path / "flaky-3").touch()
+    mended, *outcomes = outcomes_of([flaky, *steady], server=server, workers=2, retries=2)
+    assert (mended.status, mended.attempts) == (Status.FEASIBLE, 2)
+    assert [one.attempts for one in outcomes] == [3, 3, 3, 1, 1, 1]
+    (tmp_path / "flaky-3").touch()
+    (failed,) = outcomes_of([flaky], server=server)
+    assert failed.message.startswith("OSError: try again (toys.py:")
+
+
+def test_loading_has_a_limit_of_its_own(
+    configure: Configure, server: ForkServer, tmp_path: Path
+) -> None:
+    problems = [{"dataset": "toy", "instances": ["endless-3"]}]
+    jobs = jobs_of(configure, tmp_path, problems=problems, algorithms=[faulty("not")])
+    (tmp_path / "endless-3").touch()
+    (outcome,) = outcomes_of(jobs, server=server, limits=ProcessLimits(loading=0.5))
+    assert (outcome.status, outcome.limit) == (Status.KILLED, "loading")
+    assert "after 0.5 s; raise process.loading" in outcome.message
+
+
+def test_data_that_have_changed_are_not_used(configure: Configure, server: ForkServer) -> None:
+    (job,) = jobs_of(configure, algorithms=[faulty("not")])
+    (outcome,) = outcomes_of([Job(job.cell, "0" * 64, job.base)], server=server)
+    assert outcome.status is Status.ERROR
+    assert "eye-3: its data changed during the run; run it again" in outcome.message
+
+
+def test_a_job_that_cannot_be_handed_over_is_an_outcome(
+    configure: Configure, server: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, other = jobs_of(configure, algorithms=[faulty("not"), {"name": "perceptron"}])
+    object.__setattr__(job.cell.variant.algorithm.record, "lock", threading.Lock())
+    first, second = outcomes_of([job, other], server=server)
+    assert first.status is Status.ERROR
+    assert "cannot be handed to a process: TypeError: cannot pickle" in first.message
+    assert second.status is Status.FEASIBLE
+
+
+@on_linux
+def test_what_a_cell_has_started_ends_with_it(configure: Configure, server: ForkServer) -> None:
+    jobs = jobs_of(configure, algorithms=[faulty("leave-child"), faulty("leave-daemon")])
+    outcomes = outcomes_of(jobs, server=server, workers=2)
+    assert {outcome.status for outcome in outcomes} == {Status.FEASIBLE}
+    assert gone([int(outcome.stderr) for outcome in outcomes])
+
+
+@on_linux
+@pytest.mark.parametrize("ending", [None, KeyboardInterrupt, RuntimeError])
+def test_closing_ends_everything(
+    configure: Configure, ending: type[BaseException] | None, tmp_path: Path
+) -> None:
+    jobs = jobs_of(configure, algorithms=[faulty("not"), faulty("spin"), faulty("spin-deaf")])
+    before, processes, server = open_files(), [], []
+
+    def consume() -> None:
+        watching = Watching(lambda: processes.append(forked()))
+        running = supervise(jobs, workers=3, limits=LIMITS, progress=watching)
+        with closing(running):
+            assert next(running)[1].status is Status.FEASIBLE
+            server.extend(forked())
+            if ending is not None:
+                raise ending
+
+    if ending is None:
+        consume()
+    else:
+        with pytest.raises(ending):
+            consume()
+    assert len(server) >= 1
+    assert gone([*server, *(one for some in processes for one in some)])
+    assert open_files() == before
+    with pytest.raises(ChildProcessError):
+        os.waitpid(server[0], os.WNOHANG)  # reaped
+
+
+@on_linux
+def test_a_watcher_that_fails_ends_everything(configure: Configure) -> None:
+    def fail() -> None:
+        seen.extend(forked())
+        raise RuntimeError("the watcher")
+
+    seen: list[int] = []
+    before = open_files()
+    with pytest.raises(RuntimeError, match="the watcher"):
+        outcomes_of(jobs_of(configure, algorithms=[faulty("spin")]), progress=Watching(fail))
+    assert len(seen) == 2
+    assert gone(seen)
+    assert open_files() == before
+
+
+@on_linux
+def test_a_server_that_is_killed_is_replaced(configure: Configure) -> None:
+    def kill() -> None:
+        if not killed:
+            killed.extend(forked())
+            os.kill(killed[0], signal.SIGKILL)
+
+    killed: list[int] = []
+    jobs = jobs_of(configure, algorithms=[faulty("spin"), faulty("not"), faulty("error")])
+    before = open_files()
+    first, second, third = outcomes_of(jobs, progress=Watching(kill))
+    assert first.status is Status.CRASHED
+    assert (
+        first.message == "the fork server died (exit code -9), and the cell with it; run it again"
+    )
+    assert (second.status, third.status) == (Status.FEASIBLE, Status.ERROR)
+    assert gone(killed)
+    assert open_files() == before
+
+
+@on_linux
+def test_a_server_that_does_not_obey_is_replaced(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop() -> None:
+        if not stopped:
+            stopped.extend(forked())
+            os.kill(stopped[0], signal.SIGSTOP)
+
+    stopped: list[int] = []
+    monkeypatch.setattr("perceptron_lab.experiments.cells.attempt._PATIENCE", 0.2)
+    jobs = jobs_of(configure, algorithms=[short("spin"), faulty("not")])
+    first, second = outcomes_of(jobs, progress=Watching(stop))
+    assert (first.status, first.limit) == (Status.KILLED, "seconds")
+    assert second.status is Status.FEASIBLE
+    assert gone(stopped)
+
+
+@on_linux
+def test_a_cell_killed_by_somebody_is_run_again_if_asked(configure: Configure) -> None:
+    def kill() -> None:
+        killed.append(forked()[1])
+        os.kill(killed[-1], signal.SIGKILL)
+
+    killed: list[int] = []
+    jobs = jobs_of(configure, algorithms=[faulty("spin")])
+    (outcome,) = outcomes_of(jobs, progress=Watching(kill), retries=1)
+    assert (outcome.status, outcome.attempts, outcome.limit) == (Status.KILLED, 2, "")
+    assert len(killed) == 2
+    assert gone(killed)
+
+
+@on_linux
+def test_a_server_may_be_kept(configure: Configure) -> None:
+    jobs = jobs_of(configure, algorithms=[faulty("not"), faulty("spin")])
+    before, server = open_files(), ForkServer(modules_of(jobs))
+    try:
+        assert outcomes_of(jobs[:1], server=server)[0].status is Status.FEASIBLE
+        (first,) = forked()
+        running = supervise(jobs, workers=2, limits=LIMITS, progress=Watching(), server=server)
+        with closing(running):
+            next(running)
+        assert forked() == [first]
+        assert outcomes_of(jobs[:1], server=server)[0].status is Status.FEASIBLE
+        assert forked() == [first]
+    finally:
+        server.close()
+    assert not alive(first)
+    assert open_files() == before
+
+
+def test_any_thread_may_supervise(configure: Configure, server: ForkServer) -> None:
+    jobs = jobs_of(configure, algorithms=[faulty("not"), faulty("die")])
+    found: list[Outcome] = []
+    thread = threading.Thread(target=lambda: found.extend(outcomes_of(jobs, server=server)))
+    thread.start()
+    thread.join()
+    assert [outcome.status for outcome in found] == [Status.FEASIBLE, Status.CRASHED]
+
+
+def test_no_jobs_need_no_process() -> None:
+    before = forked()
+    assert outcomes_of([]) == []
+    assert forked() == before
+
+
+def test_the_memory_is_shared_by_the_workers() -> None:
+    assert memory_of(ProcessLimits(memory=10), 4) == 10
+    assert memory_of(ProcessLimits(), 4) == machine_memory() // 4
+    assert machine_memory() > 100_000_000
+
+
+@on_linux
+def test_the_libraries_have_what_they_need_whatever_the_limit_of_memory(
+    configure: Configure,
+) -> None:
+    problems = [{"dataset": "maxcut", "instances": ["torus-8x10"]}]
+    algorithms = [{"name": "ellipsoid", "budget": {"seconds": 5.0}}]
+    jobs = jobs_of(configure, problems=problems, algorithms=algorithms)
+    (enough,) = outcomes_of(jobs, limits=ProcessLimits(memory=10**6, grace=1.0))
+    assert enough.status is Status.FEASIBLE, enough.message
+    (starved,) = outcomes_of(jobs, limits=ProcessLimits(memory=1, grace=1.0))
+    # Compiled code may end by a segmentation fault where it is refused memory.
+    assert starved.status in (Status.OUT_OF_MEMORY, Status.CRASHED), starved.message
+    assert "memory" in starved.message
+
+
+def test_the_modules_of_jobs_are_those_of_their_classes(configure: Configure) -> None:
+    algorithms = [{"name": "perceptron", "oracle": "random"}]
+    assert modules_of(jobs_of(configure, algorithms=algorithms)) == [
+        "perceptron_lab.algorithms.perceptron",
+        "perceptron_lab.oracles.orthant",
+        "tests.experiments.toys",
+    ]

@@ -1,0 +1,226 @@
+"""May a stored row stand for a planned cell?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.storage.reuse import Decision, judge
+from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored
+from perceptron_lab.goals import Budget
+from perceptron_lab.results import Status
+from tests.experiments.made_stores import CORE, LIMITS, make_planned
+
+KEEP, STALE, AGAIN = Decision.KEEP, Decision.STALE, Decision.AGAIN
+GIVEN = Budget(1000, 10.0)
+OTHER = "0" * 64
+ENDED = (
+    Status.FEASIBLE,
+    Status.INFEASIBLE,
+    Status.MARGIN_BOUNDED,
+    Status.UNBOUNDED,
+    Status.FITTED,
+    Status.NUMERICAL_ERROR,
+    Status.UNVERIFIED,
+    Status.SKIPPED,
+)
+"""How a run may end before its limits."""
+LARGE_BUDGETS = st.builds(Budget, st.integers(0, 2000), st.floats(0.0, 20.0))
+
+
+def make_stored(status: Status, updates: int | None = 400, **changes: Any) -> Stored:
+    """Return a row of a run under GIVEN that took a hundredth of a second per update."""
+    row = {"updates": updates, "seconds": None if updates is None else updates / 100}
+    made = Stored(
+        cell=make_planned(0).cell,
+        status=status,
+        row=row,
+        core=CORE,
+        budget=GIVEN,
+        recorded=Recorded((5, 7), True),
+        limits=LIMITS,
+        limit="",
+        environment="machine",
+        started="",
+        ended="",
+        attempts=1,
+        stderr="",
+        peak_memory=None,
+        settings={},
+        sha256="",
+        certificate=None,
+    )
+    return replace(made, **changes)
+
+
+def asked(budget: Budget = GIVEN, recorded: Recorded | None = None) -> Planned:
+    return make_planned(0, budget=budget, recorded=recorded or Recorded())
+
+
+def decide(stored: Stored | None, planned: Planned, limits: ProcessLimits = LIMITS) -> Decision:
+    verdict = judge(stored, planned, CORE, limits)
+    assert verdict.reason
+    return verdict.decision
+
+
+@pytest.mark.parametrize("status", ENDED)
+@pytest.mark.parametrize(
+    ("budget", "decision"),
+    [
+        (GIVEN, KEEP),
+        (Budget(10**30, 1e300), KEEP),
+        (Budget(400, 4.0), KEEP),
+        (Budget(399, 4.0), AGAIN),
+        (Budget(400, 3.99), AGAIN),
+        (Budget(0, 0.0), AGAIN),
+    ],
+)
+def test_what_ended_before_its_limits_serves_what_it_needed(
+    status: Status, budget: Budget, decision: Decision
+) -> None:
+    assert decide(make_stored(status), asked(budget)) is decision
+
+
+@pytest.mark.parametrize(
+    ("status", "budget", "decision"),
+    [
+        (Status.UPDATE_LIMIT, GIVEN, KEEP),
+        (Status.UPDATE_LIMIT, Budget(1000, 1e9), KEEP),
+        (Status.UPDATE_LIMIT, Budget(1000, 4.0), KEEP),
+        (Status.UPDATE_LIMIT, Budget(1000, 3.9), AGAIN),
+        (Status.UPDATE_LIMIT, Budget(1001, 10.0), AGAIN),
+        (Status.UPDATE_LIMIT, Budget(999, 10.0), AGAIN),
+        (Status.TIME_LIMIT, GIVEN, KEEP),
+        (Status.TIME_LIMIT, Budget(10**9, 10.0), KEEP),
+        (Status.TIME_LIMIT, Budget(400, 10.0), KEEP),
+        (Status.TIME_LIMIT, Budget(399, 10.0), AGAIN),
+        (Status.TIME_LIMIT, Budget(1000, 10.5), AGAIN),
+        (Status.TIME_LIMIT, Budget(1000, 9.5), AGAIN),
+    ],
+)
+def test_a_limit_serves_the_same_limit(status: Status, budget: Budget, decision: Decision) -> None:
+    assert decide(make_stored(status), asked(budget)) is decision
+
+
+@pytest.mark.parametrize("status", [*ENDED, Status.TIME_LIMIT, Status.UPDATE_LIMIT])
+def test_a_run_that_overshot_its_budget_serves_it(status: Status) -> None:
+    """The last step may end after the last second; a learner asks nobody for the time."""
+    row = {"updates": 1001, "seconds": 12.5}
+    assert decide(make_stored(status, row=row), asked(GIVEN)) is KEEP
+
+
+@pytest.mark.parametrize(
+    ("status", "limit", "changes", "decision"),
+    [
+        (Status.KILLED, "seconds", {}, KEEP),
+        (Status.KILLED, "seconds", {"grace": 31.0}, AGAIN),
+        (Status.KILLED, "seconds", {"grace": 29.0}, KEEP),
+        (Status.KILLED, "seconds", {"memory": 10**10}, KEEP),
+        (Status.KILLED, "loading", {}, KEEP),
+        (Status.KILLED, "loading", {"loading": 601.0}, AGAIN),
+        (Status.KILLED, "loading", {"grace": 31.0}, KEEP),
+        (Status.KILLED, "", {}, AGAIN),
+        (Status.OUT_OF_MEMORY, "memory", {}, KEEP),
+        (Status.OUT_OF_MEMORY, "memory", {"memory": 10**9 + 1}, AGAIN),
+        (Status.OUT_OF_MEMORY, "memory", {"memory": 10**8}, KEEP),
+        (Status.OUT_OF_MEMORY, "memory", {"memory": None}, KEEP),
+        (Status.OUT_OF_MEMORY, "memory", {"grace": 31.0}, KEEP),
+        (Status.CRASHED, "", {}, AGAIN),
+        (Status.ERROR, "", {}, AGAIN),
+    ],
+)
+def test_what_was_ended_by_a_limit_is_tried_again_under_a_larger_one(
+    status: Status, limit: str, changes: dict[str, Any], decision: Decision
+) -> None:
+    stored = make_stored(status, None, limit=limit)
+    assert decide(stored, asked(), LIMITS.model_copy(update=changes)) is decision
+
+
+@pytest.mark.parametrize(
+    ("budget", "decision"),
+    [(GIVEN, KEEP), (Budget(1000, 11.0), AGAIN), (Budget(999, 10.0), AGAIN)],
+)
+def test_seconds_of_the_budget_count_for_the_hard_limit(budget: Budget, decision: Decision) -> None:
+    assert decide(make_stored(Status.KILLED, None, limit="seconds"), asked(budget)) is decision
+
+
+@pytest.mark.parametrize(
+    ("recorded", "decision"),
+    [
+        (Recorded(), KEEP),
+        (Recorded((7,), True), KEEP),
+        (Recorded((7, 5)), KEEP),
+        (Recorded((7, 6)), AGAIN),
+    ],
+)
+def test_what_is_to_be_recorded_must_be_there(recorded: Recorded, decision: Decision) -> None:
+    assert decide(make_stored(Status.FEASIBLE), asked(recorded=recorded)) is decision
+
+
+def test_measures_that_were_not_traced_are_missing() -> None:
+    stored = make_stored(Status.FEASIBLE, recorded=Recorded((5,)))
+    assert decide(stored, asked(recorded=Recorded((5,)))) is KEEP
+    assert decide(stored, asked(recorded=Recorded((), True))) is AGAIN
+
+
+def test_nothing_and_damaged_rows_do_not_serve() -> None:
+    assert judge(None, asked(), CORE, LIMITS).reason == "it was not run yet"
+    damaged = make_stored(Status.FEASIBLE, fault="its stored row is damaged")
+    verdict = judge(damaged, asked(), CORE, LIMITS)
+    assert (verdict.decision, verdict.reason) == (AGAIN, "its stored row is damaged")
+
+
+def test_the_reasons_are_words_with_numbers() -> None:
+    def reason(stored: Stored, planned: Planned, core: str = CORE) -> str:
+        return judge(stored, planned, core, LIMITS).reason
+
+    stored = make_stored(Status.FEASIBLE)
+    assert reason(stored, asked()) == "its row serves"
+    assert reason(stored, asked(Budget(9, 9.0))) == "it took 400 updates; the limit is 9 now"
+    assert reason(stored, asked(Budget(400, 1.0))) == "it took 4 s; the limit is 1 s now"
+    stale = "the numeric code was c0dec0de and is 00000000; --refresh runs it again"
+    assert reason(stored, asked(), OTHER) == stale
+    limited = make_stored(Status.UPDATE_LIMIT)
+    expected = "it ended at 1000 updates; the limit is 2000 now"
+    assert reason(limited, asked(Budget(2000, 10.0))) == expected
+
+
+@pytest.mark.parametrize("status", Status)
+@given(budget=LARGE_BUDGETS, limit=st.sampled_from(["", "seconds", "loading", "memory"]))
+def test_a_row_of_another_core_never_serves(status: Status, budget: Budget, limit: str) -> None:
+    stored = make_stored(status, limit=limit)
+    today = judge(stored, asked(budget), CORE, LIMITS).decision
+    another = judge(stored, asked(budget), OTHER, LIMITS).decision
+    assert another is (AGAIN if today is AGAIN else STALE)
+    assert judge(stored, asked(budget), None, LIMITS).decision is today
+
+
+@given(
+    status=st.sampled_from(ENDED),
+    updates=st.none() | st.integers(0, 1000),
+    budget=LARGE_BUDGETS,
+    more=st.tuples(st.integers(0, 2000), st.floats(0.0, 20.0)),
+)
+def test_a_row_that_serves_a_budget_serves_every_larger_one(
+    status: Status, updates: int | None, budget: Budget, more: tuple[int, float]
+) -> None:
+    stored = make_stored(status, updates)
+    larger = Budget(budget.updates + more[0], budget.seconds + more[1])
+    if decide(stored, asked(budget)) is KEEP:
+        assert decide(stored, asked(larger)) is KEEP
+    assert decide(stored, asked(GIVEN)) is KEEP
+
+
+@given(status=st.sampled_from([s for s in Status if s not in ENDED]), budget=LARGE_BUDGETS)
+def test_asking_for_what_was_run_serves_unless_chance_ended_it(
+    status: Status, budget: Budget
+) -> None:
+    limits = {Status.KILLED: "seconds", Status.OUT_OF_MEMORY: "memory"}
+    stored = make_stored(status, 0, budget=budget, limit=limits.get(status, ""))
+    chance = status in (Status.CRASHED, Status.ERROR)
+    assert decide(stored, asked(budget)) is (AGAIN if chance else KEEP)

@@ -1,0 +1,83 @@
+"""The rows of runs.csv, as text and as a frame."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_lab.experiments.storage.rows import COLUMNS, as_json, parsed, rendered
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    return {"cell": "1234567890123456", "problem": "p", "seed": 0, "proved": True} | changes
+
+
+def test_text_stays_text_and_nothing_stays_nothing() -> None:
+    changes = {"cell": "12e4567890123456", "problem": "NA", "label": "null", "updates": None}
+    frame = parsed(rendered([row(**changes)]))
+    assert list(frame.loc[0, ["cell", "problem", "label", "message"]]) == [
+        "12e4567890123456",
+        "NA",
+        "null",
+        "",
+    ]
+    assert frame["updates"].isna().all()
+
+
+def test_truth_values_and_line_breaks() -> None:
+    text = rendered([row(message='a, "b"\nc'), row(proved=False)])
+    assert text.splitlines()[0] == ",".join(COLUMNS)
+    assert ",true," in text
+    assert ",false," in text
+    assert parsed(text)["message"].tolist() == ['a, "b"\nc', ""]
+
+
+def test_measures_follow_in_their_order() -> None:
+    text = rendered([row(**{"measure.b": 1.5}), row(**{"measure.a": 2})])
+    assert text.splitlines()[0] == ",".join([*COLUMNS, "measure.a", "measure.b"])
+    assert parsed(text)["measure.b"].tolist()[0] == 1.5
+
+
+@given(st.floats(allow_nan=False))
+def test_numbers_are_written_in_full(number: float) -> None:
+    (found,) = parsed(rendered([row(seconds=number)]))["seconds"]
+    assert math.copysign(1.0, found) == math.copysign(1.0, number)
+    assert found == number
+
+
+@given(st.sampled_from("=+-@\t"), st.text(max_size=9), st.sampled_from(["message", "problem"]))
+def test_no_text_is_a_formula_of_a_spreadsheet(first: str, rest: str, column: str) -> None:
+    (found,) = csv.DictReader(io.StringIO(rendered([row(**{column: first + rest})]), newline=""))
+    assert found[column][0] == "'"
+    assert found[column][1] == first
+
+
+@given(st.text())
+def test_any_text_comes_back_but_for_its_carriage_returns(message: str) -> None:
+    (found,) = csv.DictReader(io.StringIO(rendered([row(message=message)]), newline=""))
+    expected = message.replace("\r\n", "\n").replace("\r", "\n")
+    assert found["message"].removeprefix("'") == expected.removeprefix("'")
+
+
+def test_numbers_below_zero_stay_numbers() -> None:
+    assert parsed(rendered([row(margin_lower=-0.5)]))["margin_lower"].tolist() == [-0.5]
+
+
+@pytest.mark.parametrize("value", ["a-b", "1=1", "'=1", ""])
+def test_other_text_is_as_it_was(value: str) -> None:
+    assert parsed(rendered([row(message=value)]))["message"].tolist() == [value]
+
+
+def test_scalars_of_numpy_are_values_of_json_and_arrays_are_not() -> None:
+    assert as_json({"b": np.float64(0.1), "a": np.int64(2), "c": np.True_}) == (
+        '{"a":2,"b":0.1,"c":true}'
+    )
+    with pytest.raises(TypeError, match="ndarray is not a value of JSON"):
+        as_json(np.zeros(2))

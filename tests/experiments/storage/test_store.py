@@ -1,0 +1,337 @@
+"""The store: what goes in comes out, every digit, in the order of the plan."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.certificate_files import path_of, read_certificate
+from perceptron_lab.experiments.storage.reader import Reader, read_config_of
+from perceptron_lab.experiments.storage.rows import rendered
+from perceptron_lab.experiments.storage.store import Store
+from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored
+from perceptron_lab.goals import Budget, MarginRatio
+from perceptron_lab.results import Status, Trace
+from tests.experiments.conftest import Configure
+from tests.experiments.made_stores import (
+    CONFIG,
+    CORE,
+    LIMITS,
+    MACHINE,
+    add,
+    fill,
+    make_failure,
+    make_outcome,
+    make_planned,
+    make_result,
+)
+
+
+def stored_in(folder: Path, number: int = 0) -> Stored:
+    with Reader.open(folder) as reader:
+        found = reader.stored(make_planned(number).cell)
+    assert found is not None
+    return found
+
+
+def same_trace(one: Trace | None, other: Trace) -> bool:
+    assert one is not None
+    return repr(one) == repr(other)  # NaN and arrays have no useful equality
+
+
+def test_rows_are_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    planned = [make_planned(number) for number in range(3)]
+    with Store.open(tmp_path) as store:
+        store.begin(CONFIG, Path(), MACHINE, planned)
+        for number in (2, 0, 1):
+            shown = add(store, planned[number])
+            assert shown["problem"] == f"p{number}"
+        assert [row["problem"] for row in store.rows()] == ["p0", "p1", "p2"]
+        assert store.rows()[1] == add(store, planned[1])
+    with Reader.open(tmp_path) as reader:
+        assert [row["problem"] for row in reader.rows()] == ["p0", "p1", "p2"]
+        assert reader.plan() == planned
+
+
+def test_rows_of_cells_that_are_planned_no_more_wait_to_be_planned_again(tmp_path: Path) -> None:
+    fill(tmp_path, [0, 1, 2])
+    renamed = [make_planned(2, title="new", label="other"), make_planned(0)]
+    with Store.open(tmp_path) as store:
+        store.begin(CONFIG, Path(), MACHINE, renamed)
+        rows = store.rows()
+        assert [(row["problem"], row["label"]) for row in rows] == [("new", "other"), ("p0", "EA")]
+        store.begin(CONFIG, Path(), MACHINE, [make_planned(1)])
+        assert [row["problem"] for row in store.rows()] == ["p1"]
+
+
+def test_a_stored_row_knows_how_it_came_about(tmp_path: Path) -> None:
+    planned = make_planned(0, budget=Budget(10**30, 0.1), recorded=Recorded((3, 1), True))
+    outcome = make_outcome(stderr="tail \udc80 ü", attempts=2, peak_memory=2**40)
+    with Store.open(tmp_path) as store:
+        store.begin(CONFIG, Path(), MACHINE, [planned])
+        store.running(planned.cell)
+        started = store._reader.running()[planned.cell]
+        row = add(store, planned, outcome, **{"measure.loss": np.float64(0.1)})
+        assert store._reader.running() == {}
+    found = stored_in(tmp_path)
+    assert (found.status, found.core, found.limits, found.limit) == ("FEASIBLE", CORE, LIMITS, "")
+    assert (found.budget, found.recorded) == (planned.budget, planned.recorded)
+    assert (found.attempts, found.peak_memory, found.environment) == (2, 2**40, "machine")
+    assert found.stderr == r"tail \udc80 ü"
+    assert (found.settings, found.sha256, found.fault) == (planned.settings, planned.sha256, "")
+    assert started == found.started <= found.ended
+    assert (row["measure.loss"], row["core"]) == (0.1, CORE[:8])
+
+
+def test_traces_bounds_and_certificates_come_back(tmp_path: Path) -> None:
+    fill(tmp_path, [0])
+    result = make_result()
+    with Reader.open(tmp_path) as reader:
+        cell = make_planned(0).cell
+        assert same_trace(reader.trace(cell), result.trace)
+        assert reader.bound(cell) == result.bound
+        assert reader.trace("0") is None
+        assert reader.bound("0") is None
+        assert reader.stored("0") is None
+    certificate = read_certificate(path_of(tmp_path, cell))
+    np.testing.assert_array_equal(certificate.point, result.point)
+    assert certificate.base == str(Path.cwd())
+
+
+def test_a_cell_that_was_killed_keeps_its_partial_trace_and_nothing_else(tmp_path: Path) -> None:
+    partial = make_result().trace
+    with Store.open(tmp_path) as store:
+        store.begin(CONFIG, Path(), MACHINE, [make_planned(0)])
+        add(store, make_planned(0), make_failure(Status.KILLED, partial=partial, limit="seconds"))
+    with Reader.open(tmp_path) as reader:
+        assert same_trace(reader.trace(make_planned(0).cell), partial)
+        assert reader.bound(make_planned(0).cell) is None
+    assert (stored_in(tmp_path).limit, stored_in(tmp_path).certificate) == ("seconds", None)
+    assert list((tmp_path / "certificates").iterdir()) == []
+
+
+@given(st.floats(allow_nan=False), st.integers(), st.text())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_values_keep_every_digit(tmp_path: Path, real: float, count: int, text: str) -> None:
+    values: dict[str, Any] = {
+        "margin_lower": real,
+        "updates": count,
+        "message": text,
+        "bound": None,
+    }
+    with Store.open(tmp_path) as store:
+        store.begin(CONFIG, Path(), MACHINE, [make_planned(0)])
+        add(store, make_planned(0), **values)
+        (row,) = store.rows()
+    assert {name: row[name] for name in values} == values
+
+
+def test_a_failure_is_shown_and_what_was_there_before_is_kept(tmp_path: Path) -> None:
+    fill(tmp_path, [0])
+    cell, planned = make_planned(0).cell, make_planned(0)
+    good = stored_in(tmp_path)
+    unverified = make_result(5, status=Status.UNVERIFIED, proved=False)
+    for outcome in (make_failure(), make_outcome(unverified), make_failure(Status.ERROR)):
+        with Store.open(tmp_path) as store:
+            add(store, planned, outcome)
+            assert [row["status"] for row in store.rows()] == [outcome.status]
+    with Reader.open(tmp_path) as reader:
+        assert reader.earlier(cell) == good
+        assert reader.stored(cell) == replace(stored_in(tmp_path), fault="")
+    kept = path_of(tmp_path, cell).with_suffix(".earlier.npz")
+    assert read_certificate(kept).status is Status.FEASIBLE
+    with Store.open(tmp_path) as store:
+        add(store, planned, make_outcome(make_result(4)))
+    with Reader.open(tmp_path) as reader:
+        assert reader.earlier(cell) is None
+    assert not kept.exists()
+
+
+def test_exports_are_functions_of_the_store(tmp_path: Path) -> None:
+    rows = fill(tmp_path, [0, 1])
+    names = ("runs.csv", "config.json", "environment.json")
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+    assert before["runs.csv"].decode() == rendered(rows)
+    for name in names:
+        (tmp_path / name).unlink()
+    with Store.open(tmp_path) as store:
+        later = MACHINE | {"time": "2021-01-01T00:00:00+00:00"}
+        store.begin(CONFIG, Path(), later, [make_planned(0), make_planned(1)])
+        store.export()
+    assert {name: (tmp_path / name).read_bytes() for name in names} == before
+
+
+def test_environments_are_those_that_rows_refer_to(tmp_path: Path) -> None:
+    fill(tmp_path, [0, 1])
+    remote = {"id": "remote", "cpu": "another"}
+    with Store.open(tmp_path) as store:
+        store.begin(CONFIG, Path(), {"id": "idle"}, [make_planned(0), make_planned(1)])
+        outcome = make_outcome(environment=remote)
+        add(store, make_planned(1), outcome, environment="remote")
+        store.export()
+    written = json.loads((tmp_path / "environment.json").read_text())
+    assert written == {"machine": MACHINE, "remote": remote}
+
+
+def test_the_configuration_comes_back(configure: Configure, tmp_path: Path) -> None:
+    config = configure(goal={"margin_ratio": 0.5})
+    with Store.open(tmp_path) as store:
+        store.begin(config, tmp_path / "configs", MACHINE, [])
+    assert read_config_of(tmp_path) == config
+    assert read_config_of(tmp_path).goal == MarginRatio(0.5)
+    with Reader.open(tmp_path) as reader:
+        assert reader.base() == tmp_path / "configs"
+
+
+def test_readers_and_the_writer_never_wait_for_one_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "_PATIENCE", 0.0)
+    fill(tmp_path, [0])
+    planned = [make_planned(0), make_planned(1)]
+    with Reader.open(tmp_path) as early:
+        before = early.rows()
+        with Store.open(tmp_path) as store, Reader.open(tmp_path) as late:
+            store.begin(CONFIG, Path(), MACHINE, planned)
+            assert early.rows() == late.rows() == before
+            add(store, planned[1])
+            assert [row["problem"] for row in early.rows()] == ["p0", "p1"]
+            assert late.rows() == early.rows()
+        assert len(early.rows()) == 2
+        with Store.open(tmp_path) as store:
+            assert len(store.rows()) == 2
+    fill(tmp_path, [0])
+    assert not list(tmp_path.glob("runs.sqlite-*"))
+
+
+def test_a_reader_sees_one_moment_of_plan_and_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path, [0])
+    with Store.open(tmp_path) as store, Reader.open(tmp_path) as reader:
+        plan = Reader.plan
+
+        def planned_in_between(self: Reader) -> list[Planned]:
+            store.begin(CONFIG, Path(), MACHINE, [make_planned(1)])
+            return plan(self)
+
+        monkeypatch.setattr(Reader, "plan", planned_in_between)
+        assert [row["problem"] for row in reader.rows()] == ["p0"]
+        assert reader.rows() == []
+
+
+def test_a_closed_store_is_one_file_that_needs_no_room_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = fill(tmp_path, [0])
+    files = {"runs.sqlite", ".lock", "runs.csv", "config.json", "environment.json", "certificates"}
+    assert {path.name for path in tmp_path.iterdir()} == files
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    tmp_path.chmod(0o500)
+    try:
+        with Reader.open(tmp_path) as reader:
+            assert reader.rows() == rows
+    finally:
+        tmp_path.chmod(0o700)
+    assert {path.name for path in tmp_path.iterdir()} == files
+
+
+def test_a_store_that_is_set_aside_is_kept_whole(tmp_path: Path) -> None:
+    assert Store.set_aside(tmp_path / "absent") is None
+    rows = fill(tmp_path, [0, 1])
+    moved = Store.set_aside(tmp_path)
+    assert moved is not None
+    assert moved.name.startswith("runs-20")
+    with pytest.raises(DataError, match="no results there"):
+        Reader.open(tmp_path)
+    fill(tmp_path, [2])
+    again = Store.set_aside(tmp_path)
+    assert again not in (None, moved)
+    stem = moved.stem.removeprefix("runs-")
+    (tmp_path / "other").mkdir()
+    moved.rename(tmp_path / "other" / schema.NAME)
+    (tmp_path / f"certificates-{stem}").rename(tmp_path / "other" / "certificates")
+    with Reader.open(tmp_path / "other") as reader:
+        assert reader.rows() == rows
+        assert all(reader.stored(row["cell"]).fault == "" for row in rows)  # type: ignore[union-attr]
+
+
+def test_a_store_that_cannot_be_renamed_stays_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = fill(tmp_path, [0])
+    rename = Path.rename
+
+    def refusing(path: Path, target: Path) -> Path:
+        if path.name == schema.NAME:
+            raise PermissionError(1, "Operation not permitted")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refusing)
+    with pytest.raises(ConfigError, match=r"cannot be written there \(Operation not permitted"):
+        Store.set_aside(tmp_path)
+    with Reader.open(tmp_path) as reader:
+        assert reader.rows() == rows
+        assert reader.stored(rows[0]["cell"]).fault == ""  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("second", ["open", "set_aside"])
+def test_there_is_one_writer(tmp_path: Path, second: str) -> None:
+    with Store.open(tmp_path) as store:
+        with pytest.raises(ConfigError, match="another plab run is writing there"):
+            getattr(Store, second)(tmp_path)
+        store.begin(CONFIG, Path(), MACHINE, [])
+    Store.open(tmp_path).close()
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"results cannot be written there .* --output"):
+        Store.open(tmp_path / "file" / "experiment")
+
+
+def test_a_store_that_was_never_begun_has_no_results(tmp_path: Path) -> None:
+    Store.open(tmp_path).close()
+    with Reader.open(tmp_path) as reader:
+        assert reader.rows() == []
+        with pytest.raises(DataError, match="no results there yet"):
+            reader.config()
+    (tmp_path / schema.NAME).write_bytes(b"")
+    with pytest.raises(DataError, match="no results there yet"):
+        Reader.open(tmp_path)
+    fill(tmp_path, [0])
+
+
+def test_a_configuration_of_another_version_is_named(tmp_path: Path) -> None:
+    fill(tmp_path, [0])
+    with Store.open(tmp_path) as store:
+        store._put("about", "config", json.dumps({"experiment": "made", "problem": []}))
+    with pytest.raises(ConfigError, match=r"the configuration in .*runs\.sqlite"):
+        read_config_of(tmp_path)
+
+
+def test_the_schema_is_the_documented_one(tmp_path: Path) -> None:
+    fill(tmp_path, [0])
+    assert schema.__doc__ is not None
+    with sqlite3.connect(tmp_path / schema.NAME) as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (schema.APPLICATION,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+        tables = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master").fetchall()
+        ]
+        for table in (name for name in tables if not name.startswith("sqlite_")):
+            assert f"``{table}`` --" in schema.__doc__
+            for column in connection.execute(f"PRAGMA table_info({table})").fetchall():
+                assert column[1] in schema.__doc__, (table, column[1])
+    connection.close()

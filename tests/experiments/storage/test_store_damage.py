@@ -1,0 +1,232 @@
+"""Stores that are damaged, or of others: an error that says what to do, and never a wrong row."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.certificate_files import path_of
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.storage.store import Store
+from tests.experiments.made_stores import CONFIG, MACHINE, add, fill, make_planned, said_of
+
+CELLS = range(3)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A store that is not damaged; failing examples need not print it."""
+
+    content: bytes = field(repr=False)
+    rows: list[Row] = field(repr=False)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    folder = tmp_path_factory.mktemp("whole")
+    rows = fill(folder, CELLS)
+    return Whole((folder / schema.NAME).read_bytes(), rows)
+
+
+def execute(folder: Path, *statements: str) -> None:
+    connection = sqlite3.connect(folder / schema.NAME)
+    with connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def continued(folder: Path) -> list[Row]:
+    """Do as the next run does, and return the rows."""
+    with Store.open(folder) as store:
+        planned = [make_planned(number) for number in CELLS]
+        store.begin(CONFIG, Path(), MACHINE, planned)
+        for one in planned:
+            stored = store.stored(one.cell)
+            if stored is None or stored.fault:
+                add(store, one)
+        return store.rows()
+
+
+def read_all(folder: Path, rows: list[Row]) -> None:
+    with Reader.open(folder) as reader:
+        found = reader.rows()
+        # A row may be missing; none is altered.
+        assert found == [row for row in rows if row in found]
+        for row in found:
+            reader.trace(row["cell"])
+            reader.bound(row["cell"])
+        reader.config()
+        reader.environments()
+
+
+def rows_after_damage(folder: Path, rows: list[Row]) -> list[Row]:
+    """Read a damaged store, which gives rows as they were or an error; return those it leads to."""
+    said = said_of(lambda: read_all(folder, rows))
+    assert not said or "runs.sqlite" in said or "no results there" in said
+    found: list[Row] = []
+    said = said_of(lambda: found.extend(continued(folder)))
+    if said:
+        assert "--fresh" in said
+        assert Store.set_aside(folder) is not None
+        found = continued(folder)
+    return found
+
+
+PLACES = st.integers(0, 4095) | st.integers(0, 2**30)
+"""The first page holds what tables there are; the rest is less particular."""
+
+
+@given(flips=st.lists(st.tuples(PLACES, st.integers(0, 7)), min_size=1, max_size=20))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_flipped_bits_never_make_another_row(
+    flips: list[tuple[int, int]], whole: Whole, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    content = bytearray(whole.content)
+    for place, bit in flips:
+        content[place % len(content)] ^= 1 << bit
+    folder = tmp_path_factory.mktemp("flipped")
+    (folder / schema.NAME).write_bytes(content)
+    assert rows_after_damage(folder, whole.rows) == whole.rows
+
+
+@given(cut=st.integers(0, 70_000))
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_truncated_store_never_makes_another_row(
+    cut: int, whole: Whole, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("cut")
+    (folder / schema.NAME).write_bytes(whole.content[:cut])
+    assert rows_after_damage(folder, whole.rows) == whole.rows
+
+
+@pytest.mark.parametrize("content", [b"cell,problem\n" * 99, b"SQLite format 3\0" * 99])
+def test_what_is_no_database_is_kept_and_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / schema.NAME).write_bytes(content)
+    for opened in (Store.open, Reader.open):
+        with pytest.raises(DataError, match=r"runs\.sqlite: damaged \(.*--fresh"):
+            opened(tmp_path)
+    assert (tmp_path / schema.NAME).read_bytes() == content
+    moved = Store.set_aside(tmp_path)
+    assert moved is not None
+    assert moved.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("PRAGMA user_version = 2", "a store of schema 2, this plab reads and writes schema 1"),
+        ("PRAGMA application_id = 7", r"not a store of plab \(application_id 0x7\)"),
+    ],
+)
+def test_stores_of_others_are_refused_and_not_touched(
+    tmp_path: Path, statement: str, said: str
+) -> None:
+    fill(tmp_path, CELLS)
+    execute(tmp_path, statement)
+    before = (tmp_path / schema.NAME).read_bytes()
+    for opened in (Store.open, Reader.open):
+        with pytest.raises(ConfigError, match=rf"{said}.*--fresh"):
+            opened(tmp_path)
+    assert (tmp_path / schema.NAME).read_bytes() == before
+    assert Store.set_aside(tmp_path) is not None
+    assert len(fill(tmp_path, CELLS)) == len(CELLS)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "row = replace(row, '0.30000000000000004', '0.3')",
+        "status = 'INFEASIBLE'",
+        "core = 'f'",
+        "row = '{'",
+        "row = x'ff'",
+        "bound = NULL",
+        "trace_sha256 = NULL",
+        "checksum = ''",
+    ],
+)
+def test_a_row_that_was_changed_is_named_and_computed_again(tmp_path: Path, change: str) -> None:
+    rows = fill(tmp_path, CELLS)
+    cell = make_planned(1).cell
+    execute(tmp_path, f"UPDATE run SET {change} WHERE cell = '{cell}'")
+    with Reader.open(tmp_path) as reader:
+        with pytest.raises(DataError, match=rf"the cell p1, EA \({cell}\): .*`plab run`"):
+            reader.rows()
+        assert reader.stored(cell).fault.startswith("its stored row is damaged")  # type: ignore[union-attr]
+    with Store.open(tmp_path) as store:
+        assert store.rows() == [rows[0], rows[2]]
+    assert continued(tmp_path) == rows
+
+
+@pytest.mark.parametrize("value", ["x''", "NULL", "x'504b0304'", "zeroblob(999)"])
+def test_a_trace_that_was_changed_is_named_and_computed_again(tmp_path: Path, value: str) -> None:
+    rows = fill(tmp_path, CELLS)
+    cell = make_planned(1).cell
+    execute(tmp_path, f"UPDATE run SET trace = {value} WHERE cell = '{cell}'")
+    with Reader.open(tmp_path) as reader:
+        assert reader.rows() == rows
+        with pytest.raises(DataError, match=f"the trace of the cell {cell}: damaged"):
+            reader.trace(cell)
+        assert reader.stored(cell).fault == "its trace is damaged"  # type: ignore[union-attr]
+    continued(tmp_path)
+    with Reader.open(tmp_path) as reader:
+        assert reader.trace(cell) is not None
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (None, r"its certificate cannot be read (No such file or directory)"),
+        (b"", "its certificate is not the one that was written"),
+    ],
+)
+def test_a_certificate_that_is_not_the_one_written_is_noticed(
+    tmp_path: Path, content: bytes | None, fault: str
+) -> None:
+    rows = fill(tmp_path, CELLS)
+    path = path_of(tmp_path, make_planned(1).cell)
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    with Reader.open(tmp_path) as reader:
+        assert reader.rows() == rows
+        faults = [reader.stored(row["cell"]).fault for row in rows]  # type: ignore[union-attr]
+    assert faults == ["", fault, ""]
+    continued(tmp_path)
+    with Reader.open(tmp_path) as reader:
+        assert reader.stored(rows[1]["cell"]).fault == ""  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("table", ["about", "plan", "environment", "problem"])
+def test_other_tables_are_sealed_too(tmp_path: Path, table: str) -> None:
+    fill(tmp_path, CELLS)
+    column = {"about": "value", "plan": "title", "environment": "description"}.get(table, "sha256")
+    execute(tmp_path, f"UPDATE {table} SET {column} = {column} || ' '")
+    readings = {
+        "about": Reader.config,
+        "plan": Reader.rows,
+        "environment": Reader.environments,
+        "problem": Reader.problems,
+    }
+    with (
+        Reader.open(tmp_path) as reader,
+        pytest.raises(DataError, match=f"a row of {table} does not fit its checksum"),
+    ):
+        readings[table](reader)
+
+
+def test_a_missing_table_is_an_error_and_no_crash(tmp_path: Path) -> None:
+    fill(tmp_path, CELLS)
+    execute(tmp_path, "DROP TABLE run")
+    with pytest.raises(DataError, match=r"damaged \(its tables are not those of this schema"):
+        Reader.open(tmp_path)

@@ -1,0 +1,478 @@
+"""Certificates are proved again, and no tampering with them is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perceptron_lab import registry
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.certified_problem import identity_of
+from perceptron_lab.experiments.storage.certificate_files import (
+    Certificate,
+    read_certificate,
+    write_certificate,
+)
+from perceptron_lab.experiments.verification import Verdict, Verification, Verified
+from perceptron_lab.experiments.verify import verify
+from perceptron_lab.results import Status
+from tests.experiments.certified import (
+    CELLS,
+    EMPTY,
+    ROWS,
+    SEPARABLE,
+    SYSTEMS,
+    WHOLE,
+    attempted,
+    certified,
+    forbid_algorithms,
+)
+
+
+def verdict(path: Path) -> Verified:
+    (one,) = verify(path).cells
+    return one
+
+
+def tampered(path: Path, change: Callable[[Certificate], Certificate]) -> Verified:
+    """Return the verdict on a certificate that was changed by somebody who knows the format."""
+    other = path.with_name("tampered.npz")
+    write_certificate(other, change(read_certificate(path)))
+    return verdict(other)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_claim_is_proved_again_without_an_algorithm(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, algorithm, more, status = CELLS[name]
+    path = certified(tmp_path, problem, algorithm, **more)
+    forbid_algorithms(monkeypatch)
+    found = verdict(path)
+    assert (found.verdict, found.message) == (Verdict.PROVED, "")
+    assert status is None or found.status == status
+    assert found.cell == path.stem
+
+
+TAMPERED: dict[str, tuple[str, Callable[[Certificate], Certificate], str]] = {
+    "a point negated": (
+        "rows",
+        lambda one: replace(one, point=-one.point),
+        "the point is not proved strictly feasible",
+    ),
+    "a point with NaN": (
+        "rows",
+        lambda one: replace(one, point=np.full_like(one.point, np.nan)),
+        "the point is not proved",
+    ),
+    "a point that is cut off": (
+        "rows",
+        lambda one: replace(one, point=one.point[1:]),
+        "a point of shape (39,) in a problem of 40 unknowns",
+    ),
+    "a margin raised": (
+        "rows",
+        lambda one: replace(one, margin_lower=(one.margin_lower or 0.0) * 1.001),
+        "is claimed",
+    ),
+    "a margin of infinity": (
+        "rows",
+        lambda one: replace(one, margin_lower=np.inf),
+        "a bound is not a finite number",
+    ),
+    "a margin of NaN": (
+        "rows",
+        lambda one: replace(one, margin_lower=np.nan),
+        "a bound is not a finite number",
+    ),
+    "the proof denied": (
+        "rows",
+        lambda one: replace(one, proved=False),
+        "FEASIBLE is not called proved",
+    ),
+    "a limit called feasible": (
+        "limit",
+        lambda one: replace(one, status=Status.FEASIBLE, proved=True),
+        "the point is not proved strictly feasible",
+    ),
+    "a feasible problem called infeasible": (
+        "rows, ratio",
+        lambda one: replace(one, status=Status.INFEASIBLE, margin_lower=None),
+        "the weights do not prove",
+    ),
+    "a limit called proved": (
+        "limit",
+        lambda one: replace(one, proved=True),
+        "UPDATE_LIMIT is called proved",
+    ),
+    "a bound without weights": (
+        "limit",
+        lambda one: replace(one, weights=None, margin_upper=0.9),
+        "and there are none",
+    ),
+    "weights of another cone": (
+        "rows, none",
+        lambda one: replace(one, weights=np.ones(3)),
+        "weights of shape (3,) in a cone of size 60",
+    ),
+    "weights negated": (
+        "rows, none",
+        lambda one: replace(one, weights=-np.asarray(one.weights)),
+        "the weights do not prove",
+    ),
+    "weights of ones": (
+        "mixed",
+        lambda one: replace(one, status=Status.INFEASIBLE, weights=np.ones(19), margin_lower=None),
+        "weights",
+    ),
+    "an upper bound lowered": (
+        "rows, bounded",
+        lambda one: replace(one, margin_upper=(one.margin_upper or 0.0) * 0.99),
+        "is claimed",
+    ),
+    "a margin bounded by nothing": (
+        "rows, bounded",
+        lambda one: replace(one, margin_lower=None, margin_upper=None),
+        "without a bound",
+    ),
+    "a kernel's coefficients negated": (
+        "kernel",
+        lambda one: replace(one, point=-one.point),
+        "is not proved",
+    ),
+    "a matrix's point moved": (
+        "matrices",
+        lambda one: replace(one, point=one.point - 1e3 * np.abs(one.point).max()),
+        "is not proved",
+    ),
+    "another seed": (
+        "rows",
+        lambda one: replace(one, problem=dict(one.problem) | {"seed": 1}),
+        "its settings are not those of the cell",
+    ),
+    "another algorithm": (
+        "rows",
+        lambda one: replace(one, algorithm=dict(one.algorithm) | {"name": "winnow"}),
+        "its settings are not those of the cell",
+    ),
+    "a larger ellipsoid": (
+        "ellipsoid",
+        lambda one: replace(one, proof=dict(one.proof) | {"0.offset": 9.0 + one.proof["0.offset"]}),
+        "FEASIBLE is claimed, FITTED is proved",
+    ),
+    "no ellipsoid at all": (
+        "ellipsoid",
+        lambda one: replace(one, proof={k: v for k, v in one.proof.items() if k != "0.factor"}),
+        "FEASIBLE is claimed",
+    ),
+    "a larger ratio": (
+        "ellipsoid",
+        lambda one: replace(one, certificate={"figures": {"ratio_lower": 1e3, "ratio_upper": 1e4}}),
+        "ratio_lower 1000 is claimed",
+    ),
+    "other weights of the dual": (
+        "no ellipsoid",
+        lambda one: replace(
+            one, proof=dict(one.proof) | {"0.positive_weights": 0 * one.proof["0.positive_weights"]}
+        ),
+        "is claimed, FITTED is proved",
+    ),
+    "negative weights of the dual": (
+        "no ellipsoid",
+        lambda one: replace(
+            one, proof=dict(one.proof) | {"0.positive_weights": -one.proof["0.positive_weights"]}
+        ),
+        "is claimed, FITTED is proved",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_what_was_tampered_with_is_not_proved(name: str, tmp_path: Path) -> None:
+    cell, change, message = TAMPERED[name]
+    problem, algorithm, more, _ = CELLS[cell]
+    path = certified(tmp_path, problem, algorithm, **more)
+    found = tampered(path, change)
+    assert found.verdict is Verdict.NOT_PROVED
+    assert message in found.message
+
+
+DAMAGED: dict[str, tuple[str, Callable[[Certificate], Certificate]]] = {
+    "proved is a text": ("rows", lambda one: replace(one, proved="yes")),  # type: ignore[arg-type]
+    "a margin is a text": ("rows", lambda one: replace(one, margin_lower="big")),  # type: ignore[arg-type]
+    "a point of words": ("rows", lambda one: replace(one, point=np.array(["x"]))),
+    "no dataset": ("rows", lambda one: replace(one, problem={})),
+    "a seed that is none": (
+        "rows",
+        lambda one: replace(one, problem=dict(one.problem) | {"seed": "0"}),
+    ),
+    "figures that are none": ("ellipsoid", lambda one: replace(one, certificate={"figures": 3})),
+    "a figure that is none": (
+        "ellipsoid",
+        lambda one: replace(one, certificate={"figures": {"ratio_lower": "1"}}),
+    ),
+    "an array of another task": (
+        "ellipsoid",
+        lambda one: replace(one, proof=dict(one.proof) | {"7.factor": np.ones(1)}),
+    ),
+    "an ellipsoid of another dimension": (
+        "ellipsoid",
+        lambda one: replace(one, proof=dict(one.proof) | {"0.shift": np.ones(1)}),
+    ),
+    "weights of other examples": (
+        "ellipsoid",
+        lambda one: replace(one, proof=dict(one.proof) | {"0.negative_weights": np.ones(1)}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_what_cannot_be_a_certificate_is_damaged(name: str, tmp_path: Path) -> None:
+    cell, change = DAMAGED[name]
+    problem, algorithm, more, _ = CELLS[cell]
+    path = certified(tmp_path, problem, algorithm, **more)
+    found = tampered(path, change)
+    assert found.verdict is Verdict.DAMAGED
+    assert found.message
+
+
+@pytest.mark.parametrize("algorithm", registry.names("algorithm"))
+def test_what_any_algorithm_claims_on_any_system_is_proved_again(
+    algorithm: str, tmp_path: Path
+) -> None:
+    """Also what it claims when its budget ends, and whatever it runs on inside."""
+    judged = 0
+    for problem in SYSTEMS:
+        for updates in (2, 400):
+            path = attempted(tmp_path, problem, {"name": algorithm}, budget={"updates": updates})
+            if path is None:
+                continue  # it does not run on such systems
+            found = verdict(path)
+            assert (found.verdict, found.message) in (
+                (Verdict.PROVED, ""),
+                (Verdict.NOTHING_CLAIMED, ""),
+            ), problem
+            judged += found.verdict is Verdict.PROVED
+    assert judged
+
+
+SPECIAL = (0.0, -1.0, 1e-320, 1e300, -1e300, np.inf, -np.inf, np.nan)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Certificates of cells with all kinds of proofs."""
+    folder = tmp_path_factory.mktemp("whole")
+    names = ("rows", "rows, none", "kernel", "mixed", "whole matrices", "ellipsoid", "no ellipsoid")
+    return {name: certified(folder, *CELLS[name][:2], **CELLS[name][2]) for name in names}
+
+
+@given(data=st.data())
+def test_no_numbers_make_it_fail(data: st.DataObject, whole: dict[str, Path]) -> None:
+    """Whatever the arrays hold, there is a verdict, and a status that is not true is not proved."""
+    name = data.draw(st.sampled_from(sorted(whole)))
+
+    def spoilt(array: Any) -> Any:
+        changed = np.array(array)
+        if changed.size and data.draw(st.booleans()):
+            with np.errstate(all="ignore"):
+                changed = changed * data.draw(st.sampled_from((1.0, *SPECIAL)))
+            places = data.draw(st.lists(st.integers(0, changed.size - 1), max_size=3))
+            for place in places:
+                changed.flat[place] = data.draw(st.sampled_from(SPECIAL))
+        return changed
+
+    def change(one: Certificate) -> Certificate:
+        weights = None if one.weights is None else spoilt(one.weights)
+        proof = {name: spoilt(array) for name, array in one.proof.items()}
+        return replace(one, point=spoilt(one.point), weights=weights, proof=proof)
+
+    assert tampered(whole[name], change).verdict in (Verdict.PROVED, Verdict.NOT_PROVED)
+
+
+@given(data=st.data())
+def test_no_status_is_proved_that_contradicts_the_true_one(
+    data: st.DataObject, whole: dict[str, Path]
+) -> None:
+    name = data.draw(st.sampled_from(sorted(set(whole) - {"whole matrices"})))
+    true = read_certificate(whole[name]).status
+    opposite = {Status.FEASIBLE: Status.INFEASIBLE, Status.INFEASIBLE: Status.FEASIBLE}
+
+    def change(one: Certificate) -> Certificate:
+        size = len(one.point) if one.weights is None else len(one.weights)
+        weights = data.draw(st.sampled_from((one.weights, np.ones(size), one.point[:size])))
+        point = data.draw(st.sampled_from((one.point, -one.point, np.ones_like(one.point))))
+        bounds = {"margin_lower": None, "margin_upper": None}
+        return replace(one, status=opposite[true], point=point, weights=weights, **bounds)
+
+    assert tampered(whole[name], change).verdict is Verdict.NOT_PROVED
+
+
+def test_a_bound_may_be_missed_by_a_billionth_part_of_itself(tmp_path: Path) -> None:
+    problem, algorithm, more, _ = CELLS["rows"]
+    path = certified(tmp_path, problem, algorithm, **more)
+
+    def raised(by: float) -> Verdict:
+        def change(one: Certificate) -> Certificate:
+            assert one.margin_lower is not None
+            return replace(one, margin_lower=one.margin_lower * (1.0 + by))
+
+        return tampered(path, change).verdict
+
+    assert raised(0.9e-9) is Verdict.PROVED
+    assert raised(1.1e-9) is Verdict.NOT_PROVED
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    problem = ROWS | {"dimension": 5, "rows": 3}
+    return certified(tmp_path_factory.mktemp("small"), problem, {"name": "perceptron"})
+
+
+@given(data=st.data())
+def test_a_flipped_bit_is_found_or_changes_nothing(data: st.DataObject, small: Path) -> None:
+    content = bytearray(small.read_bytes())
+    at = data.draw(st.integers(0, 8 * len(content) - 1))
+    content[at // 8] ^= 1 << at % 8
+    flipped = small.with_name("flipped.npz")
+    flipped.write_bytes(content)
+    found = verdict(flipped)
+    assert found.verdict in (Verdict.DAMAGED, Verdict.NOT_PROVED) or same(flipped, small)
+
+
+def same(left: Path, right: Path) -> bool:
+    """Return whether two certificates say the same: not all bytes of an archive say something."""
+    one, other = read_certificate(left), read_certificate(right)
+    texts = [json.dumps({k: str(v) for k, v in vars(c).items()}) for c in (one, other)]
+    return texts[0] == texts[1] and np.array_equal(one.point, other.point)
+
+
+@given(length=st.integers(0, 3000))
+def test_what_is_cut_off_is_damaged(length: int, small: Path) -> None:
+    content = small.read_bytes()
+    short = small.with_name("short.npz")
+    short.write_bytes(content[: min(length, len(content) - 1)])
+    assert verdict(short).verdict is Verdict.DAMAGED
+
+
+def program(folder: Path, text: str, **parameters: Any) -> Path:
+    """Write a program, solve it, and write the certificate."""
+    (folder / "own.dat-s").write_text(text)
+    problem = {"dataset": "sdpa", "files": ["own.dat-s"]} | parameters
+    return certified(folder, problem, {"name": "auto"}, budget={"updates": 3000})
+
+
+@pytest.mark.parametrize(
+    ("text", "status"), [(EMPTY, Status.INFEASIBLE), (WHOLE, Status.FEASIBLE)], ids=["none", "one"]
+)
+def test_programs_in_files(text: str, status: Status, tmp_path: Path) -> None:
+    found = verdict(program(tmp_path, text))
+    assert (found.status, found.verdict, found.message) == (status, Verdict.PROVED, "")
+
+
+def test_data_that_changed_are_told_from_claims_that_do_not_hold(tmp_path: Path) -> None:
+    path = program(tmp_path, WHOLE)
+    (tmp_path / "own.dat-s").write_text(WHOLE.replace("0.3", "0.4"))
+    found = verdict(path)
+    assert found.verdict is Verdict.DATA_CHANGED
+    assert "sha256" in found.message
+
+
+def test_large_files_are_read_whole(tmp_path: Path) -> None:
+    problem = {"dataset": "rows-on-disk", "dimension": 10, "rows": 100, "directory": "rows"}
+    path = certified(tmp_path, problem, {"name": "perceptron"})
+    assert verdict(path).verdict is Verdict.PROVED
+    (rows,) = (tmp_path / "rows").glob("*.npy")
+    content = bytearray(rows.read_bytes())
+    content[-1] ^= 1
+    rows.write_bytes(content)  # of the same size, so that nothing else tells
+    assert verdict(path).verdict is Verdict.DATA_CHANGED
+
+
+def test_data_that_cannot_be_had_prove_nothing(tmp_path: Path) -> None:
+    path = program(tmp_path, WHOLE)
+    (tmp_path / "own.dat-s").unlink()
+    found = verdict(path)
+    assert found.verdict is Verdict.NOT_PROVED
+    assert "own.dat-s" in found.message
+
+
+def test_data_may_have_moved(tmp_path: Path) -> None:
+    path = program(tmp_path, WHOLE)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "own.dat-s").rename(tmp_path / "there" / "own.dat-s")
+    assert verify(path).failed
+    assert not verify(path, base=tmp_path / "there").failed
+
+
+def test_an_unknown_dataset_proves_nothing(tmp_path: Path) -> None:
+    problem, algorithm, more, _ = CELLS["rows"]
+    path = certified(tmp_path, problem, algorithm, **more)
+
+    def renamed(one: Certificate) -> Certificate:
+        other = replace(one, problem=dict(one.problem) | {"dataset": "gone"})
+        return replace(other, cell=identity_of(other))
+
+    found = tampered(path, renamed)
+    assert found.verdict is Verdict.NOT_PROVED
+    assert "unknown dataset 'gone'" in found.message
+
+
+def test_parameters_that_the_dataset_refuses(tmp_path: Path) -> None:
+    problem, algorithm, more, _ = CELLS["rows"]
+    path = certified(tmp_path, problem, algorithm, **more)
+
+    def changed(one: Certificate) -> Certificate:
+        parameters = one.problem["parameters"] | {"dimension": "40"}
+        other = replace(one, problem=dict(one.problem) | {"parameters": parameters})
+        return replace(other, cell=identity_of(other))
+
+    assert tampered(path, changed).verdict is Verdict.NOT_PROVED
+
+
+def test_learners_that_prove_nothing_claim_nothing(tmp_path: Path) -> None:
+    path = certified(
+        tmp_path,
+        SEPARABLE,
+        {"name": "soft-ellipsoid", "parameters": {"components": None, "regularisations": [1e-2]}},
+    )
+    assert verdict(path).verdict is Verdict.NOTHING_CLAIMED
+    found = tampered(path, lambda one: replace(one, status=Status.FEASIBLE, proved=True))
+    assert found.verdict is Verdict.NOT_PROVED
+    assert "proves nothing" in found.message
+
+
+def test_a_verification_counts_and_escapes() -> None:
+    cells = [
+        Verified("a", "<b>p</b>", "l", "FEASIBLE", Verdict.PROVED, "", 0.5, None),
+        Verified("b", "q", "l", "FEASIBLE", Verdict.MISSING, "gone"),
+        Verified("c", "r", "l", "ERROR", Verdict.NOTHING_CLAIMED),
+    ]
+    found = Verification(Path("results/x"), cells)
+    assert found.failed == [cells[1]]
+    assert found.counts == {"PROVED": 1, "NOTHING CLAIMED": 1, "MISSING": 1}
+    assert str(found) == "results/x: 1 PROVED, 1 NOTHING CLAIMED, 1 MISSING"
+    assert list(found.to_frame()["verdict"]) == ["PROVED", "MISSING", "NOTHING CLAIMED"]
+    assert "&lt;b&gt;p&lt;/b&gt;" in found._repr_html_()
+    assert "<b>" not in found._repr_html_()
+
+
+def test_a_target_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        verify(tmp_path / "none.npz")
+    with pytest.raises(DataError, match="no results there"):
+        verify(tmp_path)
+
+
+def test_a_file_that_is_no_certificate(tmp_path: Path) -> None:
+    path = tmp_path / "text.npz"
+    path.write_text("nothing")
+    assert verdict(path).verdict is Verdict.DAMAGED

@@ -1,0 +1,184 @@
+"""A whole run is verified: every row, with the certificate that belongs to it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import perceptron_lab
+from perceptron_lab.datasets.margin_sets import MarginSets
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
+from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.loader import checked
+from perceptron_lab.experiments.plan import Loaded, plan
+from perceptron_lab.experiments.runner import row_of
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.records import checksum, sha256_of
+from perceptron_lab.experiments.storage.schema import RUN
+from perceptron_lab.experiments.storage.store import Store
+from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.experiments.verification import Verdict
+from perceptron_lab.experiments.verify import verify
+from perceptron_lab.experiments.yaml_source import Source
+from perceptron_lab.results import Status
+from tests.experiments.certified import (
+    ROWS,
+    forbid_algorithms,
+)
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Path:
+    """A store of four cells: two answers, a limit, and one that failed."""
+    tree = {
+        "experiment": "small",
+        "problems": [ROWS | {"dimension": 12, "rows": 6}],
+        "algorithms": [
+            {"name": "perceptron", "label": "P"},
+            {"name": "minimum-norm-point", "label": "M"},
+            {"name": "von-neumann", "label": "V", "budget": {"updates": 0}},
+            {"name": "winnow", "label": "W"},
+        ],
+    }
+    config = checked(Source("", tree))
+    described = {"id": "12345678"}
+    with Store.open(tmp_path / "small") as store:
+        cells = plan(config)
+        problems = [cell.load(tmp_path) for cell in cells]
+        pairs = list(zip(cells, problems, strict=True))
+        planned = [Planned.of(cell, problem.sha256) for cell, problem in pairs]
+        store.begin(config, tmp_path, described, planned)
+        for (cell, problem), one in zip(pairs, planned, strict=True):
+            outcome = run_cell(cell, problem)
+            if cell.variant.label == "W":
+                outcome = Outcome(Status.ERROR, "broken")
+            row = row_of(cell, one.cell, Loaded.of(problem), outcome, described["id"])
+            store.add(one, row, outcome, core="0" * 64, limits=ProcessLimits())
+    return tmp_path / "small"
+
+
+def verdicts(folder: Path) -> dict[str, Verdict]:
+    return {cell.label: cell.verdict for cell in verify(folder).cells}
+
+
+def first_certificate(folder: Path) -> Path:
+    return folder / "certificates" / f"{verify(folder).cells[0].cell}.npz"
+
+
+def test_every_row_of_a_run_is_judged(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forbid_algorithms(monkeypatch)
+    assert verdicts(run_folder) == {
+        "P": Verdict.PROVED,
+        "M": Verdict.PROVED,
+        "V": Verdict.PROVED,
+        "W": Verdict.NOTHING_CLAIMED,
+    }
+    assert not verify(run_folder).failed
+
+
+def test_no_algorithm_is_even_loaded(run_folder: Path) -> None:
+    code = f"""
+import sys
+from perceptron_lab.experiments.verify import verify
+print(verify({str(run_folder)!r}))
+parts = ("algorithms", "peers", "driver", "judge")
+print([name for name in sys.modules if name.split(".")[1:2] and name.split(".")[1] in parts
+       and name.startswith("perceptron_lab.")])
+"""
+    root = Path(perceptron_lab.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    assert lines == [f"{run_folder}: 3 PROVED, 1 NOTHING CLAIMED", "[]"], done.stderr
+
+
+def test_a_missing_certificate(run_folder: Path) -> None:
+    first_certificate(run_folder).unlink()
+    found = verify(run_folder)
+    assert found.cells[0].verdict is Verdict.MISSING
+    assert [cell.verdict for cell in found.cells[1:3]] == [Verdict.PROVED] * 2
+
+
+def test_a_certificate_that_is_not_the_one_written(run_folder: Path) -> None:
+    path = first_certificate(run_folder)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    assert verify(run_folder).cells[0].verdict is Verdict.DAMAGED
+
+
+def test_another_cells_certificate(run_folder: Path) -> None:
+    first, second, *_ = verify(run_folder).cells
+    folder = run_folder / "certificates"
+    other = (folder / f"{second.cell}.npz").read_bytes()
+    (folder / f"{first.cell}.npz").write_bytes(other)
+    assert verify(run_folder).cells[0].verdict is Verdict.DAMAGED
+    # ... and where somebody has made the store agree with it
+    sealed(run_folder, first.cell, certificate=sha256_of(other))
+    found = verify(run_folder).cells[0]
+    assert found.verdict is Verdict.NOT_PROVED
+    assert f"its certificate is that of the cell {second.cell}" in found.message
+
+
+def sealed(folder: Path, cell: str, **values: str) -> None:
+    """Change columns of a stored run, and make its checksum fit, as a forger would."""
+    with closing(sqlite3.connect(folder / "runs.sqlite")) as connection, connection:
+        connection.row_factory = sqlite3.Row
+        for name, value in values.items():
+            connection.execute(f"UPDATE run SET {name} = ? WHERE cell = ?", (value, cell))
+        (row,) = connection.execute("SELECT * FROM run WHERE cell = ?", (cell,)).fetchall()
+        fits = checksum([row[name] for name in RUN])
+        connection.execute("UPDATE run SET checksum = ? WHERE cell = ?", (fits, cell))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"margin_lower": 0.9}, "its row has margin_lower 0.9, its certificate"),
+        ({"status": "INFEASIBLE"}, "its row has status INFEASIBLE, its certificate FEASIBLE"),
+        ({"margin_upper": 0.0}, "its row has margin_upper 0.0, its certificate 0."),
+    ],
+)
+def test_a_row_that_claims_more_than_its_certificate(
+    change: dict[str, Any], message: str, run_folder: Path
+) -> None:
+    cell = verify(run_folder).cells[0].cell
+    with Reader.open(run_folder) as reader:
+        stored = reader.stored(cell)
+    assert stored is not None
+    forged = stored.row | change
+    sealed(run_folder, cell, row=json.dumps(forged), status=forged["status"])
+    found = verify(run_folder).cells[0]
+    assert found.verdict is Verdict.NOT_PROVED
+    assert message in found.message
+
+
+def test_a_damaged_row(run_folder: Path) -> None:
+    cell = verify(run_folder).cells[0].cell
+    with closing(sqlite3.connect(run_folder / "runs.sqlite")) as connection, connection:
+        connection.execute("UPDATE run SET row = '{}' WHERE cell = ?", (cell,))
+    found = verify(run_folder).cells[0]
+    assert found.verdict is Verdict.DAMAGED
+    assert "checksum" in found.message
+
+
+def test_a_whole_run_on_other_data(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = MarginSets.load
+
+    def other(self: MarginSets, name: str, *, seed: int, base: Path) -> Problem:
+        return load(self, name, seed=seed + 1, base=base)
+
+    monkeypatch.setattr(MarginSets, "load", other)
+    assert verdicts(run_folder) == {
+        "P": Verdict.DATA_CHANGED,
+        "M": Verdict.DATA_CHANGED,
+        "V": Verdict.DATA_CHANGED,
+        "W": Verdict.NOTHING_CLAIMED,
+    }

@@ -1,0 +1,84 @@
+"""What is amiss with the rows of an experiment is said wherever they are shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perceptron_lab.experiments import environment as environments
+from perceptron_lab.experiments import runner
+from perceptron_lab.reporting import Evidence, cautions
+from perceptron_lab.reporting.experiment import run
+from perceptron_lab.reporting.report import write_report
+
+QUICK = {
+    "experiment": "quick",
+    "title": "Quick",
+    "problems": [{"dataset": "maxcut", "instances": ["random-8-12"]}],
+    "algorithms": [{"name": "perceptron"}],
+    "seeds": [0, 1],
+    "report": {"tables": ["table_6_1"]},
+}
+
+
+def made(path: Path, **changes: Any) -> Path:
+    file = path / "quick.yaml"
+    file.write_text(json.dumps(QUICK | changes))
+    return file
+
+
+def test_nothing_is_amiss_with_rows_of_one_run(tmp_path: Path) -> None:
+    results = run(made(tmp_path, seeds=[0]), output=tmp_path)
+    assert results.cautions == ()
+    assert "environments" not in (results.folder / "table_6_1.tex").read_text()
+
+
+def test_rows_of_different_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(made(tmp_path, seeds=[0]), output=tmp_path)
+    there = environments.environment() | {"id": "elsewhere"}
+    monkeypatch.setattr(runner, "environment", lambda: there)
+    results = run(made(tmp_path), output=tmp_path)
+    (caution,) = results.cautions
+    assert caution == "rows of 2 environments: seconds do not compare"
+    assert caution in results._repr_html_()
+    assert f"Quick ({caution})" in (results.folder / "table_6_1.tex").read_text()
+
+
+def test_stale_and_missing_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "digest_of", lambda *records: "0" * 64)
+        folder = run(made(tmp_path, seeds=[0]), output=tmp_path).folder
+    results = run(made(tmp_path), output=tmp_path)
+    assert results.cautions == ("1 of 2 rows made by another numeric core",)
+    write_report(folder, {"tables": ["table_6_1"]}, "T")
+    assert "T (1 of 2 rows made by another" in (folder / "table_6_1.tex").read_text()
+    refreshed = run(made(tmp_path), output=tmp_path, refresh=True)
+    assert refreshed.cautions == ()
+
+
+def test_cells_without_a_row(tmp_path: Path) -> None:
+    class Enough(runner.Progress):
+        def finished(self, done: int, total: int, row: dict[str, Any]) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(made(tmp_path), output=tmp_path, progress=Enough())
+    folder = tmp_path / "quick"
+    found = cautions(folder, Evidence.of_folder(folder))
+    assert found == ["1 of 2 cells have no row that serves"]
+
+
+def test_a_row_that_serves_no_more_is_counted_once(tmp_path: Path) -> None:
+    class Enough(runner.Progress):
+        def finished(self, done: int, total: int, row: dict[str, Any]) -> None:
+            raise KeyboardInterrupt
+
+    folder = run(made(tmp_path), output=tmp_path).folder
+    with pytest.raises(KeyboardInterrupt):
+        run(made(tmp_path, budget={"updates": 0}), output=tmp_path, progress=Enough())
+    evidence = Evidence.of_folder(folder)
+    assert len(evidence.frame) == 2
+    assert cautions(folder, evidence) == ["1 of 2 cells have no row that serves"]

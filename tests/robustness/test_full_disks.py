@@ -1,0 +1,135 @@
+"""Nothing more can be written: the command says so, what is there stays, a later run completes."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.rows import Row
+from tests.robustness.commands import Command, plab, without_clocks
+
+CONFIG = """\
+experiment: full
+budget: {updates: 300}
+problems:
+  - {dataset: margin-sets, family: reflected, dimension: 10, rows: 300, seeds: [0, 1, 2, 3, 4, 5]}
+algorithms:
+  - {name: perceptron}
+  - {name: von-neumann}
+"""
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="has /dev/full, and limits"),
+]
+
+
+def limited_to(size: int) -> Callable[[], None]:
+    """Return what lets no file of a process grow beyond so many bytes, as a full disk would."""
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the configuration and the results of a run with enough room."""
+    made = tmp_path_factory.mktemp("full")
+    (made / "full.yaml").write_text(CONFIG)
+    code, output = plab("run", "full.yaml", "--output", "enough", folder=made)
+    assert code == 0, output
+    return made
+
+
+def saved(results: Path) -> dict[str, Row]:
+    with Reader.open(results) as reader:
+        stored = [reader.whole(one) for _, one in reader.runs()]
+    assert not [one.fault for one in stored if one.fault]
+    return {one.cell: one.row for one in stored}
+
+
+def test_a_disk_that_fills_up_ends_the_run_and_nothing_else(folder: Path) -> None:
+    """The store can hold a few cells, and then a few more."""
+    results, whole = folder / "little" / "full", folder / "enough" / "full"
+    arguments = ("run", "full.yaml", "--output", "little", "-v")
+    rows: list[dict[str, Row]] = [{}]
+    for size in (200_000, 300_000):  # bytes, of the journal first
+        with Command(*arguments, folder=folder, prepare=limited_to(size)) as command:
+            assert command.finish() == 2, command.output
+            assert not command.orphans()
+        (said,) = (line for line in command.output.splitlines() if line.startswith("Error: "))
+        assert "cannot be written" in said
+        assert "make room on the disk, or mend what is said here, and run it again" in said
+        assert "Traceback" not in command.output
+        rows.append(saved(results))
+        assert rows[-1].items() >= rows[-2].items()
+        assert f"the {len(rows[-1])} cells that were finished before are safe there" in said
+    assert 0 < len(rows[1]) < 12
+    code, output = plab(*arguments, folder=folder)
+    assert code == 0, output
+    assert saved(results).items() >= rows[-1].items()
+    assert without_clocks(results) == without_clocks(whole)
+
+
+def test_a_disk_that_is_full_from_the_start(folder: Path) -> None:
+    arguments = ("run", "full.yaml", "--output", "none")
+    with Command(*arguments, folder=folder, prepare=limited_to(2048)) as command:
+        assert command.finish() == 2
+        assert not command.orphans()
+    assert "Traceback" not in command.output
+    (said,) = (line for line in command.output.splitlines() if line.startswith("Error: "))
+    assert "none/full" in said
+    code, output = plab(*arguments, folder=folder)
+    assert code == 0, output
+    assert without_clocks(folder / "none" / "full") == without_clocks(folder / "enough" / "full")
+
+
+def test_a_file_stands_in_the_place_of_the_folder(folder: Path) -> None:
+    (folder / "taken").write_text("mine")
+    code, output = plab("run", "full.yaml", "--output", "taken", folder=folder)
+    assert code == 2
+    assert "'taken' is a file" in output
+    assert "Traceback" not in output
+    assert (folder / "taken").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_folder_that_is_read_only(folder: Path) -> None:
+    (folder / "closed").mkdir(mode=0o500)
+    code, output = plab("run", "full.yaml", "--output", "closed", folder=folder)
+    assert code == 2
+    assert "closed" in output
+    assert not list((folder / "closed").iterdir())
+
+
+def test_an_output_that_is_full_loses_no_row(folder: Path) -> None:
+    """Standard output is a device without room: the rows are stored all the same."""
+    device = os.open("/dev/full", os.O_WRONLY)
+    arguments = ("run", "full.yaml", "--output", "mute")
+    try:
+        with Command(*arguments, folder=folder, prepare=lambda: _redirected(device)) as command:
+            assert command.finish() == 2
+            assert not command.orphans()
+    finally:
+        os.close(device)
+    said = "Error: the output cannot be written (No space left on device); make room there"
+    assert said in command.output
+    assert "Traceback" not in command.output
+    assert without_clocks(folder / "mute" / "full") == without_clocks(folder / "enough" / "full")
+    code, output = plab(*arguments, folder=folder)
+    assert code == 0
+    assert "12 of 12 rows are there already" in output
+
+
+def _redirected(device: int) -> None:
+    os.dup2(device, 1)

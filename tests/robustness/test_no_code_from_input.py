@@ -1,0 +1,122 @@
+"""Nothing that is read can run: no pickle, no eval, no shell, no unsafe YAML in the package."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "perceptron_lab"
+FILES = sorted(PACKAGE.rglob("*.py"))
+SHIPPING = {
+    f"experiments/cells/{name}.py"
+    for name in ("attempt", "cell_process", "dask_executor", "dask_worker")
+}
+"""Modules that ship cells and outcomes between processes of one run; no file of a user is read."""
+LOADERS = {"np.load", "numpy.load", "np.lib.format.open_memmap", "np.lib.format.read_array"}
+RUNNING = {
+    *(
+        "eval",
+        "exec",
+        "compile",
+        "__import__",
+        "os.system",
+        "os.popen",
+        "yaml.load",
+        "yaml.unsafe_load",
+    ),
+    *(
+        "yaml.full_load",
+        "pd.read_pickle",
+        "joblib.load",
+        "shelve.open",
+        "marshal.loads",
+        "runpy.run_path",
+    ),
+    *("tar.extractall", "archive.extractall", "shutil.unpack_archive", "pd.eval"),
+}
+PICKLES = {"pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    return ((ast.unparse(node.func), node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def options(call: ast.Call) -> dict[str | None, str]:
+    return {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name.split(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield (node.module or "").split(".")[0]
+
+
+def risks(source: str, shipping: bool = False) -> list[str]:
+    """Return what could run something that was read, line by line."""
+    tree = ast.parse(source)
+    found = []
+    for name, call in calls(tree):
+        given = options(call)
+        if name in LOADERS and given.get("allow_pickle") != "False":
+            found.append(f"line {call.lineno}: {name} without allow_pickle=False")
+        if name in RUNNING or name.endswith(".extractall"):
+            found.append(f"line {call.lineno}: {name}")
+        if given.get("shell", "False") != "False":
+            found.append(f"line {call.lineno}: {name} with a shell")
+        if given.get("allow_pickle", "False") != "False":
+            found.append(f"line {call.lineno}: {name} with pickles")
+        if name in ("yaml.parse", "yaml.compose", "yaml.scan") and "Safe" not in given.get(
+            "Loader", ""
+        ):
+            found.append(f"line {call.lineno}: {name} without a safe loader")
+    if not shipping:
+        found += [f"imports {name}" for name in imported(tree) if name in PICKLES]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_the_package_runs_nothing_that_it_reads(path: Path) -> None:
+    shipping = path.relative_to(PACKAGE).as_posix() in SHIPPING
+    assert risks(path.read_text(encoding="utf-8"), shipping) == []
+
+
+def test_arrays_are_loaded_somewhere() -> None:
+    loads = [
+        name
+        for path in FILES
+        for name, _ in calls(ast.parse(path.read_text(encoding="utf-8")))
+        if name in LOADERS
+    ]
+    assert len(loads) >= 5
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "np.load(path)",
+        "np.load(path, allow_pickle=True)",
+        "np.load(path, mmap_mode='r')",
+        "np.savez(path, allow_pickle=allowed)",
+        "eval(text)",
+        "os.system(text)",
+        "subprocess.run(text, shell=True)",
+        "yaml.load(text)",
+        "yaml.parse(text)",
+        "tar.extractall(path)",
+        "import pickle",
+        "from cloudpickle import loads",
+    ],
+)
+def test_the_check_sees_what_it_looks_for(source: str) -> None:
+    assert len(risks(source)) >= 1
+
+
+def test_the_check_lets_safe_code_pass() -> None:
+    source = "np.load(path, mmap_mode='r', allow_pickle=False)\nsubprocess.run([a], shell=False)"
+    assert risks(source) == []
+    assert risks("import cloudpickle", shipping=True) == []
