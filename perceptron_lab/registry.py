@@ -73,6 +73,8 @@ _TARGETS: dict[str, dict[str, str | type]] = {
     },
 }
 
+_PACKAGE = {kind: frozenset(targets) for kind, targets in _TARGETS.items()}
+
 
 def names(kind: str) -> list[str]:
     """Return the registered names of a kind: algorithm, learner, oracle or dataset."""
@@ -107,12 +109,14 @@ def name_of(kind: str, record: object) -> str:
     return next((name for name, target in known if target in (here, path)), here.__name__)
 
 
-_added: list[tuple[str, str, str | type]] = []
-
-
 def additions() -> list[tuple[str, str, str | type]]:
     """Return kind, name and target of what was registered beside the package's own."""
-    return list(_added)
+    return [
+        (kind, name, target)
+        for kind, targets in _TARGETS.items()
+        for name, target in targets.items()
+        if name not in _PACKAGE[kind]
+    ]
 
 
 def register(kind: str, name: str, target: str | type) -> None:
@@ -139,4 +143,3 @@ def register(kind: str, name: str, target: str | type) -> None:
     if name in _TARGETS[kind]:
         raise ConfigError(f"the {kind} {name!r} is registered already; choose another name")
     _TARGETS[kind][name] = target
-    _added.append((kind, name, target))

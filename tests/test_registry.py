@@ -104,6 +104,16 @@ def test_a_users_own_class_is_loaded_by_its_name(target: str | type) -> None:
     assert "mine" not in registry.names("oracle")
 
 
+def test_additions_are_what_users_have_registered() -> None:
+    assert registry.additions() == []
+    register("dataset", "mine", Mine)
+    register("algorithm", "late", "perceptron_lab_of_someone_else:Late")
+    assert registry.additions() == [
+        ("algorithm", "late", "perceptron_lab_of_someone_else:Late"),
+        ("dataset", "mine", Mine),
+    ]
+
+
 def test_one_name_may_be_used_once_per_kind() -> None:
     register("algorithm", "cyclic", Mine)
     assert registry.load("oracle", "cyclic") is Cyclic

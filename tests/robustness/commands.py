@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -54,9 +55,12 @@ class Command:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._kill_all()
+        self.finish()
+
+    def _kill_all(self) -> None:
         for process in self.processes():
             kill(process)
-        self.finish()
 
     @property
     def process_id(self) -> int:
@@ -105,14 +109,22 @@ class Command:
             self._process.wait(seconds)
         return not self.runs
 
-    def wait_for_line(self, text: str) -> bool:
-        """Read the output up to a line that contains a text; return whether there is one."""
+    def wait_for_line(self, text: str, seconds: float = 120.0) -> bool:
+        """Read the output up to a line that contains a text; return whether there is one.
+
+        A command that has not printed it after so many seconds is killed.
+        """
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self.output += line
-            if text in line:
-                return True
-        return False
+        watchdog = threading.Timer(seconds, self._kill_all)
+        watchdog.start()
+        try:
+            for line in self._process.stdout:
+                self.output += line
+                if text in line:
+                    return True
+            return False
+        finally:
+            watchdog.cancel()
 
     def interrupt(self, number: int = signal.SIGINT) -> None:
         """Send a signal to the whole process group, as a terminal does."""

@@ -37,6 +37,7 @@ KINDS = ("parent", "server", "cell", "cell")
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.timeout(0),  # there may be many kills
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc"),
 ]
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import cloudpickle
@@ -38,6 +39,8 @@ from perceptron_lab.experiments.cells.dask_worker import Errand, digest_of_job, 
 
 CONNECTION_SECONDS = 30
 """How long a scheduler may take to answer."""
+
+_LOOK_SECONDS = 1.0  # until the next look for new workers
 
 
 def distribute(
@@ -110,28 +113,53 @@ class _Run:
         self._client, self._topic = client, topic
         self._jobs, self._progress = jobs, progress
         self._news: SimpleQueue[Any] = SimpleQueue()
+        self._waiting: deque[tuple[int, bytes]] = deque()  # parcels that have not been sent
         self._positions: dict[Any, int] = {}  # of the futures that have not ended
 
     def outcomes(self, parcels: Sequence[bytes | Outcome]) -> Generator[tuple[int, Outcome]]:
         """Send the parcels; yield what comes back."""
-        refused = {at: one for at, one in enumerate(parcels) if isinstance(one, Outcome)}
-        sent = [position for position in range(len(parcels)) if position not in refused]
         self._client.subscribe_topic(self._topic, lambda event: self._news.put(event[1]))
-        core = [core_digest()] * len(sent)
-        contents = [parcels[position] for position in sent]
-        futures = self._client.map(run_errand, core, contents, pure=False, key=self._topic)
-        self._positions = dict(zip(futures, sent, strict=True))
-        for future in futures:
-            future.add_done_callback(self._news.put)
-        del futures  # a worker forgets an outcome as soon as it is here
-        yield from refused.items()
+        for position, parcel in enumerate(parcels):
+            if isinstance(parcel, Outcome):
+                yield position, parcel
+            else:
+                self._waiting.append((position, parcel))
+        self._send()
         while self._positions:
-            item = self._news.get()
+            item = self._next()
             if isinstance(item, dict):
                 self._tell(item)
             elif item in self._positions:
-                outcome = self._outcome(item)
-                yield self._positions.pop(item), outcome
+                outcome, position = self._outcome(item), self._positions.pop(item)
+                del item  # its worker forgets the outcome, which is here
+                self._send()
+                yield position, outcome
+
+    def _send(self) -> None:
+        """Send as many cells as there are threads: behind another one they would wait for it."""
+        if not self._waiting:
+            return
+        try:
+            threads = sum(self._client.nthreads().values())
+        except Exception:  # whatever it raises for a scheduler that cannot be asked
+            raise _gone() from None
+        core = core_digest()
+        while self._waiting and len(self._positions) < max(threads, 1):
+            position, parcel = self._waiting.popleft()
+            key = f"{self._topic}-{position}"
+            future = self._client.submit(run_errand, core, parcel, pure=False, key=key)
+            self._positions[future] = position
+            future.add_done_callback(self._news.put)
+
+    def _next(self) -> Any:
+        """Return what comes next; meanwhile look for new workers, and for the scheduler."""
+        while True:
+            with suppress(Empty):
+                return self._news.get(timeout=_LOOK_SECONDS)
+            if self._client.status == "running":
+                self._send()
+            elif self._client.status != "connecting":
+                raise _gone()
 
     def _tell(self, item: dict[str, Any]) -> None:
         """Pass on what a worker tells; it may come later than the outcome."""
@@ -152,12 +180,11 @@ class _Run:
             return Outcome(Status.KILLED, f"{times} workers died while they ran it; see their logs")
         except distributed.CancelledError:
             if self._client.status != "running":
-                raise ConfigError(
-                    "dask's scheduler has gone; start it again, and run the same command: it "
-                    "goes on from what is stored"
-                ) from None
+                raise _gone() from None
             return Outcome(Status.KILLED, "dask's scheduler cancelled it; run it again")
         except Exception as error:
+            if future.status != "error":  # it is not the cell's: the outcome cannot be fetched
+                raise _gone() from None
             return failure(error)
         assert isinstance(outcome, Outcome)
         return outcome
@@ -167,6 +194,13 @@ class _Run:
         with suppress(Exception):  # the cluster may have gone
             self._client.cancel(list(self._positions), force=True)
             self._client.run(end_run, self._topic, on_error="ignore")
+
+
+def _gone() -> ConfigError:
+    return ConfigError(
+        "dask's scheduler has gone; start it again, and run the same command: it goes on from what "
+        "is stored"
+    )
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from perceptron_lab.experiments.storage.rows import CLOCKS, Row
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import alive, faulty, gone
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 from perceptron_lab.experiments.cells import dask_executor, dask_worker  # noqa: E402
@@ -233,6 +234,32 @@ def test_a_worker_that_dies_gives_its_cells_to_others(
     assert not there.failed
 
 
+class Ends(Progress):
+    """Keeps the labels of cells in the order in which they end."""
+
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+
+    def finished(self, done: int, total: int, row: Row) -> None:
+        self.labels.append(str(row["label"]))
+
+
+def test_no_cell_waits_behind_a_long_one(configure: Configure, tmp_path: Path) -> None:
+    long = faulty("spin", budget={"seconds": 4})
+    quick = [faulty("not", after) for after in range(6)]
+    config = configure(
+        problems=[{"dataset": "toy", "instances": ["eye-3"]}],
+        algorithms=[long, *quick],
+        process={"grace": 1.0},
+    )
+    ends = Ends()
+    # Stealing of tasks would hide it, now and then.
+    with dask.config.set({"distributed.scheduler.work-stealing": False}):
+        execution = Execution(executor="dask", jobs=2)
+        run_cells(config, output=tmp_path, execution=execution, progress=ends)
+    assert [label.split()[0] for label in ends.labels] == ["not"] * 6 + ["spin"]
+
+
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, None])
 def test_nothing_is_left_on_the_workers(
     cluster: Any,
@@ -359,6 +386,7 @@ def test_a_scheduler_that_goes_away_ends_the_run(
             watcher = AtCell("spin", home.kill)
             with pytest.raises(ConfigError, match="scheduler has gone; start it again"):
                 run_cells(config, output=tmp_path, execution=execution, progress=watcher)
+            assert home.wait(10) == -signal.SIGKILL
         finally:
             home.kill()
 

@@ -32,6 +32,7 @@ from tests.experiments.processes import (
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
 SPINNING = """
+    import signal
     import sys
     from pathlib import Path
     from perceptron_lab import registry
@@ -48,6 +49,7 @@ SPINNING = """
             sys.stdout.write("started\\n")
             sys.stdout.flush()
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
     registry.register("dataset", "toy", toys.Toy)
     registry.register("algorithm", "faulty", toys.Faulty)
     algorithms = [
