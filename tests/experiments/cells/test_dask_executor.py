@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments import Execution, Rows, run_cells
+from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.environment import environment
 from perceptron_lab.experiments.plan import Cell
 from perceptron_lab.experiments.progress import Progress
@@ -235,29 +236,50 @@ def test_a_worker_that_dies_gives_its_cells_to_others(
 
 
 class Ends(Progress):
-    """Keeps the labels of cells in the order in which they end."""
+    """Keeps in which order cells end, by how they fail, and interrupts the run at the sixth."""
 
     def __init__(self) -> None:
-        self.labels: list[str] = []
+        self.hows: list[str] = []
 
     def finished(self, done: int, total: int, row: Row) -> None:
-        self.labels.append(str(row["label"]))
+        self.hows.append(str(row["label"]).split()[0])
+        if done == 6:
+            raise KeyboardInterrupt
 
 
-def test_no_cell_waits_behind_a_long_one(configure: Configure, tmp_path: Path) -> None:
-    long = faulty("spin", budget={"seconds": 4})
-    quick = [faulty("not", after) for after in range(6)]
-    config = configure(
+@pytest.fixture
+def long_and_quick(configure: Configure) -> ExperimentConfig:
+    """A cell that takes a minute, before six quick ones."""
+    return configure(
         problems=[{"dataset": "toy", "instances": ["eye-3"]}],
-        algorithms=[long, *quick],
-        process={"grace": 1.0},
+        algorithms=[faulty("spin"), *(faulty("not", after) for after in range(6))],
+        budget={"seconds": 60},
     )
-    ends = Ends()
-    # Stealing of tasks would hide it, now and then.
-    with dask.config.set({"distributed.scheduler.work-stealing": False}):
-        execution = Execution(executor="dask", jobs=2)
-        run_cells(config, output=tmp_path, execution=execution, progress=ends)
-    assert [label.split()[0] for label in ends.labels] == ["not"] * 6 + ["spin"]
+
+
+def test_no_cell_waits_behind_a_long_one(long_and_quick: ExperimentConfig, tmp_path: Path) -> None:
+    ends, execution = Ends(), Execution(executor="dask", jobs=2)
+    stealing = dask.config.set({"distributed.scheduler.work-stealing": False})  # would hide it
+    with stealing, pytest.raises(KeyboardInterrupt):
+        run_cells(long_and_quick, output=tmp_path, execution=execution, progress=ends)
+    assert ends.hows == ["not"] * 6
+
+
+def test_a_worker_that_joins_later_gets_cells(
+    long_and_quick: ExperimentConfig, tmp_path: Path
+) -> None:
+    class Joined(Ends):
+        def started(self, cell: Cell) -> None:
+            if cell.variant.algorithm.record.how == "spin":
+                cluster.scale(2)
+
+    joined = Joined()
+    settings = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **settings) as cluster:
+        execution = Execution(executor="dask", scheduler=cluster.scheduler_address)
+        with pytest.raises(KeyboardInterrupt):
+            run_cells(long_and_quick, output=tmp_path, execution=execution, progress=joined)
+    assert joined.hows == ["not"] * 6
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, None])
