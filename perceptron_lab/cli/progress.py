@@ -88,6 +88,10 @@ class ProgressLines(Progress):
             text = f"{rows} not serve and will be replaced (the first: {reasons[0]})"
             self._console.print(text, markup=False)
 
+    def idle(self, reason: str) -> None:
+        """Say what the run waits for."""
+        self._console.print(reason, markup=False)
+
     def started(self, cell: Cell) -> None:
         """Show a cell beside the bar."""
         self._running[_key(cell)] = f"{cell.instance.title}  {cell.variant.label}"

@@ -21,6 +21,9 @@ class Progress:
     def replacing(self, reasons: Sequence[str]) -> None:
         """Note that rows do not serve, one reason each: their cells are run again."""
 
+    def idle(self, reason: str) -> None:
+        """Note that no cell can run as long as this is so."""
+
     def started(self, cell: Cell) -> None:
         """Note that a cell is loaded and compiled, and its clock runs."""
 

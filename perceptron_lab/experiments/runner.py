@@ -205,6 +205,9 @@ class _Marking(Progress):
         pairs = zip(jobs, planned, strict=True)
         self._names = {id(job.cell): one.cell for job, one in pairs}
 
+    def idle(self, reason: str) -> None:
+        self._progress.idle(reason)
+
     def started(self, cell: Cell) -> None:
         self._store.running(self._names[id(cell)])
         self._progress.started(cell)

@@ -50,8 +50,10 @@ def test_what_need_not_be_run_is_said(screen: io.StringIO) -> None:
         lines.planned(3, 2, 1)
         lines.replacing([])
         lines.replacing(["it took 9 updates"])
+        lines.idle("no [workers]")
     said = screen.getvalue()
     assert "2 of 3 rows are there already; 1 cell to run" in said
     assert "1 stale row among these" in said
     assert said.count("will be replaced") == 1
+    assert "no [workers]\n" in said
     assert "1 row does not serve and will be replaced (the first: it took 9 updates)" in said

@@ -115,6 +115,7 @@ class _Run:
         self._news: SimpleQueue[Any] = SimpleQueue()
         self._waiting: deque[tuple[int, bytes]] = deque()  # parcels that have not been sent
         self._positions: dict[Any, int] = {}  # of the futures that have not ended
+        self._idle = False
 
     def outcomes(self, parcels: Sequence[bytes | Outcome]) -> Generator[tuple[int, Outcome]]:
         """Send the parcels; yield what comes back."""
@@ -143,6 +144,9 @@ class _Run:
             threads = sum(self._client.nthreads().values())
         except Exception:  # whatever it raises for a scheduler that cannot be asked
             raise _gone() from None
+        if threads == 0 and not self._idle:
+            self._progress.idle("the scheduler has no workers; start some with `dask worker`")
+        self._idle = threads == 0
         core = core_digest()
         while self._waiting and len(self._positions) < max(threads, 1):
             position, parcel = self._waiting.popleft()

@@ -282,6 +282,22 @@ def test_a_worker_that_joins_later_gets_cells(
     assert joined.hows == ["not"] * 6
 
 
+def test_a_scheduler_without_workers_is_told(configure: Configure, tmp_path: Path) -> None:
+    class Waiting(Progress):
+        def idle(self, reason: str) -> None:
+            told.append(reason)
+            cluster.scale(1)
+
+    told: list[str] = []
+    settings = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(n_workers=0, threads_per_worker=1, **settings) as cluster:
+        execution = Execution(executor="dask", scheduler=cluster.scheduler_address)
+        done = run_cells(configure(), output=tmp_path, execution=execution, progress=Waiting())
+    assert told == ["the scheduler has no workers; start some with `dask worker`"]
+    assert len(done.rows) == 4
+    assert not done.failed
+
+
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, None])
 def test_nothing_is_left_on_the_workers(
     cluster: Any,
