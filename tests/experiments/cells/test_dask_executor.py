@@ -25,6 +25,7 @@ from perceptron_lab.experiments.environment import environment
 from perceptron_lab.experiments.plan import Cell
 from perceptron_lab.experiments.progress import Progress
 from perceptron_lab.experiments.storage.core_digest import PACKAGE, tree_digest
+from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import CLOCKS, Row
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import alive, faulty, gone
@@ -425,6 +426,8 @@ def test_a_scheduler_that_goes_away_ends_the_run(
             with pytest.raises(ConfigError, match="scheduler has gone; start it again"):
                 run_cells(config, output=tmp_path, execution=execution, progress=watcher)
             assert home.wait(10) == -signal.SIGKILL
+            with Reader.open(tmp_path / "toy") as reader:
+                assert len(list(reader.runs())) == 3  # all that had ended
         finally:
             home.kill()
 
