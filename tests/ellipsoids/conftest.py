@@ -15,14 +15,20 @@ MIRROR = Path(os.environ.get("PLAB_DATA_MIRROR") or "/nonexistent")
 
 
 @pytest.fixture(scope="session")
-def categories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reuters]:
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the documents are counted once, for all modules."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def categories(cache: Path) -> Iterator[Reuters]:
     """The categories of Reuters-21578, read from the mirror; skips without one."""
     if not (MIRROR / "reuters21578").is_dir():
         pytest.skip(
             "needs Reuters-21578: set PLAB_DATA_MIRROR to a folder with reuters21578/reut2-0NN.sgm"
         )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PLAB_DATA_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("PLAB_DATA_DIR", str(cache))
         patch.setenv("PLAB_DATA_MIRROR", str(MIRROR))
         patch.setenv("PLAB_OFFLINE", "1")
         made = Reuters()
@@ -30,7 +36,7 @@ def categories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reuters]:
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def corn(categories: Reuters) -> Task:
     """The category corn."""
     return categories.task("corn", seed=0, base=Path())
