@@ -10,8 +10,9 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -138,22 +139,31 @@ def script(text: str, folder: Path) -> list[str]:
     return [sys.executable, str(path)]
 
 
-@pytest.fixture
-def spinning(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A script with two cells that never end, one of which has a child of its own."""
+@contextmanager
+def running(text: str, folder: Path) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
+    """Run a script in a folder, and kill it at the end; yield its process and its output."""
     process = subprocess.Popen(
-        script(SPINNING, tmp_path),
+        script(text, folder),
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-        cwd=tmp_path,
+        cwd=folder,
         stdout=subprocess.PIPE,
         text=True,
     )
     with process:
-        assert process.stdout is not None
-        assert [process.stdout.readline() for _ in range(2)] == ["started\n"] * 2
+        try:
+            assert process.stdout is not None
+            yield process, process.stdout
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def spinning(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A script with two cells that never end, one of which has a child of its own."""
+    with running(SPINNING, tmp_path) as (process, output):
+        assert [output.readline() for _ in range(2)] == ["started\n"] * 2
         assert until(lambda: len(children(process.pid)) == 4)
         yield process
-        process.kill()
 
 
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
@@ -175,16 +185,8 @@ def test_a_server_that_loads_does_not_outlive_its_parent(tmp_path: Path) -> None
         print(server.process_id, flush=True)
         time.sleep(600)
     """
-    process = subprocess.Popen(
-        script(text, tmp_path),
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        assert process.stdout is not None
-        server = int(process.stdout.readline())
+    with running(text, tmp_path) as (process, output):
+        server = int(output.readline())
         assert until((tmp_path / "loading").exists)
         process.kill()
         assert gone([server])
