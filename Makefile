@@ -2,12 +2,14 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+SHARE ?= 1
+SEED ?= 0
 # Made only after a complete installation, so that an interrupted one is done again.
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup quickstart test check check-static format maxcut report
+.PHONY: help setup quickstart test test-long check check-static format maxcut report
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,11 +19,15 @@ setup: $(INSTALLED)  ## make .venv and install the package with its tools (PYTHO
 quickstart: $(INSTALLED)  ## run a small experiment from start to table: no download, under a minute
 	$(BIN)/plab run configs/quickstart.yaml
 
-test: $(INSTALLED)  ## run the whole test suite, two files at a time
+test: $(INSTALLED)  ## run every test, each on a few of its repetitions
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+test-long: $(INSTALLED)  ## run the other repetitions (SHARE=0.05 SEED=123 draws a share of them)
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist loadfile -m "long or hypothesis" \
+	  --share $(SHARE) --seed $(SEED)
+
 check: check-static  ## static checks and the fast tests
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not long"
 
 check-static: $(INSTALLED)  ## ruff and mypy
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""Shared fixtures: the mirror with the real data files, where the user names one."""
+"""Shared fixtures (the mirror with real files, the fork server) and the share of a long run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,34 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.repetitions import drawn, examples
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # as `plab` does; must precede the first import of numpy
 
-settings.register_profile("plab", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("few", deadline=None, max_examples=examples(50), derandomize=True)
+settings.register_profile("long", deadline=None, max_examples=50, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "plab"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("repetitions")
+    group.addoption("--share", type=float, default=1.0, help="run a share of the tests, 0 to 1")
+    group.addoption("--seed", type=int, default=0, help="the seed by which --share draws them")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    share, seed = config.option.share, config.option.seed
+    return f"a share of {share:g}, drawn with --seed {seed}" if share < 1.0 else None
+
+
+@pytest.hookimpl(trylast=True)  # after the selection by -m
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    share, seed = config.option.share, config.option.seed
+    taken = {item.nodeid: drawn(item.nodeid, share, seed) for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if not taken[item.nodeid]])
+    items[:] = [item for item in items if taken[item.nodeid]]
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,76 @@
+"""Repetitions of a test: a few for every run of the suite, all of them for `make test-long`.
+
+A test holds a statement; seeds, sizes and damaged inputs repeat it. `repeated` gives a test's
+parameters, of which the first few run always and the others only in the long run, and `examples`
+does the same for the examples that hypothesis draws::
+
+    @pytest.mark.parametrize("seed", repeated(range(50), kept=3))
+    def test_the_bound_holds(seed: int) -> None: ...
+
+    @settings(max_examples=examples(150))
+    @given(vectors())
+    def test_the_norm_is_enclosed(vector: Floats) -> None: ...
+
+`make test` leaves out what has the mark `long`. `make test-long` runs that and, with all their
+examples, the tests of hypothesis; with SHARE and SEED a share of both, drawn by `drawn`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+FEW = 10  # examples of a test of hypothesis outside the long run
+
+
+def repeated(values: Iterable[Any], kept: int) -> list[Any]:
+    """Return parameters for `pytest.mark.parametrize`, the mark `long` on all but the first.
+
+    Parameters
+    ----------
+    values
+        One per repetition: a value of the only argument, a tuple with a value for each of several
+        arguments, or a `pytest.param`, which keeps its marks and its id. (A tuple that is the
+        value of an only argument comes as ``pytest.param(value)``.) Their ids are those that they
+        have without `repeated`, so that a repetition is called the same whatever is kept.
+    kept
+        How many of them run always, the first ones: 1 to the number of values. Put first what
+        differs most.
+    """
+    parameters = [_parameter(value) for value in values]
+    if not 1 <= kept <= len(parameters):
+        raise ValueError(f"kept = {kept}: allowed are 1 to {len(parameters)}, all repetitions")
+    return parameters[:kept] + [_long(parameter) for parameter in parameters[kept:]]
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, type(pytest.param())):
+        return value
+    return pytest.param(*value) if isinstance(value, tuple) else pytest.param(value)
+
+
+def _long(parameter: Any) -> Any:
+    return parameter._replace(marks=[*parameter.marks, pytest.mark.long])
+
+
+def in_long_run() -> bool:
+    """Say whether tests of hypothesis have all their examples (HYPOTHESIS_PROFILE is not `few`)."""
+    return os.environ.get("HYPOTHESIS_PROFILE", "few") != "few"
+
+
+def examples(many: int) -> int:
+    """Return how many examples hypothesis draws: `many` in the long run, else `FEW` at most."""
+    return many if in_long_run() else min(many, FEW)
+
+
+def drawn(name: str, share: float, seed: int) -> bool:
+    """Draw a test with probability `share`; the same name and seed always give the same answer.
+
+    The other tests of a run have no part in it: what failed in a share of the whole suite is drawn
+    again, with that seed, in a run of its file alone.
+    """
+    return random.Random(f"{seed} {name}").random() < share

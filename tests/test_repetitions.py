@@ -1,0 +1,58 @@
+"""What runs always, what in the long run only, and what a share of that draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.repetitions import FEW, drawn, examples, repeated
+
+
+def is_long(parameter: Any) -> bool:
+    return any(mark.name == "long" for mark in parameter.marks)
+
+
+def test_all_but_the_first_repetitions_are_long() -> None:
+    parameters = repeated(range(5), kept=2)
+    assert [parameter.values for parameter in parameters] == [(0,), (1,), (2,), (3,), (4,)]
+    assert [is_long(parameter) for parameter in parameters] == [False, False, True, True, True]
+
+
+def test_a_tuple_gives_one_value_per_argument() -> None:
+    assert [parameter.values for parameter in repeated([(1, "a"), (2, "b")], kept=1)] == [
+        (1, "a"),
+        (2, "b"),
+    ]
+
+
+def test_a_parameter_keeps_its_marks_and_its_id() -> None:
+    given = pytest.param((1, 2), marks=pytest.mark.slow, id="pair")
+    _, long = repeated([0, given], kept=1)
+    assert long.values == ((1, 2),)
+    assert long.id == "pair"
+    assert [mark.name for mark in long.marks] == ["slow", "long"]
+
+
+@pytest.mark.parametrize("kept", [0, 4])
+def test_no_statement_is_left_without_a_repetition(kept: int) -> None:
+    with pytest.raises(ValueError, match=rf"kept = {kept}: allowed are 1 to 3"):
+        repeated(range(3), kept=kept)
+
+
+def test_hypothesis_draws_few_examples_but_in_the_long_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HYPOTHESIS_PROFILE", raising=False)
+    assert (examples(3), examples(500)) == (3, FEW)
+    monkeypatch.setenv("HYPOTHESIS_PROFILE", "long")
+    assert (examples(3), examples(500)) == (3, 500)
+
+
+def test_a_share_is_drawn_by_its_seed_alone() -> None:
+    names = [f"tests/test_bound.py::test_it_holds[{index}]" for index in range(2000)]
+    first = {name for name in names if drawn(name, share=0.05, seed=1)}
+    assert 50 < len(first) < 150
+    assert first == {name for name in reversed(names) if drawn(name, share=0.05, seed=1)}
+    assert first != {name for name in names if drawn(name, share=0.05, seed=2)}
+    assert all(drawn(name, share=1.0, seed=1) for name in names)
