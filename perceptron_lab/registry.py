@@ -81,8 +81,8 @@ def names(kind: str) -> list[str]:
     return list(_TARGETS[kind])
 
 
-def load(kind: str, name: str) -> Any:
-    """Import and return the class that a name stands for.
+def target(kind: str, name: str) -> str | type:
+    """Return what a name stands for, ``"module:Class"`` or a class; nothing is imported.
 
     Raises
     ------
@@ -94,10 +94,15 @@ def load(kind: str, name: str) -> Any:
         raise ConfigError(
             f"unknown {kind} {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
         )
-    target = known[name]
-    if isinstance(target, type):
-        return target
-    module, _, attribute = target.partition(":")
+    return known[name]
+
+
+def load(kind: str, name: str) -> Any:
+    """Import and return the class that a name stands for; errors are those of :func:`target`."""
+    found = target(kind, name)
+    if isinstance(found, type):
+        return found
+    module, _, attribute = found.partition(":")
     return getattr(import_module(module), attribute)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll
+from perceptron_lab.algorithms.base import SeesAll, Systems
 from perceptron_lab.algorithms.mirror_prox import (
     MirrorProxState,
     accumulate,
@@ -81,6 +81,8 @@ class AdaptiveMirrorProx(SeesAll):
     `YuKilincCarbonell2014`, Algorithm 1; A. Nemirovski, SIAM J. Optimization 15 (2004), for the
     condition.
     """
+
+    systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
     growth: Annotated[float, Field(gt=1)] = 1.2

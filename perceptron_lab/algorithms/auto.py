@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import State, claim_of
+from perceptron_lab.algorithms.base import State, Systems, claim_of
 from perceptron_lab.algorithms.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.minimum_norm_point import MinimumNormPoint, MinimumNormState
 from perceptron_lab.algorithms.separation import Separation, rounding
@@ -91,6 +91,11 @@ class Auto:
     `Kharechko2009`, Algorithms 2 and 4; `RamdasPena2014`, Algorithm 5; P. Wolfe, Mathematical
     Programming 11 (1976).
     """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
 
     first: Annotated[int, Field(ge=1)] = 3
     growth: Annotated[int, Field(ge=1)] = 2

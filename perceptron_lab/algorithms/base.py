@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
@@ -48,6 +49,9 @@ class State:
 
 S = TypeVar("S", bound=State)
 
+Systems = Mapping[str, str]
+"""What holds -> the kinds of systems on which it does, with spaces between them."""
+
 
 class Algorithm(Protocol[S]):
     """A frozen record of parameters with the three methods of the contract.
@@ -60,7 +64,12 @@ class Algorithm(Protocol[S]):
       norm(A w) <= epsilon, where no point is feasible;
     - ``notes`` in its state, a list of sentences on what was done, for the certificate;
     - class attributes ``uses_oracle = False``, if it looks at all constraints itself, and
-      ``takes_start = False``, if it has a starting point of its own.
+      ``takes_start = False``, if it has a starting point of its own;
+    - a class attribute ``systems``, a literal that ``plab list algorithms`` reads without loading
+      the module: ``theorem`` (its bound applies), ``runs`` (without a bound) or ``coordinates:``
+      and one of these (a Gram system is first given the coordinates of its pivoted Cholesky
+      factor) -> where, of ``rows kernel second-order semidefinite product``. With the default
+      parameters it runs on no others.
     """
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> S:

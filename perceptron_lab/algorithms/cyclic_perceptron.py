@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, squared_ratio
+from perceptron_lab.algorithms.base import State, Systems, squared_ratio
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.compiled.cyclic_sweeps import perceptron_sweep
 from perceptron_lab.cones.orthant import Orthant
@@ -47,6 +47,7 @@ class CyclicPerceptron:
     `Kharechko2009`, Algorithm 1, Theorem 2.7.
     """
 
+    systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
     uses_oracle: ClassVar[bool] = False
 
     def view(self, system: ConicSystem) -> ConicSystem:

@@ -6,7 +6,7 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import scipy.optimize
@@ -14,7 +14,7 @@ import scipy.special
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, cut_or_claim
+from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
 from perceptron_lab.algorithms.metric import Metric
 from perceptron_lab.claims import Claim, MarginBelow
 from perceptron_lab.cones.base import Atom
@@ -126,6 +126,11 @@ class Ellipsoid:
     `Kharechko2009`, Algorithm 2, Theorem 2.9; Groetschel, Lovasz and Schrijver, Geometric
     Algorithms and Combinatorial Optimization, Springer 1988.
     """
+
+    systems: ClassVar[Systems] = {
+        "theorem": "rows second-order semidefinite product",
+        "coordinates: theorem": "kernel",
+    }
 
     variant: Literal["exact", "safe"] = "exact"
     margin: Annotated[float, Field(gt=0, lt=1)] = 1e-9

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, State, claim_of
+from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
 from perceptron_lab.algorithms.separation import equal_scores
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
@@ -70,6 +70,8 @@ class MinimumNormPoint(SeesAll):
     ----------
     P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976) 128-149.
     """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
     block: Annotated[float, Field(gt=0)] = 2.0
     epsilon: Annotated[float, Field(gt=0)] = 1e-6

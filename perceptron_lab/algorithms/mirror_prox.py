@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, State, claim_of
+from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import gibbs
 from perceptron_lab.facts import Facts
@@ -76,6 +76,8 @@ class MirrorProx(SeesAll):
     `YuKilincCarbonell2014`, Algorithm 1, Theorems 1, 2 and 3; A. Nemirovski, SIAM J. Optimization
     15 (2004).
     """
+
+    systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -11,6 +11,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import (
     DeepestState,
     SeesAll,
+    Systems,
     claim_of,
     mix,
     squared_accuracy,
@@ -47,6 +48,8 @@ class NormalizedPerceptron(SeesAll):
     ----------
     `RamdasPena2014`, Algorithms 2 and 3, section 2.1, Lemmas 1 and 3.
     """
+
+    systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, cut_or_claim
+from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -33,6 +35,8 @@ class Perceptron:
     ----------
     `Kharechko2009`, Algorithm 1, Theorem 2.7.
     """
+
+    systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     normalized: bool = True
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import field
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, State, claim_of
+from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
 from perceptron_lab.algorithms.mirror_prox import ball, entropy_root, iterations
 from perceptron_lab.algorithms.primal_dual_single import SingleState, start_single, step_single
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
@@ -123,6 +123,8 @@ class PrimalDual(SeesAll):
     linear programming using primal-dual hybrid gradient, NeurIPS (2021), for the rule;
     `YuKilincCarbonell2014` for the saddle problem.
     """
+
+    systems: ClassVar[Systems] = {"runs": "rows kernel second-order semidefinite product"}
 
     steps: Literal["adaptive", "constant"] = "adaptive"
     precision: Literal["double", "single"] = "double"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import scipy.special
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, no_point_exists
+from perceptron_lab.algorithms.base import State, Systems, no_point_exists
 from perceptron_lab.claims import Claim, MarginAbove
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -56,6 +56,11 @@ class RelaxedPerceptron:
     ----------
     `Kharechko2009`, Algorithms 3, 5 and 8, Theorems 2.10, 4.2 and 6.5.
     """
+
+    systems: ClassVar[Systems] = {
+        "theorem": "rows second-order semidefinite product",
+        "coordinates: theorem": "kernel",
+    }
 
     sigma: Annotated[float, Field(gt=0)] = 0.01
     theta: Annotated[float, Field(gt=0, le=1)] | None = None

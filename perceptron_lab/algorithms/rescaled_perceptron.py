@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import State
+from perceptron_lab.algorithms.base import State, Systems
 from perceptron_lab.algorithms.perceptron import Perceptron
 from perceptron_lab.algorithms.relaxed_perceptron import (
     RelaxedPerceptron,
@@ -90,6 +90,11 @@ class RescaledPerceptron:
     `Kharechko2009`, Algorithms 4 and 6, Lemmas 3.3 and 4.3, Theorems 4.1 and 4.4; J. Dunagan and
     S. Vempala, Mathematical Programming 114 (2008).
     """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
 
     preset: Literal["dunagan-vempala", "thesis", "practical"] = "practical"
     c: Annotated[float, Field(gt=0)] | None = None

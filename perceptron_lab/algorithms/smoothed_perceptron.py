@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, claim_of
+from perceptron_lab.algorithms.base import SeesAll, Systems, claim_of
 from perceptron_lab.algorithms.smoothing import Entropy, SmoothedState, begin, turn
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
@@ -40,6 +40,8 @@ class SmoothedPerceptron(SeesAll):
     ----------
     `RamdasPena2014`, Algorithm 4, Lemmas 4 and 5, Theorem 1; Soheili and Pena (2012), cited there.
     """
+
+    systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, claim_of
+from perceptron_lab.algorithms.base import SeesAll, Systems, claim_of
 from perceptron_lab.algorithms.smoothing import Euclidean, SmoothedState, begin, turn
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import barycentre
@@ -41,6 +41,8 @@ class SmoothedVonNeumann(SeesAll):
     ----------
     `RamdasPena2014`, Algorithm 6, Lemmas 7, 8 and 9.
     """
+
+    systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 
@@ -121,6 +123,8 @@ class IteratedSmoothedVonNeumann(SeesAll):
     ----------
     `RamdasPena2014`, Algorithm 7, Theorem 4; Soheili and Pena (2013), cited there.
     """
+
+    systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     gamma: Annotated[float, Field(gt=1)] = 2.0
     epsilon: Annotated[float, Field(gt=0)] = 1e-6

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import scipy.linalg
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, cut_or_claim
+from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
 from perceptron_lab.claims import Claim
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
@@ -57,6 +57,11 @@ class SpaceDilation:
     `Kharechko2009`, section 2.7; N. Z. Shor, Minimization Methods for Non-Differentiable Functions,
     Springer 1985.
     """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
 
     dilation: Annotated[float, Field(gt=1)] = 2.0
     step_rule: Literal["constant", "inverse-sqrt", "geometric"] = "constant"

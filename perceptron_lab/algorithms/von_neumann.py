@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -11,6 +11,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import (
     DeepestState,
     SeesAll,
+    Systems,
     claim_of,
     mix,
     squared_accuracy,
@@ -47,6 +48,8 @@ class VonNeumann(SeesAll):
     ----------
     `RamdasPena2014`, Algorithm 5; Dantzig (1992) and Epelman and Freund (2000), cited there.
     """
+
+    systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import fields, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, ValidationError
@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import Algorithm, SeesAll, State
+from perceptron_lab.algorithms.base import Algorithm, SeesAll, State, Systems
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
 from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.facts import Facts
@@ -87,6 +87,11 @@ class Whitened(SeesAll):
     tolerance
         Pivots of R below this part of the first count as zero, 1e-15 to 0.1 (default 1e-12).
     """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
 
     algorithm: str = "primal-dual"
     parameters: dict[str, Any] | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, cut_or_claim
+from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -54,6 +54,11 @@ class Winnow:
     ----------
     `RamdasPena2014`, section 2.2; Littlestone (1991), cited there.
     """
+
+    systems: ClassVar[Systems] = {
+        "theorem": "rows second-order semidefinite product",
+        "coordinates: theorem": "kernel",
+    }
 
     rate: Annotated[float, Field(gt=0)] | None = None
 

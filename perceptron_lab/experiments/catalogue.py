@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.experiments.declared import Declared, declared
 from perceptron_lab.experiments.gallery import gallery
-from perceptron_lab.experiments.parameters import parameters_of
 from perceptron_lab.experiments.yaml_source import read_source
 
 KINDS: Final = ("algorithms", "learners", "oracles", "datasets", "experiments")
@@ -30,8 +29,8 @@ def list_names(kind: str) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``name`` and ``summary`` each; for algorithms also ``systems``: kind of system -> what holds
-        there (see ``plab list algorithms``).
+        ``name`` and ``summary`` each; for algorithms that declare it also ``systems``: kind of
+        system -> what holds there (see ``plab list algorithms``).
 
     Raises
     ------
@@ -43,19 +42,9 @@ def list_names(kind: str) -> list[dict[str, Any]]:
             f"nothing is listed as {kind!r}{did_you_mean(kind, KINDS)}; known: {', '.join(KINDS)}"
         )
     if kind == "experiments":
-        return _named({name: _title(path) for name, path in gallery().items()}.items())
+        return [{"name": name, "summary": _title(path)} for name, path in gallery().items()]
     singular = kind.removesuffix("s")
-    items = _named((name, _summary(singular, name)) for name in registry.names(singular))
-    if kind == "algorithms":
-        # Imported here: the other lists need no numerical code.
-        from perceptron_lab.algorithms.capabilities import capabilities
-
-        matrix = capabilities()
-        return [
-            item | ({"systems": matrix[item["name"]]} if item["name"] in matrix else {})
-            for item in items
-        ]
-    return items
+    return [_listed(name, declared(singular, name)) for name in registry.names(singular)]
 
 
 def show(name: str) -> list[dict[str, Any]]:
@@ -93,13 +82,9 @@ def show(name: str) -> list[dict[str, Any]]:
     return meanings
 
 
-def _named(summaries: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    return [{"name": name, "summary": summary} for name, summary in summaries]
-
-
-def _summary(kind: str, name: str) -> str:
-    """Return the first line of the docstring of a registered class."""
-    return (inspect.getdoc(registry.load(kind, name)) or "").partition("\n")[0]
+def _listed(name: str, known: Declared) -> dict[str, Any]:
+    item = {"name": name, "summary": known.summary}
+    return item if known.systems is None else item | {"systems": known.systems}
 
 
 def _title(path: Path) -> str:
@@ -108,6 +93,9 @@ def _title(path: Path) -> str:
 
 
 def _component(kind: str, name: str) -> dict[str, Any]:
+    # Imported here: lists need no pydantic.
+    from perceptron_lab.experiments.parameters import parameters_of
+
     record = registry.load(kind, name)
     return {
         "kind": kind,

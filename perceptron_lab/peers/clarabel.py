@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.cone_program import ConeProgram
 
@@ -32,6 +33,11 @@ class Clarabel(ConeProgram):
     P. J. Goulart and Y. Chen, Clarabel: an interior-point solver for conic programs with quadratic
     objectives (2024).
     """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.optimize
@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
@@ -54,6 +55,8 @@ class Highs(Asked):
     Q. Huangfu and J. A. J. Hall, Parallelizing the dual revised simplex method, Mathematical
     Programming Computation 10 (2018).
     """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
     method: Literal["simplex", "ipm"] = "simplex"
     program: Literal["feasibility", "margin"] = "feasibility"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 from sklearn.svm import LinearSVC
 
+from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.trained import Trained, TrainedState
 from perceptron_lab.results import FloatArray
@@ -37,6 +38,8 @@ class LinearSvc(Trained):
     ----------
     C.-J. Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008.
     """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
     loss: Literal["hinge", "squared-hinge"] = "hinge"
     penalty: Annotated[float, Field(gt=0)] = 1e6

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import scipy.optimize
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.claims import Claim
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
@@ -36,6 +37,8 @@ class Nnls(Asked):
     ----------
     C. L. Lawson and R. J. Hanson, Solving Least Squares Problems (1974), chapter 23.
     """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
     iterations: Annotated[float, Field(gt=0)] = 3.0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.cone_program import ConeProgram
 
@@ -39,6 +40,11 @@ class Scs(ConeProgram):
     B. O'Donoghue, Operator splitting for a homogeneous embedding of the linear complementarity
     problem, SIAM Journal on Optimization 31 (2021).
     """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-4

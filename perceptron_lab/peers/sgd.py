@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 from sklearn.linear_model import SGDClassifier
 
+from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.trained import Trained, TrainedState
 from perceptron_lab.results import FloatArray
@@ -36,6 +37,8 @@ class Sgd(Trained):
     ----------
     L. Bottou, Stochastic Gradient Descent Tricks (2012).
     """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
     loss: Literal["hinge", "perceptron"] = "hinge"
     regularisation: Annotated[float, Field(gt=0, le=1)] = 1e-9

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 from sklearn.linear_model import Perceptron
 
+from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.trained import Trained, TrainedState
 from perceptron_lab.results import FloatArray
@@ -25,6 +26,8 @@ class SklearnPerceptron(Trained):
     first, longest
         Passes over the rows of the first training, and of the longest one (default 1 and 65536).
     """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
 
     first: Annotated[int, Field(ge=1)] = 1
     longest: Annotated[int, Field(ge=1)] = 65536

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 from sklearn.svm import SVC
 
-from perceptron_lab.algorithms.base import SeesAll, State
+from perceptron_lab.algorithms.base import SeesAll, State, Systems
 from perceptron_lab.claims import Claim
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
@@ -73,6 +73,8 @@ class Svc(SeesAll):
     C.-C. Chang and C.-J. Lin, LIBSVM, ACM Transactions on Intelligent Systems and Technology 2
     (2011).
     """
+
+    systems: ClassVar[Systems] = {"runs": "rows kernel"}
 
     penalty: Annotated[float, Field(gt=0)] = 1e6
     epsilon: Annotated[float, Field(gt=0)] = 1e-6

@@ -1,0 +1,61 @@
+"""What each algorithm declares of the systems that it runs on is what happens when it is started.
+
+``theorem``: it runs, and its bound applies; ``runs``: it runs without a bound; ``coordinates``,
+followed by one of these: it is given the coordinates of a Gram system; ``-``: it does not run. Each
+is found by starting the algorithm, with its default parameters, on a small system of that kind and
+asking its bound for a margin of 0.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from perceptron_lab import registry
+from perceptron_lab.algorithms.base import view_of
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.errors import InputError
+from perceptron_lab.experiments.declared import KINDS, declared
+from perceptron_lab.operators.gram import Coordinates
+from perceptron_lab.operators.kernels import Rbf
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.system import ConicSystem
+
+
+def of(cone: Cone) -> ConicSystem:
+    return ConicSystem(Matrix(np.eye(cone.size)), cone)
+
+
+SYSTEMS = {
+    "rows": lambda: ConicSystem.from_rows(np.array([[3.0, 4.0], [4.0, -3.0]])),
+    "kernel": lambda: ConicSystem.from_kernel(
+        Rbf(gamma=1.0), np.array([[0.0], [1.0], [2.0]]), [0, 1, 0]
+    ),
+    "second-order": lambda: of(SecondOrder(3)),
+    "semidefinite": lambda: of(Semidefinite(2, *np.triu_indices(2))),
+    "product": lambda: of(Product([Orthant(2), SecondOrder(3)])),
+}
+
+
+def found(name: str, system: ConicSystem) -> str:
+    algorithm = registry.load("algorithm", name)()
+    view = view_of(algorithm, system).started({}, np.random.default_rng(0))
+    try:
+        algorithm.start(view, np.random.default_rng(0))
+    except InputError:
+        return "-"
+    view.spectral_norm()  # bounds may use it
+    bounded = algorithm.bound(view.facts(0.1)).value is not None
+    through = "coordinates: " if isinstance(view.operator, Coordinates) else ""
+    return through + ("theorem" if bounded else "runs")
+
+
+@pytest.mark.parametrize("name", registry.names("algorithm"))
+def test_an_algorithm_runs_where_it_declares(name: str) -> None:
+    assert tuple(SYSTEMS) == KINDS
+    systems = {kind: found(name, system()) for kind, system in SYSTEMS.items()}
+    assert declared("algorithm", name).systems == systems

@@ -1,0 +1,135 @@
+"""Lists are made from sources: nothing heavy is imported, and nothing is left out."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from perceptron_lab import register, registry
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.catalogue import list_names
+from perceptron_lab.experiments.declared import declared
+
+KINDS = ("algorithm", "learner", "oracle", "dataset")
+
+OWN = '''
+raise RuntimeError("it was imported")
+
+class Own:
+    """Mine. Really.
+
+    Of my own.
+    """
+    systems = {"runs": "rows"}
+'''
+COMPUTED = '''
+KINDS = ["rows", "product"]
+
+class Own:
+    """Mine."""
+    systems = {"runs": " ".join(KINDS)}
+'''
+INHERITED = '''
+class Base:
+    """The base's."""
+    systems = {"theorem": "kernel"}
+
+class Own(Base):
+    pass
+'''
+
+
+class Plain:
+    """A class from a notebook, which declares nothing."""
+
+
+class Wrong:
+    """It declares what is none."""
+
+    systems: ClassVar[Any] = {"perhaps": "rows"}
+
+
+class Words:
+    """It declares words."""
+
+    systems: ClassVar[Any] = "rows"
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give every test its own registries."""
+    monkeypatch.setattr(registry, "_TARGETS", copy.deepcopy(registry._TARGETS))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_source_says_what_the_class_says(kind: str) -> None:
+    for name in registry.names(kind):
+        assert declared(kind, name).documentation == inspect.getdoc(registry.load(kind, name))
+
+
+@pytest.mark.parametrize("kind", ["algorithms", "learners", "oracles", "datasets"])
+def test_listing_loads_nothing_that_is_heavy(kind: str) -> None:
+    code = (
+        f"import sys; from perceptron_lab.cli.main import main; main(['list', {kind!r}]); "
+        "print([name for name in ('numpy', 'scipy', 'numba', 'pydantic', 'perceptron_lab.system') "
+        "if name in sys.modules])"
+    )
+    root = Path(registry.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def module(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> str:
+    """Write a module of a user's own and return the target that is registered."""
+    name = f"own_{folder.name.replace('-', '_')}"
+    (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(folder)
+    return f"{name}:Own"
+
+
+def test_a_module_of_ones_own_is_read_and_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register("algorithm", "own", module(tmp_path, monkeypatch, OWN))
+    assert list_names("algorithms")[-1] == {
+        "name": "own",
+        "summary": "Mine. Really.",
+        "systems": {"rows": "runs"}
+        | dict.fromkeys(["kernel", "second-order", "semidefinite", "product"], "-"),
+    }
+    assert declared("algorithm", "own").documentation.endswith("\n\nOf my own.")
+
+
+@pytest.mark.parametrize(
+    ("text", "summary", "where"),
+    [(COMPUTED, "Mine.", ["rows", "product"]), (INHERITED, "The base's.", ["kernel"])],
+)
+def test_what_is_no_literal_is_loaded(
+    text: str, summary: str, where: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register("algorithm", "own", module(tmp_path, monkeypatch, text))
+    found = declared("algorithm", "own")
+    assert found.systems is not None
+    assert found.summary == summary
+    assert [kind for kind, holds in found.systems.items() if holds != "-"] == where
+
+
+def test_a_class_that_declares_nothing_is_listed() -> None:
+    register("algorithm", "own", Plain)
+    assert list_names("algorithms")[-1] == {
+        "name": "own",
+        "summary": "A class from a notebook, which declares nothing.",
+    }
+
+
+@pytest.mark.parametrize("kind", [Wrong, Words])
+def test_what_is_no_declaration_is_refused(kind: type) -> None:
+    register("algorithm", "own", kind)
+    with pytest.raises(ConfigError, match=r"'own' declares systems = .*give a mapping of theorem"):
+        declared("algorithm", "own")
