@@ -62,9 +62,9 @@ def in_long_run() -> bool:
     return os.environ.get("HYPOTHESIS_PROFILE", "few") != "few"
 
 
-def examples(many: int) -> int:
-    """Return how many examples hypothesis draws: `many` in the long run, else `FEW` at most."""
-    return many if in_long_run() else min(many, FEW)
+def examples(many: int, few: int = FEW) -> int:
+    """Return how many examples hypothesis draws: `many` in the long run, else `few` at most."""
+    return many if in_long_run() else min(many, few)
 
 
 def drawn(name: str, share: float, seed: int) -> bool:

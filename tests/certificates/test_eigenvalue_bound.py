@@ -15,8 +15,9 @@ from perceptron_lab.certificates.definite import lowest_eigenvalue_bound, shifte
 from perceptron_lab.results import FloatArray
 from tests.oracles.exact import Kind, exact, kind, plus_identity
 from tests.oracles.matrices import all_matrices
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=100, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 
 
 def bounds_from_below(bound: float, matrix: FloatArray) -> bool:

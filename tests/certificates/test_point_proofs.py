@@ -25,8 +25,9 @@ from tests.certificates.exact_margins import (
     is_feasible,
     margin_is_at_least,
 )
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 
 extreme = st.sampled_from([0.0, ETA, -ETA, 1e-160, -1e-310, 1e100, -1e100])
 entry = st.floats(-1e100, 1e100, allow_nan=False) | st.integers(-3, 3).map(float) | extreme

@@ -29,8 +29,9 @@ from perceptron_lab.certificates.rounding import (
 )
 from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import ETA, dot, rational
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 LARGEST = float(np.finfo(float).max)
 
 extreme = st.sampled_from(

@@ -21,8 +21,9 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import ETA, at_least, dot, root_above, root_below
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 RNG = np.random.default_rng
 TRIPLES = [(3, 4, 0, 5), (5, 12, 0, 13), (2, 3, 6, 7), (1, 2, 2, 3), (1, 4, 8, 9)]
 

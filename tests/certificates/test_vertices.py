@@ -22,8 +22,9 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import dot, is_feasible, rational
 from tests.certificates.exact_weights import Vector, solution
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=200, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(200), derandomize=True)
 RNG = np.random.default_rng
 TRIANGLE = np.array([[1.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]])
 """Infeasible with the weights (2, 1, 1)."""

@@ -24,8 +24,9 @@ from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import ETA, bounds_the_combination
 from tests.cones.sample_cones import complete
 from tests.oracles.exact import Kind, exact, kind, plus_identity
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 
 entry = st.floats(-1e50, 1e50, allow_nan=False) | st.integers(-3, 3).map(float)
 share = st.floats(0, 1e50, allow_nan=False) | st.sampled_from([0.0, 1.0, ETA, 7 * ETA, 1e-310])

@@ -24,6 +24,7 @@ from perceptron_lab.experiments.storage.rows import COLUMNS
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Result
 from perceptron_lab.system import ConicSystem
+from tests.repetitions import examples
 
 ROWS = np.array([[1.0, 0.5], [0.25, 1.0], [1.0, -0.125]])
 OPPOSITE = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
@@ -357,7 +358,7 @@ def test_labels_of_a_vector_are_refused(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(40))
 @given(data=st.data())
 def test_damaged_bytes_are_read_or_refused(kind: str, data: st.DataObject, tmp_path: Path) -> None:
     path = tmp_path / f"a{kind}"

@@ -18,8 +18,9 @@ from perceptron_lab.compiled.absolute_products import (
     products_reference,
 )
 from perceptron_lab.results import FloatArray
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 ROUNDOFF = 2.0**-53
 
 integers = st.tuples(st.integers(1, 9), st.integers(1, 70)).flatmap(

@@ -27,8 +27,9 @@ from perceptron_lab.compiled.cyclic_sweeps import (
 )
 from perceptron_lab.results import FloatArray
 from tests.families import planted
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=100, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 TYPES: list[Any] = [np.float32, np.float64]
 Sweep = tuple[tuple[int, int, int], npt.NDArray[Any], FloatArray]
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from perceptron_lab.compiled.entropic_separation import SeparationRun, begin, carried, separate
 from perceptron_lab.compiled.entropic_steps import ETA, LONGEST, TOTAL
 from tests.families import planted
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=60, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(60), derandomize=True)
 TYPES: list[Any] = [np.float32, np.float64]
 
 

@@ -24,8 +24,9 @@ from perceptron_lab.compiled.entropic_steps import (
 )
 from perceptron_lab.results import FloatArray
 from tests.families import planted
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=100, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 TYPES: list[Any] = [np.float32, np.float64]
 sizes = st.integers(1, 400)
 seeds = st.integers(0, 10**6)

@@ -15,8 +15,9 @@ from perceptron_lab.compiled import minimum_norm
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point, minimum_norm_point_reference
 from perceptron_lab.results import FloatArray
 from tests.families import infeasible, planted
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 COMPILED = [
     "_enter",
     "_leave",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from perceptron_lab.compiled.negative_exponential import exponential
+from tests.repetitions import examples
 
 KINDS = [(np.float32, -87.3, 2e-7), (np.float64, -708.0, 5e-16)]
 """The type, where the result becomes 0, and the relative error."""
@@ -43,7 +44,7 @@ def test_the_relative_error_is_small_over_the_whole_range(
     assert np.abs(compiled(x) / exact - 1.0).max() < error
 
 
-@settings(deadline=None, max_examples=200, derandomize=True)
+@settings(deadline=None, max_examples=examples(200), derandomize=True)
 @given(st.sampled_from(KINDS), st.floats(-1e4, 0.0))
 def test_single_numbers_have_the_same_error(case: tuple[Any, float, float], x: float) -> None:
     kind, low, error = case

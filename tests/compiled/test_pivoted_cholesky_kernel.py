@@ -21,8 +21,9 @@ from perceptron_lab.compiled.pivoted_cholesky import (
 from perceptron_lab.results import FloatArray
 from tests.oracles.exact import EPSILON, Kind, exact, form, kind, plus_diagonal
 from tests.oracles.matrices import all_matrices, gaussian
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 MODES = [ACCEPT_ZEROS, INSPECT_ZEROS, CUT_ZEROS]
 
 

@@ -14,8 +14,9 @@ from perceptron_lab.errors import NumericalError
 from perceptron_lab.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
 from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from tests.cones.sample_cones import arrow, complete
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=60, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(60), derandomize=True)
 RNG = np.random.default_rng
 
 

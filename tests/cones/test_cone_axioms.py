@@ -17,8 +17,9 @@ from tests.cones.sample_cones import (
     random_weights,
     weight_eigenvalues,
 )
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=100, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 every_cone = pytest.mark.parametrize("cone", CONES.values(), ids=CONES)
 every_whole_cone = pytest.mark.parametrize("cone", WHOLE.values(), ids=WHOLE)
 

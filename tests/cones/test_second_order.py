@@ -17,8 +17,9 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.spectral import project, softmin
 from perceptron_lab.oracles.orthant import FirstViolated
 from perceptron_lab.results import FloatArray
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=100, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 RNG = np.random.default_rng
 ETA = 5e-324
 integers = st.lists(st.integers(-6, 6), min_size=2, max_size=5)

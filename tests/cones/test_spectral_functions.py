@@ -21,8 +21,9 @@ from tests.cones.sample_cones import (
     random_weights,
     weight_eigenvalues,
 )
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=80, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(80), derandomize=True)
 every_cone = pytest.mark.parametrize("cone", WHOLE.values(), ids=WHOLE)
 drawn = st.tuples(st.sampled_from(list(WHOLE.values())), st.integers(0, 10**6))
 

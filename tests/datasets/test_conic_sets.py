@@ -25,6 +25,7 @@ from perceptron_lab.errors import ConfigError, InputError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
+from tests.repetitions import examples
 
 FAMILIES: list[dict[str, Any]] = [
     {"family": "second-order", "dimension": 5, "blocks": 4, "block_size": 3},
@@ -252,7 +253,7 @@ def test_wrong_names_and_seeds() -> None:
         record.load(record.names()[0], seed=-1, base=Path("."))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.floats(1e-8, 0.9), st.floats(1e-8, 0.9))
 def test_different_margins_have_different_names(first: float, second: float) -> None:
     names = [make(family="mixed", margin=margin).names()[0] for margin in (first, second)]

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab.datasets.ellipsoid_sets import EllipsoidSets, Sample, directions, simplex
 from perceptron_lab.errors import ConfigError, InputError
+from tests.repetitions import examples
 
 RATIOS = st.floats(1.05, 5.0)
 
@@ -50,7 +51,7 @@ def test_directions_are_unit_vectors(dimension: int, seed: int) -> None:
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(9), rel=1e-12)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.integers(1, 6), RATIOS, st.integers(0, 2**32))
 def test_the_ellipsoid_attains_the_ratio(dimension: int, ratio: float, seed: int) -> None:
     sample = make(dimension=dimension, ratio=ratio, training=10).sample(seed)
@@ -68,7 +69,7 @@ def test_the_ellipsoid_attains_the_ratio(dimension: int, ratio: float, seed: int
     assert (test[200:] > ratio).all()
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.integers(1, 6), RATIOS, st.integers(0, 2**32))
 def test_no_ellipsoid_exceeds_the_ratio(dimension: int, ratio: float, seed: int) -> None:
     """Weights of the dual (7.21) of `Kharechko2009` bound t by ratio^2 - 1."""
@@ -83,7 +84,7 @@ def test_no_ellipsoid_exceeds_the_ratio(dimension: int, ratio: float, seed: int)
     assert weights[:10].sum() - 1.0 == pytest.approx(record.squared_excess, rel=1e-12)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.integers(1, 6), st.floats(0.1, 0.95), st.integers(0, 2**32))
 def test_below_1_no_ellipsoid_separates(dimension: int, ratio: float, seed: int) -> None:
     """Equal means, and a positive definite difference of second moments, prove t = 0."""

@@ -24,6 +24,7 @@ from perceptron_lab.datasets.inverted_balls import (
 )
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.errors import ConfigError, InputError
+from tests.repetitions import examples
 
 
 def make(**parameters: Any) -> InvertedBalls:
@@ -83,7 +84,7 @@ def test_negatives_are_inverted_positives(dimension: int, seed: int) -> None:
     assert (np.linalg.norm(points[15:], axis=1) > 1.0).all()
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.integers(-12, 12), st.integers(0, 2**32), st.booleans())
 def test_factors_multiply_the_same_examples(exponent: int, seed: int, every: bool) -> None:
     plain = only(seed)

@@ -24,6 +24,7 @@ from perceptron_lab.oracles.orthant import Cyclic
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin
+from tests.repetitions import examples
 
 EACH: list[dict[str, Any]] = [
     {"family": "exact", "dimension": 6, "rows": 30, "margin": 0.02},
@@ -372,7 +373,7 @@ def test_defaults_are_those_of_the_family() -> None:
     assert make(family="worst-case").names() == ["worst-case-100"]
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.floats(1e-10, 0.9), st.floats(1e-10, 0.9))
 def test_different_parameters_have_different_names(first: float, second: float) -> None:
     names = [make(family="thin", margin=margin).names()[0] for margin in (first, second)]

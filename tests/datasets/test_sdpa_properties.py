@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from perceptron_lab.datasets.sdpa import SdpaData, format_sdpa, parse_sdpa, sha256_of_text
 from perceptron_lab.errors import DataError, InputError
+from tests.repetitions import examples
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -74,7 +75,7 @@ def damaged(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.one_of(damaged(), st.text()))
 def test_any_text_is_a_program_or_a_data_error(text: str) -> None:
     try:

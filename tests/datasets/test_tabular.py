@@ -23,6 +23,7 @@ from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, InputError
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.results import Status
+from tests.repetitions import examples
 
 RBF: dict[str, Any] = {
     "source": "digits",
@@ -113,7 +114,7 @@ def test_the_class_named_first_is_positive() -> None:
     assert (pair.operator.data == (lifted * signs[:, None])[own]).all()  # type: ignore[attr-defined]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.sampled_from(["digits", "breast-cancer", "wine"]),
     st.floats(0.05, 0.95),

@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score
 
 from perceptron_lab.ellipsoids.bootstrap import Ranking, compare, compare_categories
 from perceptron_lab.errors import InputError
+from tests.repetitions import examples
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -37,7 +38,7 @@ def test_a_resample_is_ranked_as_its_examples_are(seed: int) -> None:
             assert np.isnan(value)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seeds)
 def test_exchanging_the_models_turns_the_interval_round(seed: int) -> None:
     positive, good, worse = models(seed)

@@ -13,6 +13,7 @@ from perceptron_lab.ellipsoids.models import Model
 from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernels import Linear, Polynomial
+from tests.repetitions import examples
 
 MODELS: list[Model] = [PolynomialSvm(), LinearScorer()]
 seeds = st.integers(0, 2**32 - 1)
@@ -43,7 +44,7 @@ def test_the_linear_scorer_is_at_its_minimum(seed: int, weight: Any, ridge: floa
     np.testing.assert_allclose(found.scores(rows), rows @ found.slope + found.constant)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seeds, weights, st.sampled_from([1e-4, 1e-2, 1.0]))
 def test_the_linear_scorer_is_the_soft_ellipsoid_of_rank_0(
     seed: int, weight: Any, ridge: float
@@ -75,7 +76,7 @@ def test_labels_in_every_form(model: Model) -> None:
         assert (model.fit(rows, same).scores(rows) == expected).all()
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seeds, weights, st.sampled_from([0.1, 10.0]))
 def test_the_machine_on_a_kernel_matrix_is_the_machine_on_rows(
     seed: int, weight: Any, penalty: float

@@ -19,6 +19,7 @@ from perceptron_lab.ellipsoids.solution import Classes, Solution
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import overlapping, separable
+from tests.repetitions import examples
 
 REFERENCES: list[SolverName] = ["cvxpy-clarabel", "cvxpy-scs", "constraint-generation"]
 SIZES = [(20, 30, 2), (60, 100, 3), (150, 350, 5)]
@@ -55,7 +56,7 @@ def test_the_dual_program_has_the_same_value() -> None:
     assert found.ratio_lower <= value - 1.0 + 1e-6
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_bracket_holds_what_other_solvers_find(seed: int, dimension: int) -> None:
     classes = separable(seed, 8 * dimension, 12 * dimension, dimension)
@@ -123,7 +124,7 @@ def test_classifier_is_that_of_the_middle_ellipsoid() -> None:
     np.testing.assert_allclose(found.decision_values(negatives), middle - values, atol=1e-8)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 2**32), st.integers(-6, 6), st.booleans())
 def test_affine_maps_do_not_change_the_ratio(seed: int, exponent: int, one: bool) -> None:
     positives, negatives = separable(7, 40, 60, 3)

@@ -17,6 +17,7 @@ from perceptron_lab.ellipsoids.soft_separation import SoftSeparation, quadratic_
 from perceptron_lab.ellipsoids.soft_separation_ratio import SoftMaximalSeparation
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray, Status
+from tests.repetitions import examples
 
 Data = tuple[FloatArray, FloatArray]
 
@@ -40,7 +41,7 @@ def both(
         return whole, model.fit(*data)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(0, 2**32),
     st.floats(0.02, 1.0),

@@ -15,6 +15,7 @@ from perceptron_lab.ellipsoids.soft_separation import SoftSeparation
 from perceptron_lab.ellipsoids.soft_separation_ratio import SoftMaximalSeparation
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import Status
+from tests.repetitions import examples
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -79,7 +80,7 @@ def objective_along(
     return float(max(growth)) - positive_penalty * float(forms[0].sum())
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 2**32), st.floats(0.1, 1.0), st.floats(1.05, 20.0))
 def test_solutions_are_optimal(seed: int, share: float, times: float) -> None:
     data = overlapping(seed, 25, 30)

@@ -11,6 +11,7 @@ from scipy.optimize import check_grad
 
 from perceptron_lab.ellipsoids import squared_hinge
 from perceptron_lab.ellipsoids.squared_hinge import SquaredHinge, minimised
+from tests.repetitions import examples
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -56,7 +57,7 @@ def test_the_line_search_is_exact(seed: int, ridge: float) -> None:
     assert problem.along(at, gradient) == 0.0
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seeds, st.sampled_from([1e-6, 1e-3, 1.0]), st.sampled_from([0.1, 5.0]))
 def test_formed_and_unformed_hessians_end_at_one_minimum(
     seed: int, ridge: float, apart: float

@@ -14,6 +14,7 @@ from perceptron_lab.ellipsoids.kernel_rows import KernelRows
 from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
 from perceptron_lab.ellipsoids.tuning import Grid, Trial, tune, tune_all
 from perceptron_lab.errors import InputError
+from tests.repetitions import examples
 
 Seen = list[tuple[np.ndarray, np.ndarray]]
 
@@ -58,7 +59,7 @@ def test_the_best_column_is_chosen() -> None:
     assert tuned.edges == ("sign",)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.integers(0, 1000), st.integers(2, 6))
 def test_every_example_is_held_out_once(seed: int, folds: int) -> None:
     rows, labels = noisy(seed)

@@ -14,8 +14,9 @@ from perceptron_lab.cones.base import Atom
 from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=100, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 RNG = np.random.default_rng
 
 

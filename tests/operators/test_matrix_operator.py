@@ -17,8 +17,9 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from tests.cones.sample_cones import complete
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=100, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 
 Form = Callable[[FloatArray], "FloatArray | sp.csr_array"]
 forms = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

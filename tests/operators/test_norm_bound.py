@@ -27,8 +27,9 @@ from perceptron_lab.operators.norms import known_bound, norm_bound
 from perceptron_lab.operators.rescaled import RescaledMap
 from perceptron_lab.system import ConicSystem
 from tests.cones.sample_cones import CONES, arrow, complete
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=60, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(60), derandomize=True)
 RNG = np.random.default_rng
 every_cone = pytest.mark.parametrize("cone", CONES.values(), ids=CONES)
 ROUNDING = 1.0 + 1e-14

@@ -12,8 +12,9 @@ from perceptron_lab.cones.base import Atom
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.rescaled import Rescaled, RescaledMap, RescaledRows
 from perceptron_lab.results import FloatArray
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=60, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(60), derandomize=True)
 
 stretches = st.lists(
     st.tuples(st.integers(0, 1000), st.sampled_from([1.0, 0.3, 4.0, 0.02, 0.0])), max_size=12

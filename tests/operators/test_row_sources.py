@@ -31,6 +31,7 @@ from perceptron_lab.operators.row_source import (
 from perceptron_lab.results import FloatArray, IntArray, Status
 from perceptron_lab.system import ConicSystem
 from tests.families import infeasible, planted
+from tests.repetitions import examples
 
 
 class Counting(RowSource):
@@ -184,7 +185,7 @@ def test_the_memory_of_a_pass_is_bounded() -> None:
     assert peak < rows.nbytes
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(data=st.data())
 def test_rows_come_in_the_order_asked_for(data: st.DataObject) -> None:
     array = np.arange(60.0).reshape(20, 3)

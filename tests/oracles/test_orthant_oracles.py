@@ -20,8 +20,9 @@ from perceptron_lab.oracles.orthant import (
     violated,
 )
 from perceptron_lab.results import FloatArray
+from tests.repetitions import examples
 
-PROPERTY = settings(deadline=None, max_examples=150, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 RECORDS = [MostViolated(), FirstViolated(), Cyclic(), Random()]
 
 scores_and_slack = st.tuples(

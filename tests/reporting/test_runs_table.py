@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.reporting.runs import REQUIRED, checked_runs, read_runs
+from tests.repetitions import examples
 from tests.reporting.made_runs import rows_of, write_folder
 
 
@@ -99,7 +100,7 @@ def test_nothing_but_the_store_is_read(runs: pd.DataFrame, tmp_path: Path) -> No
 
 
 @given(cut=st.integers(min_value=0, max_value=70_000))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_truncated_store_never_gains_or_alters_proofs(
     cut: int, runs: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from perceptron_lab.datasets.problem_files import read_system
 from perceptron_lab.datasets.row_files import NumpyRows
 from perceptron_lab.errors import DataError
+from tests.repetitions import examples
 from tests.robustness.mutations import mutated, outcome
 
 ROWS = np.random.default_rng(0).normal(size=(6, 3))
@@ -74,7 +75,7 @@ def blocks(path: Path) -> Iterator[tuple[slice, Any]]:
 
 
 @pytest.mark.parametrize("kind", SEEDS)
-@settings(max_examples=150)
+@settings(max_examples=examples(150, few=50))
 @given(data=st.data())
 def test_damaged_numbers(folder: Path, kind: str, data: st.DataObject) -> None:
     path = folder / f"damaged{kind}"
@@ -83,7 +84,7 @@ def test_damaged_numbers(folder: Path, kind: str, data: st.DataObject) -> None:
     assert message.startswith(f"{path}: ") or system.dimension > 0
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150, few=50))
 @given(content=DAMAGED[".npy"])
 def test_damaged_rows_that_are_read_block_by_block(folder: Path, content: bytes) -> None:
     path = folder / "damaged.npy"

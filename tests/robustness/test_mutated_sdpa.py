@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from perceptron_lab.datasets.sdpa import format_sdpa, parse_sdpa, read_sdpa
 from perceptron_lab.errors import DataError
 from tests.datasets.test_sdpa_reader import SPELLINGS
+from tests.repetitions import examples
 from tests.robustness.mutations import EXAMPLES, SHORT, bounded, mutated, outcome
 
 PROGRAMS = [
@@ -47,14 +48,14 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("sdpa") / "damaged.dat-s"
 
 
-@settings(max_examples=SHORT)
+@settings(max_examples=examples(SHORT, few=50))
 @given(content=mutated(SEEDS, PIECES))
 def test_damaged_programs(path: Path, content: bytes) -> None:
     check(content, path)
 
 
 @pytest.mark.slow
-@settings(max_examples=-(-EXAMPLES // 3))
+@settings(max_examples=examples(-(-EXAMPLES // 3)))
 @given(content=mutated(SEEDS, PIECES))
 def test_many_damaged_programs(path: Path, content: bytes) -> None:
     """A third of the examples that PLAB_FUZZ_EXAMPLES says (10000 by default)."""

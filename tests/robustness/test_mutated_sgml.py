@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from perceptron_lab.datasets.reuters_text import Document, read_documents
 from perceptron_lab.errors import DataError
 from tests.datasets.test_reuters_text import FILE, HEAD, STORY
+from tests.repetitions import examples
 from tests.robustness.mutations import EXAMPLES, SHORT, mutated, outcome
 
 BRIEF = (
@@ -89,14 +90,14 @@ def check(content: bytes) -> None:
     assert len(message) < 300
 
 
-@settings(max_examples=SHORT)
+@settings(max_examples=examples(SHORT, few=50))
 @given(content=mutated(SEEDS, PIECES))
 def test_damaged_stories(content: bytes) -> None:
     check(content)
 
 
 @pytest.mark.slow
-@settings(max_examples=-(-EXAMPLES // 3))
+@settings(max_examples=examples(-(-EXAMPLES // 3)))
 @given(content=mutated(SEEDS, PIECES))
 def test_many_damaged_stories(content: bytes) -> None:
     """A third of the examples that PLAB_FUZZ_EXAMPLES says (10000 by default)."""

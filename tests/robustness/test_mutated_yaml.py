@@ -14,6 +14,7 @@ from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.gallery import gallery
 from perceptron_lab.experiments.loader import checked_config, read_config
 from perceptron_lab.experiments.yaml_source import MOST_BYTES, parse, read_source
+from tests.repetitions import examples
 from tests.robustness.mutations import EXAMPLES, SHORT, bounded, mutated, outcome
 
 LAUGHS = b"a: &a [x, x]\n" + b"".join(
@@ -66,7 +67,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("yaml") / "damaged.yaml"
 
 
-@settings(max_examples=SHORT)
+@settings(max_examples=examples(SHORT, few=50))
 @given(content=mutated(SEEDS, PIECES))
 @example(content=LAUGHS)
 @example(content=MERGES)
@@ -75,7 +76,7 @@ def test_damaged_configurations(path: Path, content: bytes) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=-(-EXAMPLES // 3))
+@settings(max_examples=examples(-(-EXAMPLES // 3)))
 @given(content=mutated(SEEDS, PIECES))
 def test_many_damaged_configurations(path: Path, content: bytes) -> None:
     """A third of the examples that PLAB_FUZZ_EXAMPLES says (10000 by default)."""

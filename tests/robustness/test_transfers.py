@@ -21,6 +21,7 @@ from perceptron_lab.datasets.download import fetch
 from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError, DataError
 from tests.datasets.local_home import Answer, LocalHome, RawHome
+from tests.repetitions import examples
 
 CONTENT = b"1\n1\n2\n1.0\n" + b"0 1 1 1 1.0\n" * 1500
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -129,7 +130,7 @@ def test_a_connection_cut_anywhere(
     assert files(cache) == {}
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.integers(0, len(WHOLE) - 1), change=st.integers(1, 255))
 @example(at=len(WHOLE) - 1, change=1)
 def test_a_changed_byte_anywhere(

@@ -22,10 +22,11 @@ from perceptron_lab.operators.kernels import Linear
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Status
 from tests.families import feasible_of, infeasible_of, planted
+from tests.repetitions import examples
 from tests.theorems.courses import ready
 
 SINGLE, DOUBLE = PrimalDual(precision="single"), PrimalDual()
-PROPERTY = settings(deadline=None, max_examples=40, derandomize=True)
+PROPERTY = settings(deadline=None, max_examples=examples(40), derandomize=True)
 
 
 def of_margin(margin: float, seed: int, rows: int = 300) -> FloatArray:

@@ -36,6 +36,7 @@ from tests.experiments.made_stores import (
     make_planned,
     make_result,
 )
+from tests.repetitions import examples
 
 
 def stored_in(folder: Path, number: int = 0) -> Stored:
@@ -122,7 +123,7 @@ def test_a_cell_that_was_killed_keeps_its_partial_trace_and_nothing_else(tmp_pat
 
 
 @given(st.floats(allow_nan=False), st.integers(), st.text())
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_values_keep_every_digit(tmp_path: Path, real: float, count: int, text: str) -> None:
     values: dict[str, Any] = {
         "margin_lower": real,

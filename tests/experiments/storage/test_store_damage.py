@@ -17,6 +17,7 @@ from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.storage.store import Store
 from tests.experiments.made_stores import CONFIG, MACHINE, add, fill, make_planned, said_of
+from tests.repetitions import examples
 
 CELLS = range(3)
 
@@ -86,7 +87,7 @@ PLACES = st.integers(0, 4095) | st.integers(0, 2**30)
 
 
 @given(flips=st.lists(st.tuples(PLACES, st.integers(0, 7)), min_size=1, max_size=20))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_flipped_bits_never_make_another_row(
     flips: list[tuple[int, int]], whole: Whole, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -99,7 +100,7 @@ def test_flipped_bits_never_make_another_row(
 
 
 @given(cut=st.integers(0, 70_000))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_truncated_store_never_makes_another_row(
     cut: int, whole: Whole, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
