@@ -30,6 +30,10 @@ class NumericalError(PlabError, ArithmeticError):
     """An algorithm's own quantities left the range in which its step is defined."""
 
 
+class ArithmeticModeError(PlabError, ArithmeticError):
+    """The processor computes in a mode in which the proofs' error bounds do not hold."""
+
+
 class StoreError(PlabError):
     """Results that could not be written; what was stored before is intact."""
 

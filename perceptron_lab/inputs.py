@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.sparse_arrays import WITH_DATA, canonical, check_indices
 
 
 def checked_rows(rows: Any) -> FloatArray | sp.csr_array:
@@ -38,21 +39,19 @@ def matrix_of(rows: Any) -> FloatArray | sp.csr_array:
         )
     precision = data.dtype if data.dtype in (np.float32, np.float64) else np.float64
     if sp.issparse(rows):
-        return _canonical(sp.csr_array(cast("Any", rows), dtype=precision))
+        return _checked_sparse(rows, precision)
     dense: FloatArray = np.ascontiguousarray(data, dtype=precision)
     return dense
 
 
-def _canonical(data: sp.csr_array) -> sp.csr_array:
-    """Return a CSR array without repeated entries.
-
-    scipy would add them up in place when it needs to, and the arrays are the caller's.
-    """
-    if data.has_canonical_format:
-        return data
-    own = data.copy()
-    own.sum_duplicates()
-    return own
+def _checked_sparse(given: Any, precision: Any) -> sp.csr_array:
+    """Return a valid sparse array as CSR, without repeated entries; its indices are not trusted."""
+    check_indices(given)
+    try:
+        stored = given if given.format in WITH_DATA else given.tocoo()
+    except (ValueError, IndexError, TypeError) as error:
+        raise InputError(f"sparse rows in {given.format} format are not valid: {error}") from None
+    return canonical(stored.astype(precision, copy=False))
 
 
 def refuse_not_finite(data: FloatArray | sp.csr_array) -> None:
@@ -144,6 +143,8 @@ def check_kernel(matrix: FloatArray) -> None:
 
 def signs_of(labels: Any, count: int) -> FloatArray:
     """Return +1 for the larger of two labels, -1 for the other, shape ``(count,)``."""
+    if np.ma.is_masked(labels):
+        raise InputError("labels are a masked array with missing entries; fill or remove them")
     given = np.asarray(labels)
     if given.shape == (count, 1):
         given = given[:, 0]
@@ -151,10 +152,18 @@ def signs_of(labels: Any, count: int) -> FloatArray:
         raise InputError(
             f"{count} examples, but {given.size} labels of shape {given.shape}; give one each"
         )
-    missing = [label for label in given.tolist() if label is None or label != label]
+    missing = [label for label in given.tolist() if _is_missing(label)]
     if missing:
-        raise InputError(f"{len(missing)} labels are missing (None or NaN); give every one")
+        raise InputError(f"{len(missing)} labels are missing (None, NaN or NA); give every one")
     classes = np.unique(given)
     if len(classes) != 2:
         raise InputError(f"labels take {len(classes)} values {classes[:5]}; give two classes")
     return np.where(given == classes[1], 1.0, -1.0)
+
+
+def _is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, or pandas' NA, which is neither equal nor unequal."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True

@@ -17,7 +17,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "perceptron_lab"
 ROOT = PACKAGE.name
 LAYERS = [
-    ["errors", "registry", "facts", "goals", "results", "claims", "inputs"],
+    ["errors", "registry", "facts", "goals", "results", "claims", "inputs", "sparse_arrays"],
     ["compiled"],
     ["oracles"],
     ["cones", "operators"],

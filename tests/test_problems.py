@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab.cones.product import Product
+from perceptron_lab.datasets import problem_files
 from perceptron_lab.datasets.problem_files import FORMATS, read_system
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError, InputError
@@ -357,3 +360,57 @@ def test_one_unknown_one_row_and_more_unknowns_than_rows() -> None:
     point = np.linalg.pinv(np.asarray(wide.operator.data)) @ np.ones(3)
     assert wide.prove_point(point).feasible
     assert wide.prove_infeasible(np.ones(3)) is None
+
+
+@pytest.mark.parametrize(
+    "form", [ConicSystem.from_labelled, partial(ConicSystem.from_kernel, Rbf())]
+)
+def test_masked_labels_are_refused(form: Any) -> None:
+    labels = np.ma.array([1, -1, 1], mask=[False, False, True])
+    with pytest.raises(InputError, match="labels are a masked array with missing entries"):
+        form(np.eye(3), labels)
+    assert form(np.eye(3), np.ma.array([1, -1, 1], mask=False)).cone.size == 3
+
+
+def test_labels_that_pandas_misses_are_refused() -> None:
+    with pytest.raises(InputError, match="1 labels are missing"):
+        ConicSystem.from_labelled(np.eye(3), pd.Series([1, None, 0], dtype="Int64"))
+
+
+def bomb(path: Path, write: Any = np.savez_compressed) -> Path:
+    """A file of some kilobytes that says it holds 8 MB."""
+    ones = np.ones((1000, 1000))
+    write(path, sp.csr_array(ones) if write is sp.save_npz else ones)
+    assert path.stat().st_size < 200_000
+    return path
+
+
+@pytest.mark.parametrize("write", [np.savez_compressed, sp.save_npz])
+def test_an_archive_larger_than_memory_is_not_unpacked(
+    write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bomb(tmp_path / "bomb.npz", write)
+    monkeypatch.setattr(problem_files, "_machine_memory", lambda: 10_000_000)
+    tracemalloc.start()
+    with pytest.raises(DataError, match=r"bomb.npz: unpacked it takes .* save the rows as .npy"):
+        solve(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
+    monkeypatch.undo()
+    assert as_system(path).cone.size == 1000
+
+
+@pytest.mark.parametrize("kind", [".npz", ".csv", ".dat-s", ".npy"])
+def test_too_little_memory_is_an_error_of_the_data(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def starved(*_: object) -> None:
+        raise MemoryError
+
+    path = tmp_path / f"rows{kind}"
+    path.write_bytes(b"1,2\n")
+    monkeypatch.setattr(problem_files, "read_sdpa", starved)
+    monkeypatch.setattr(problem_files, "_READERS", dict.fromkeys(problem_files._READERS, starved))
+    with pytest.raises(DataError, match=f"rows{kind}: its numbers take more memory than there is"):
+        solve(path)

@@ -19,6 +19,7 @@ import math
 import numpy as np
 import scipy.linalg
 
+from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
@@ -40,6 +41,7 @@ def lowest_eigenvalue_bound(matrix: FloatArray) -> float:
     matrix
         A, exactly symmetric and finite, shape ``(n, n)``.
     """
+    require_ieee_mode()
     if not np.isfinite(matrix).all() or not np.array_equal(matrix, matrix.T):
         return -math.inf
     n = len(matrix)

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
@@ -78,6 +79,7 @@ def prove_point(
     unit_rows
         Whether the margin is that of the rows divided by their norms.
     """
+    require_ieee_mode()
     if operator.scale is not None:
         raise ValueError("proofs are on the original data: the operator must have no scale")
     ray = normalised(point)

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.automorphisms import (
     Block,
     RowsBlock,
@@ -101,6 +102,7 @@ def prove_infeasible(
     weights
         Flat, shape ``(size,)``.
     """
+    require_ieee_mode()
     if operator.scale is not None:
         raise ValueError("proofs are on the original data: the operator must have no scale")
     ray = normalised(weights) if weights.shape == (cone.size,) else None

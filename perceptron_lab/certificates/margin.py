@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.feasibility import kernel_square
 from perceptron_lab.certificates.rounding import (
@@ -52,6 +53,7 @@ def prove_weights(
     unit_rows
         Whether the margin is that of the rows divided by their norms.
     """
+    require_ieee_mode()
     if operator.scale is not None:
         raise ValueError("proofs are on the original data: the operator must have no scale")
     ray = normalised(weights) if weights.shape == (cone.size,) else None

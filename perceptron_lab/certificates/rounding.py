@@ -25,6 +25,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.compiled.absolute_products import (
     add_combination,
     add_combination_reference,
@@ -100,6 +101,7 @@ def product_with_radius(matrix: Data, vector: FloatArray) -> tuple[FloatArray, F
 
     r is the bound above for |M||v|, with k the number of terms of a row.
     """
+    require_ieee_mode()
     product, sizes = np.empty(matrix.shape[0]), np.empty(matrix.shape[0])
     if isinstance(matrix, sp.csr_array):
         for at, some in blocks(matrix):
@@ -117,6 +119,7 @@ def combination_with_radius(weights: FloatArray, matrix: Data) -> tuple[FloatArr
     The bound is that of :func:`product_with_radius`; it holds for sums in any order, so also for
     those of a few rows at a time.
     """
+    require_ieee_mode()
     product, sizes = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     for at, rows in weighted_blocks(weights, matrix):

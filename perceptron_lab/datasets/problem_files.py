@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,19 +101,28 @@ def read_system(path: Path, labels: str | None = None, *, memory: int | None = N
             f"{path}: a {kind} file is read as a whole; leave the memory out, or give its rows as "
             f"{' or '.join(_STREAMED)}"
         )
-    if kind == ".dat-s":
-        return homogenised(read_sdpa(path))
     try:
-        if kind == ".parquet":
-            return _parquet(path, labels, memory or MEMORY)
-        if memory is not None:
-            return _numpy(path, labels, memory)
-        contents = _contents(path, kind, labels)
-        if contents.labels is None:
-            return ConicSystem.from_rows(contents.rows)
-        return ConicSystem.from_labelled(contents.rows, contents.labels)
+        return _system(path, kind, labels, memory)
     except InputError as error:
         raise DataError(f"{path}: {error}") from None
+    except MemoryError:
+        raise DataError(
+            f"{path}: its numbers take more memory than there is; save rows as .npy or .parquet, "
+            "which can be read block by block, or use a larger machine"
+        ) from None
+
+
+def _system(path: Path, kind: str, labels: str | None, memory: int | None) -> ConicSystem:
+    if kind == ".dat-s":
+        return homogenised(read_sdpa(path))
+    if kind == ".parquet":
+        return _parquet(path, labels, memory or MEMORY)
+    if memory is not None:
+        return _numpy(path, labels, memory)
+    contents = _contents(path, kind, labels)
+    if contents.labels is None:
+        return ConicSystem.from_rows(contents.rows)
+    return ConicSystem.from_labelled(contents.rows, contents.labels)
 
 
 def _parquet(path: Path, labels: str | None, memory: int) -> ConicSystem:
@@ -260,6 +270,7 @@ def _array(path: Path, labels: str | None) -> Contents:
 def _archive(path: Path, labels: str | None) -> Contents:
     with path.open("rb") as file, ZipFile(file) as archive:
         names = {name.removesuffix(".npy") for name in archive.namelist()}
+        _check_unpacked(sum(entry.file_size for entry in archive.infolist()))
     if {"format", "shape", "data"} <= names:
         return Contents(sp.load_npz(path))
     with np.load(path, allow_pickle=False) as arrays:
@@ -271,6 +282,26 @@ def _archive(path: Path, labels: str | None) -> Contents:
         f"it holds the arrays {', '.join(sorted(names)) or '(none)'}; give one (the rows), or X "
         "and y (examples and labels)"
     )
+
+
+def _check_unpacked(size: int) -> None:
+    """Refuse an archive that says it holds more than half of this machine's memory.
+
+    No more than an archive says is ever unpacked of it.
+    """
+    allowed = _machine_memory() // 2
+    if size > allowed > 0:
+        raise InputError(
+            f"unpacked it takes {size / 2**30:.3g} GiB, and {allowed / 2**30:.3g} GiB are allowed "
+            "on this machine (half of its memory); save the rows as .npy, which is not unpacked"
+        )
+
+
+def _machine_memory() -> int:
+    """Return the bytes of memory of this machine, 0 where the system does not tell."""
+    if not hasattr(os, "sysconf"):
+        return 0
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _svmlight(path: Path, labels: str | None) -> Contents:
