@@ -15,7 +15,7 @@ from perceptron_lab.compiled import minimum_norm
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point, minimum_norm_point_reference
 from perceptron_lab.results import FloatArray
 from tests.families import infeasible, planted
-from tests.repetitions import examples
+from tests.repetitions import examples, repeated
 
 PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 COMPILED = [
@@ -89,14 +89,14 @@ def test_dependent_repeated_and_zero_rows_are_no_trouble(rows: FloatArray) -> No
         assert np.abs(point).max() <= 1e-12  # a zero row
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", repeated(range(20), kept=2))
 def test_planted_margins_are_found(seed: int) -> None:
     rows, centre = planted(6, 60, 0.01, np.random.default_rng(seed))
     point = check_optimal(rows)
     assert point == pytest.approx(0.01 * centre, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", repeated(range(20), kept=2))
 def test_hulls_that_hold_the_origin_have_least_norm_0(seed: int) -> None:
     rows = infeasible(5, 25, np.random.default_rng(seed))
     point = check_optimal(rows / np.linalg.norm(rows, axis=1)[:, None])
@@ -135,7 +135,7 @@ def test_norms_fall_turn_by_turn() -> None:
     assert all(after < before for before, after in pairwise(norms))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_the_same_rows_give_the_same_bits(seed: int) -> None:
     rows = unit(80, 9, seed)
     one, two = (minimum_norm_point(rows, 500) for _ in range(2))

@@ -21,7 +21,7 @@ from tests.cones.sample_cones import (
     random_weights,
     weight_eigenvalues,
 )
-from tests.repetitions import examples
+from tests.repetitions import examples, repeated
 
 PROPERTY = settings(deadline=None, max_examples=examples(80), derandomize=True)
 every_cone = pytest.mark.parametrize("cone", WHOLE.values(), ids=WHOLE)
@@ -178,7 +178,7 @@ def test_known_projections() -> None:
     np.testing.assert_allclose(inside, [0.06, 0.08, 1.0])
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_a_pattern_gets_the_entries_of_the_whole_matrix(seed: int) -> None:
     pattern, whole = arrow(5), complete(5)
     scores = np.random.default_rng(seed).standard_normal(pattern.size)

@@ -17,6 +17,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Status
 from tests.conformance.systems import ALGORITHMS, DENSE_ONLY, ROWS_ONLY
 from tests.families import cones, infeasible, planted, planted_conic
+from tests.repetitions import repeated
 from tests.theorems.courses import first_claim, ready, walk
 
 ADDITIVE = [
@@ -67,7 +68,7 @@ def data_of(feasible: bool, seed: int) -> FloatArray:
 
 @pytest.mark.parametrize("feasible", [True, False])
 @pytest.mark.parametrize("algorithm", ADDITIVE)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_the_linear_kernel_takes_the_same_course_as_its_rows(
     seed: int, algorithm: str, feasible: bool
 ) -> None:
@@ -91,7 +92,7 @@ def test_the_linear_kernel_takes_the_same_course_as_its_rows(
 
 
 @pytest.mark.parametrize("algorithm", ADDITIVE)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_the_linear_kernel_has_the_same_answer_and_proof(seed: int, algorithm: str) -> None:
     rows = data_of(True, seed)
     plain = solve(rows, algorithm)
@@ -106,7 +107,7 @@ def test_the_linear_kernel_has_the_same_answer_and_proof(seed: int, algorithm: s
 
 
 @pytest.mark.parametrize("algorithm", IN_COORDINATES)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_the_others_run_on_it_through_coordinates_and_are_proved(seed: int, algorithm: str) -> None:
     rows = data_of(True, seed)
     system = ConicSystem.from_kernel(Linear(), *signed(rows, seed))
@@ -121,7 +122,7 @@ def test_the_others_run_on_it_through_coordinates_and_are_proved(seed: int, algo
 
 
 @pytest.mark.parametrize("algorithm", ["space-dilation", "ellipsoid"])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_deterministic_algorithms_do_not_see_the_choice_of_coordinates(
     seed: int, algorithm: str
 ) -> None:
@@ -146,7 +147,7 @@ def test_a_kernel_matrix_stands_for_its_kernel(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", [*ADDITIVE, "space-dilation", "ellipsoid"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_deterministic_algorithms_turn_with_the_space(seed: int, algorithm: str) -> None:
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
@@ -181,7 +182,7 @@ def test_so_do_their_courses_on_cones(seed: int, kind: str, algorithm: str) -> N
 
 
 @pytest.mark.parametrize("algorithm", ["relaxed-perceptron", "rescaled-perceptron", "winnow"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_the_others_are_proved_in_a_turned_space(seed: int, algorithm: str) -> None:
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
@@ -194,7 +195,7 @@ def test_the_others_are_proved_in_a_turned_space(seed: int, algorithm: str) -> N
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_powers_of_two_change_no_bit(seed: int, algorithm: str) -> None:
     """Rows are seen through their norms; these scales commute with every rounding."""
     rows = data_of(True, seed)
@@ -205,7 +206,7 @@ def test_powers_of_two_change_no_bit(seed: int, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", [*ADDITIVE, *IN_COORDINATES])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_lengths_of_rows_do_not_matter(seed: int, algorithm: str) -> None:
     rows = data_of(True, seed)
     scales = np.random.default_rng(seed).uniform(1e-6, 1e6, (30, 1))
@@ -260,7 +261,7 @@ def test_permuting_or_repeating_rows_keeps_the_answer(seed: int, algorithm: str)
 
 @pytest.mark.parametrize("feasible", [True, False])
 @pytest.mark.parametrize("algorithm", FROM_THE_CENTRE)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_from_the_centre_the_order_of_the_rows_does_not_matter(
     seed: int, algorithm: str, feasible: bool
 ) -> None:
@@ -280,7 +281,7 @@ def test_from_the_centre_the_order_of_the_rows_does_not_matter(
 
 
 @pytest.mark.parametrize("algorithm", [*FROM_ZERO, "von-neumann"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_the_most_violated_row_is_the_same_when_all_rows_come_twice(
     seed: int, algorithm: str
 ) -> None:

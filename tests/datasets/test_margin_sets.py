@@ -24,7 +24,7 @@ from perceptron_lab.oracles.orthant import Cyclic
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin
-from tests.repetitions import examples
+from tests.repetitions import examples, repeated
 
 EACH: list[dict[str, Any]] = [
     {"family": "exact", "dimension": 6, "rows": 30, "margin": 0.02},
@@ -160,7 +160,7 @@ def test_convex_combination_is_zero(dimension: int, more: int, seed: int) -> Non
     assert np.linalg.norm(made.rows, axis=1) == pytest.approx(1.0, abs=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_convex_combination_is_proved_to_be_infeasible(seed: int) -> None:
     record = make(family="convex-combination", dimension=10, rows=40)
     made = record.generate(seed)

@@ -21,13 +21,14 @@ from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
 from perceptron_lab.errors import DataError
 from perceptron_lab.results import Result, Status
 from tests.ellipsoids.two_class_sets import Classes, overlapping, separable
+from tests.repetitions import repeated
 
 
 def again(classes: Classes, arrays: dict[str, Any], **more: Any) -> ProvedSeparation:
     return prove_separation(*classes, arrays, **{"whiten": True, "negligible": 1e-6} | more)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 @pytest.mark.parametrize("whiten", [True, False])
 @pytest.mark.parametrize("dimension", [2, 4])
 def test_a_separating_ellipsoid(seed: int, whiten: bool, dimension: int) -> None:

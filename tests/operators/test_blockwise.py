@@ -18,6 +18,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import infeasible, planted
+from tests.repetitions import repeated
 
 
 @pytest.fixture(params=[1, 7, 64, 10_000])
@@ -43,7 +44,7 @@ def test_products_are_those_of_the_converted_data(precision, shape):
 
 
 @pytest.mark.usefixtures("entries")
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_the_radius_holds_for_single_precision_data(seed):
     rng = np.random.default_rng(seed)
     data = (rng.standard_normal((12, 30)) * 10.0 ** rng.integers(-8, 8, (12, 30))).astype("f4")
@@ -56,7 +57,7 @@ def test_the_radius_holds_for_single_precision_data(seed):
 
 @pytest.mark.usefixtures("entries")
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_the_radius_holds_for_combinations(seed, precision):
     rng = np.random.default_rng(seed)
     data = (rng.standard_normal((30, 5)) * 10.0 ** rng.integers(-8, 8, (30, 5))).astype(precision)
@@ -75,7 +76,7 @@ def test_prices_of_single_precision_rows_are_close_and_scaled():
     assert prices == pytest.approx(operator.scores(point), rel=1e-4, abs=1e-5 * np.abs(point).max())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 @pytest.mark.parametrize("algorithm", ["auto", "perceptron", "mirror-prox", "ellipsoid"])
 def test_the_answer_is_proved_on_the_single_precision_data(algorithm, seed):
     rng = np.random.default_rng(seed)

@@ -12,9 +12,10 @@ from perceptron_lab.peers.svc import Svc
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin, infeasible, planted
+from tests.repetitions import repeated
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_the_machine_finds_the_largest_margin(seed):
     rows = planted(5, 40, 0.05, np.random.default_rng(seed))[0]
     result = solve(rows, Svc(tolerance=1e-6))

@@ -11,11 +11,12 @@ from perceptron_lab.operators.kernels import Linear, Rbf
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin, infeasible, planted, planted_pencil
+from tests.repetitions import repeated
 
 SEEDS = range(20)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 @pytest.mark.parametrize("margin", [1e-2, 1e-4, 1e-6, 1e-8, 1e-10])
 def test_margins_of_every_size_are_found(margin, seed):
     rng = np.random.default_rng(seed)
@@ -26,7 +27,7 @@ def test_margins_of_every_size_are_found(margin, seed):
     assert (rows @ result.point > 0).all()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_infeasible_rows_are_proved_infeasible(seed):
     rng = np.random.default_rng(seed)
     rows = infeasible(2 + seed, 60 + 10 * seed, rng)
@@ -38,7 +39,7 @@ def test_infeasible_rows_are_proved_infeasible(seed):
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 1.5, 1.9, 2.1, 2.5, 4.0])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_gaussian_rows_on_both_sides_of_the_critical_number(factor, seed):
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((int(30 * factor), 30))
@@ -56,7 +57,7 @@ def test_large_sets_are_priced_a_few_times_only():
     assert result.products <= 20
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_sparse_rows_kernels_and_labels(seed):
     rng = np.random.default_rng(seed)
     rows = planted(6, 50, 0.02, rng)[0]
@@ -69,7 +70,7 @@ def test_sparse_rows_kernels_and_labels(seed):
     assert solve(xor, "auto").status is Status.FEASIBLE
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_cones(seed):
     system = planted_pencil(5, 4, 0.05, np.random.default_rng(seed))[0]
     assert solve(system, "auto", seed=seed).status is Status.FEASIBLE

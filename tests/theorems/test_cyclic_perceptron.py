@@ -14,18 +14,19 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Status
 from tests.families import cones, feasible_of, infeasible_of, planted, planted_conic
+from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, check_bound, first_claim, ready
 
 ALGORITHM = CyclicPerceptron()
 
 
 @pytest.mark.parametrize("kind", ["rows", "linear Gram", "rbf Gram", "polynomial Gram"])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_updates_stay_within_novikoffs_bound(seed: int, kind: str) -> None:
     check_bound(ALGORITHM, kind, seed)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_rows_of_any_lengths_as_given_stay_within_theirs(seed: int) -> None:
     """Not seen through their norms: (L / rho)^2 with the largest norm L."""
     rng = np.random.default_rng(seed)
@@ -51,7 +52,7 @@ def plain(rows: FloatArray) -> tuple[FloatArray, int, int]:
     return point, updates, seen
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_the_course_and_its_cost_are_those_of_the_plain_loop(seed: int) -> None:
     rows = planted(5, 40, 0.05, np.random.default_rng(seed))[0]
     system = ready(ALGORITHM, ConicSystem.from_rows(rows * np.linspace(0.1, 10, 40)[:, None]))
@@ -67,7 +68,7 @@ def test_the_course_and_its_cost_are_those_of_the_plain_loop(seed: int) -> None:
     assert state.weights @ rows == pytest.approx(point, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_the_course_does_not_depend_on_how_it_is_cut_into_steps(seed: int) -> None:
     system = ConicSystem.from_rows(planted(5, 40, 0.02, np.random.default_rng(seed))[0])
     whole = first_claim(ALGORITHM, ready(ALGORITHM, system), 10**6)[0]
@@ -81,7 +82,7 @@ def test_the_course_does_not_depend_on_how_it_is_cut_into_steps(seed: int) -> No
 
 
 @pytest.mark.parametrize("kind", ["rows", "linear Gram", "polynomial Gram"])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_weights_bound_the_margin_where_there_is_none(seed: int, kind: str) -> None:
     """norm(A w) / <e, w> <= 1 / sqrt(updates), as norm(x)^2 <= updates."""
     system = infeasible_of(kind, seed).system

@@ -24,6 +24,7 @@ from tests.families import (
     planted,
     planted_conic,
 )
+from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, ready
 
 ALGORITHM = MinimumNormPoint()
@@ -52,7 +53,7 @@ def rounds(
 
 @pytest.mark.parametrize("algorithm", [ALGORITHM, GRADUAL], ids=repr)
 @pytest.mark.parametrize("kind", ROWS)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_the_margin_and_its_point_are_found(
     seed: int, kind: str, algorithm: MinimumNormPoint
 ) -> None:
@@ -68,7 +69,7 @@ def test_the_margin_and_its_point_are_found(
 
 
 @pytest.mark.parametrize("margin", [10.0**-k for k in range(2, 13)])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_small_margins_are_separated_in_a_few_rounds(seed: int, margin: float) -> None:
     """Below 1e-8 by the equations of the carrying rows; epsilon does not come in between."""
     rows = planted(10, 400, margin, np.random.default_rng(seed))[0]
@@ -80,7 +81,7 @@ def test_small_margins_are_separated_in_a_few_rounds(seed: int, margin: float) -
 
 @pytest.mark.parametrize("algorithm", [ALGORITHM, GRADUAL], ids=repr)
 @pytest.mark.parametrize("kind", ["rows", "linear Gram", "polynomial Gram"])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_weights_prove_that_there_is_no_margin(
     seed: int, kind: str, algorithm: MinimumNormPoint
 ) -> None:
@@ -93,7 +94,7 @@ def test_weights_prove_that_there_is_no_margin(
     assert result.weights.min() >= 0
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_an_epsilon_below_rounding_ends_with_what_can_be_proved(seed: int) -> None:
     rows = infeasible(5, 25, np.random.default_rng(seed))
     result = solve(rows, MinimumNormPoint(epsilon=1e-300), budget=Budget(updates=100))
@@ -128,7 +129,7 @@ def many_rows(feasible: bool, seed: int) -> FloatArray:
 
 
 @pytest.mark.parametrize("feasible", [True, False])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_norms_fall_to_the_least_of_all_and_points_are_what_the_weights_say(
     seed: int, feasible: bool
 ) -> None:
@@ -150,7 +151,7 @@ def test_norms_fall_to_the_least_of_all_and_points_are_what_the_weights_say(
     assert isinstance(claims[-1], FeasiblePoint if feasible else MarginBelow)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_a_round_costs_one_product_and_they_are_few(seed: int) -> None:
     rows = many_rows(True, seed)
     result = solve(rows, ALGORITHM)

@@ -9,13 +9,14 @@ from perceptron_lab.oracles.orthant import Cyclic, FirstViolated, MostViolated, 
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin, planted, planted_pencil
+from tests.repetitions import repeated
 
 SEEDS = range(20)
 ORACLES = [MostViolated(), FirstViolated(), Cyclic(), Random()]
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda o: type(o).__name__)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_normalised_updates_stay_within_the_bound(seed, oracle):
     rng = np.random.default_rng(seed)
     rows, _ = planted(rng.integers(2, 8), 30, 0.05, rng)
@@ -27,7 +28,7 @@ def test_normalised_updates_stay_within_the_bound(seed, oracle):
     assert result.updates <= result.bound.value
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_classical_updates_stay_within_the_bound(seed):
     rng = np.random.default_rng(seed)
     unit, z = planted(4, 25, 0.1, rng)
@@ -72,7 +73,7 @@ def test_rows_orthonormal_to_rounding_are_decided_all_the_same(dimension):
     assert result.margin_lower >= 0
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_norm_and_inner_product_grow_as_in_the_proof(seed):
     rng = np.random.default_rng(seed)
     rows, z = planted(6, 40, 0.02, rng)
@@ -91,7 +92,7 @@ def test_norm_and_inner_product_grow_as_in_the_proof(seed):
         pytest.fail("no separator within 1 / rho^2 updates")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_bound_holds_on_products_of_a_matrix_block_and_rows(seed):
     rng = np.random.default_rng(seed)
     system, z = planted_pencil(5, 4, 0.5, rng)
@@ -103,7 +104,7 @@ def test_bound_holds_on_products_of_a_matrix_block_and_rows(seed):
     assert classical.value == pytest.approx(Perceptron().bound(facts).value)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_weights_bracket_the_margin(seed):
     rng = np.random.default_rng(seed)
     rows, _ = planted(5, 30, 0.1, rng)

@@ -25,6 +25,7 @@ from tests.families import (
     infeasible_of,
     planted,
 )
+from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, check_bound, check_certificate_bound, ready, walk
 
 CONSTANT, ADAPTIVE = PrimalDual(steps="constant"), PrimalDual()
@@ -52,13 +53,13 @@ def reflected(dimension: int, rows: int, factor: float, seed: int) -> FloatArray
 
 
 @pytest.mark.parametrize("kind", FEASIBLE)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_iterations_stay_within_the_bound(seed: int, kind: str) -> None:
     check_bound(CONSTANT, kind, seed)
 
 
 @pytest.mark.parametrize("kind", INFEASIBLE)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_certificates_come_within_the_bound(seed: int, kind: str) -> None:
     check_certificate_bound(CONSTANT, kind, seed, 0.003)
 
@@ -84,7 +85,7 @@ def unstopped(algorithm: PrimalDual, system: ConicSystem, most: int) -> Iterator
 
 
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_the_gap_of_the_averages_is_within_the_theorem_at_every_iteration(
     seed: int, kind: tuple[str, str]
 ) -> None:
@@ -195,7 +196,7 @@ def test_accumulated_scores_are_the_prox_steps_written_out(
 
 
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_steps_are_never_shorter_than_the_guaranteed_one(seed: int, kind: tuple[str, str]) -> None:
     system = known_system(kind, seed)
     before = 0.0
@@ -207,7 +208,7 @@ def test_steps_are_never_shorter_than_the_guaranteed_one(seed: int, kind: tuple[
 
 
 @pytest.mark.parametrize("kind", FEASIBLE)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_adaptive_steps_separate_and_never_take_much_longer(seed: int, kind: str) -> None:
     system = feasible_of(kind, seed, 0.003).system
     adaptive, constant = (solve(system, algorithm) for algorithm in (ADAPTIVE, CONSTANT))
@@ -217,7 +218,7 @@ def test_adaptive_steps_separate_and_never_take_much_longer(seed: int, kind: str
 
 
 @pytest.mark.parametrize("kind", INFEASIBLE)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_adaptive_steps_bound_the_margin_where_there_is_none(seed: int, kind: str) -> None:
     result = solve(infeasible_of(kind, seed).system, ADAPTIVE, goal={"margin_upper": 1e-4})
     assert result.status in (Status.MARGIN_BOUNDED, Status.INFEASIBLE)
@@ -233,7 +234,7 @@ def test_reflected_rows_take_some_dozens_of_iterations(seed: int) -> None:
     assert result.updates <= 80
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_adaptive_steps_save_most_of_the_iterations(seed: int) -> None:
     rows = reflected(20, 1000, 0.1, seed)
     adaptive, constant = (solve(rows, algorithm) for algorithm in (ADAPTIVE, CONSTANT))
@@ -265,7 +266,7 @@ def claims_of(algorithm: PrimalDual, system: ConicSystem, most: int) -> list[Any
     return claims
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_the_last_iterate_is_claimed_where_it_separates_before_the_average(seed: int) -> None:
     rows = reflected(10, 300, 0.3, seed)
     system = ready(CONSTANT, ConicSystem.from_rows(rows))
@@ -282,7 +283,7 @@ def test_the_last_iterate_is_claimed_where_it_separates_before_the_average(seed:
     assert not all(last)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_the_last_weights_are_claimed_too(seed: int) -> None:
     system = ready(CONSTANT, infeasible_of("rows", seed).system, 0.01)
     claims = claims_of(CONSTANT, system, 3000)

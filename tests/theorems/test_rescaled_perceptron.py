@@ -15,6 +15,7 @@ from perceptron_lab.operators.rescaled import RescaledRows
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin, planted
+from tests.repetitions import repeated
 
 SEEDS = range(20)
 
@@ -40,7 +41,7 @@ def relaxed_direction(rows, sigma, rng):
     return claim.point
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_lemma_4_3_bounds_every_change_of_the_margin(seed):
     """Case 2 where x'z >= theta, case 1 always; Lemma 3.3 is the case rho = sigma = 1/(32n)."""
     rng = np.random.default_rng(seed)
@@ -69,7 +70,7 @@ def test_lemma_3_3_case_2_happens_often_enough():
 
 
 @pytest.mark.parametrize("nu", [0.5, 1.0, 10.0, 1000.0])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_lemma_3_5_along_the_centre(seed, nu):
     rng = np.random.default_rng(seed)
     margin = 0.01
@@ -105,7 +106,7 @@ def test_convergence_condition_4_17_holds_for_the_proved_presets_only():
     assert RescaledPerceptron(preset="practical").drift(50)[0] <= 0
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_updates_stay_within_the_bound_of_theorem_4_4(seed):
     rng = np.random.default_rng(seed)
     rows, _ = planted(3, 20, 1e-4, rng)
@@ -126,7 +127,7 @@ def test_bound_is_novikoffs_for_large_margins_and_absent_without_a_theorem():
     assert "nu" in RescaledPerceptron(preset="thesis", nu=2.0).bound(facts(1e-6)).reason
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_phases_follow_the_algorithm(seed):
     rng = np.random.default_rng(seed)
     n = 5
@@ -149,7 +150,7 @@ def test_phases_follow_the_algorithm(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("margin", [1e-5, 1e-7, 1e-9])
+@pytest.mark.parametrize("margin", repeated([1e-7, 1e-5, 1e-9], kept=1))
 def test_rescaling_solves_what_the_perceptron_cannot(margin):
     rows, _ = planted(50, 400, margin, np.random.default_rng(50))
     budget = Budget(updates=250_000, seconds=100.0)
@@ -161,7 +162,7 @@ def test_rescaling_solves_what_the_perceptron_cannot(margin):
     assert plain.margin_lower < 0 < margin <= plain.margin_upper
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_sparse_rows_take_the_same_path_as_dense_ones(seed):
     rows, _ = planted(6, 40, 1e-4, np.random.default_rng(seed))
     dense = solve(rows, RescaledPerceptron(), seed=seed)

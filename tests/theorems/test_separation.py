@@ -12,6 +12,7 @@ from perceptron_lab.errors import NumericalError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from tests.families import infeasible, planted
+from tests.repetitions import repeated
 
 
 def of(rows: FloatArray) -> Separation:
@@ -29,7 +30,7 @@ def pairs(dimension: int, margin: float, rng: np.random.Generator) -> FloatArray
     return unit(np.vstack([others, -others]) + margin * centre)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 @pytest.mark.parametrize("margin", [1e-2, 1e-4, 1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
 def test_pairs_of_any_margin_are_separated(margin: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -39,7 +40,7 @@ def test_pairs_of_any_margin_are_separated(margin: float, seed: int) -> None:
     assert (rows @ point).min() > 0.0
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_well_conditioned_rows_of_tiny_margin_are_drawn_out(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = pairs(10, 1e-9, rng)
@@ -53,7 +54,7 @@ def test_well_conditioned_rows_of_tiny_margin_are_drawn_out(seed: int) -> None:
     assert any("drawn out" in event for event in search.events)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_ill_conditioned_rows_are_whitened(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = unit(planted(12, 400, 0.05, rng)[0] * 10.0 ** -np.arange(0.0, 9.0, 0.75))
@@ -63,7 +64,7 @@ def test_ill_conditioned_rows_are_whitened(seed: int) -> None:
     assert (rows @ point).min() > 0.0
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_a_hull_with_0_in_it_yields_weights(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = unit(infeasible(6, 80, rng))
@@ -76,7 +77,7 @@ def test_a_hull_with_0_in_it_yields_weights(seed: int) -> None:
 
 
 @pytest.mark.parametrize("margin", [1e-3, 1e-9])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_rows_join_and_are_separated_with_the_others(seed: int, margin: float) -> None:
     rng = np.random.default_rng(seed)
     rows = planted(8, 600, margin, rng)[0]
@@ -112,7 +113,7 @@ def test_what_is_beyond_doubles_is_said_to_be() -> None:
         of(np.vstack([rows, -rows[:1]])).separate(rng, -1.0)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_scores_are_equal_where_they_can_be(seed: int) -> None:
     rows = np.random.default_rng(seed).standard_normal((4, 7))
     np.testing.assert_allclose(rows @ equal_scores(rows), 1.0, rtol=1e-12)

@@ -34,6 +34,7 @@ from tests.families import (
     infeasible_of,
     planted,
 )
+from tests.repetitions import repeated
 from tests.theorems.courses import (
     SEEDS,
     check_bound,
@@ -48,7 +49,7 @@ KINDS = [("feasible", kind) for kind in FEASIBLE] + [("infeasible", kind) for ki
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda a: type(a).__name__)
 @pytest.mark.parametrize("kind", FEASIBLE)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_iterations_stay_within_the_bound(
     seed: int, kind: str, algorithm: SmoothedPerceptron
 ) -> None:
@@ -61,7 +62,7 @@ def test_iterations_stay_within_the_bound(
     ids=repr,
 )
 @pytest.mark.parametrize("kind", INFEASIBLE)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_certificates_come_within_the_bound(
     seed: int, kind: str, algorithm: SmoothedVonNeumann
 ) -> None:
@@ -178,7 +179,7 @@ def test_what_the_state_carries_along_is_what_it_says(
 
 
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_the_constants_bound_what_they_are_said_to_bound(seed: int, kind: tuple[str, str]) -> None:
     """norm(A p)^2 <= lambda norm(p)^2: for the entropy the 1-norm of the eigenvalues of p, for the
     Euclidean prox-function their 2-norm."""
@@ -281,7 +282,7 @@ def calls_of(
 
 @pytest.mark.parametrize("gamma", [1.5, 10.0])
 @pytest.mark.parametrize("kind", FEASIBLE)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_calls_and_iterations_stay_within_theorem_4_where_a_separator_exists(
     seed: int, kind: str, gamma: float
 ) -> None:
@@ -296,7 +297,7 @@ def test_calls_and_iterations_stay_within_theorem_4_where_a_separator_exists(
 
 
 @pytest.mark.parametrize("gamma", [1.5, 2.0, 10.0])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_calls_and_iterations_stay_within_theorem_4_where_none_exists(
     seed: int, gamma: float
 ) -> None:
@@ -320,7 +321,7 @@ def test_calls_and_iterations_stay_within_theorem_4_where_none_exists(
 
 
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_every_call_begins_around_the_last_answer_and_is_gamma_times_as_accurate(
     seed: int, kind: tuple[str, str]
 ) -> None:

@@ -13,6 +13,7 @@ from perceptron_lab.algorithms.von_neumann import VonNeumann
 from perceptron_lab.claims import MarginBelow
 from perceptron_lab.results import Status
 from tests.families import FEASIBLE, INFEASIBLE, feasible_of, infeasible, infeasible_of
+from tests.repetitions import repeated
 from tests.theorems.courses import (
     SEEDS,
     check_bound,
@@ -26,19 +27,19 @@ ALGORITHM = VonNeumann()
 
 
 @pytest.mark.parametrize("kind", FEASIBLE)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_updates_stay_within_the_bound(seed: int, kind: str) -> None:
     check_bound(ALGORITHM, kind, seed)
 
 
 @pytest.mark.parametrize("kind", INFEASIBLE)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_certificates_come_within_the_bound(seed: int, kind: str) -> None:
     check_certificate_bound(ALGORITHM, kind, seed, 0.003)
 
 
 @pytest.mark.parametrize("kind", FEASIBLE + INFEASIBLE)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
 def test_the_norm_never_grows_and_its_inverse_square_grows_by_one_over_l_squared(
     seed: int, kind: str
 ) -> None:
@@ -53,7 +54,7 @@ def test_the_norm_never_grows_and_its_inverse_square_grows_by_one_over_l_squared
 
 
 @pytest.mark.parametrize("kind", FEASIBLE)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_each_step_is_the_best_on_its_segment(seed: int, kind: str) -> None:
     system = ready(ALGORITHM, feasible_of(kind, seed).system)
     points = [state.point.copy() for state in walk(ALGORITHM, system, 20)]
@@ -67,7 +68,7 @@ def test_each_step_is_the_best_on_its_segment(seed: int, kind: str) -> None:
         assert system.norm(after) <= best * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_it_ends_with_the_first_point_that_separates(seed: int) -> None:
     """The exit on feasible data that the paper does not print."""
     system = ready(ALGORITHM, feasible_of("rows", seed).system)

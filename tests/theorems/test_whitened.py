@@ -24,6 +24,7 @@ from tests.families import (
     infeasible_of,
     planted,
 )
+from tests.repetitions import repeated
 from tests.theorems.courses import ready
 
 RNG = np.random.default_rng
@@ -48,7 +49,7 @@ def raw(rows: FloatArray) -> ConicSystem:
 # --- ill-conditioning ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 @pytest.mark.parametrize("margin", [1e-4, 1e-6])
 def test_a_thin_cone_takes_few_iterations_and_without_whitening_a_hundred_times_as_many(
     margin: float, seed: int
@@ -70,7 +71,7 @@ def test_nearly_flat_cones_are_separated(margin: float) -> None:
         assert 0.0 < result.margin_lower <= margin * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", repeated(range(6), kept=2))
 def test_a_linear_map_of_the_data_changes_neither_iterations_nor_answer(seed: int) -> None:
     """Rows are divided by their norms after whitening; nothing else is a matter of lengths."""
     rng = RNG(seed)

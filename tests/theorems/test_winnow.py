@@ -14,6 +14,7 @@ from perceptron_lab.algorithms.winnow import Winnow, lifted
 from perceptron_lab.facts import Facts
 from perceptron_lab.results import FloatArray, Status
 from tests.families import FEASIBLE, infeasible, planted
+from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, check_bound, ready, walk
 
 
@@ -46,7 +47,7 @@ def rows_of(seed: int) -> tuple[FloatArray, Facts]:
 
 
 @pytest.mark.parametrize("share", [None, 0.25, 1.0, 1.75])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_updates_stay_within_the_bound_for_the_l1_margin(seed: int, share: float | None) -> None:
     """For the rate of no knowledge, and for multiples of rho_1 below 2."""
     rows, facts = rows_of(seed)
@@ -64,7 +65,7 @@ def test_updates_stay_within_the_bound_for_the_l1_margin(seed: int, share: float
 
 
 @pytest.mark.parametrize("oracle", ["first-violated", "cyclic", "random"])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_the_bound_holds_for_whatever_cuts(seed: int, oracle: str) -> None:
     rows, facts = rows_of(seed)
     result = solve(rows, Winnow(), oracle=oracle, seed=seed, facts=facts)
@@ -74,13 +75,13 @@ def test_the_bound_holds_for_whatever_cuts(seed: int, oracle: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FEASIBLE)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_updates_stay_within_the_bound_for_the_euclidean_margin(seed: int, kind: str) -> None:
     """rho_1 >= rho / sqrt(d), on every kind of system; Gram systems in their coordinates."""
     check_bound(Winnow(), kind, seed)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_the_euclidean_margin_bounds_the_l1_margin(seed: int) -> None:
     rows, facts = rows_of(seed)
     assert facts.l1_margin is not None
@@ -95,7 +96,7 @@ def sparse_separator(seed: int) -> FloatArray:
     return rows
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_it_needs_fewer_updates_than_its_perceptron_bound_on_few_relevant_features(
     seed: int,
 ) -> None:
@@ -107,7 +108,7 @@ def test_it_needs_fewer_updates_than_its_perceptron_bound_on_few_relevant_featur
 
 
 @pytest.mark.parametrize("rate", [None, 0.05])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_the_potential_of_the_proof(seed: int, rate: float | None) -> None:
     """W = sum exp(eta s) + exp(-eta s) grows by at most exp(eta^2 / 2) at a constant rate, since
     the point that it is the softmax of has a'y <= 0; and W >= exp(eta rho_1 t)."""
@@ -154,7 +155,7 @@ def test_there_is_no_bound_without_a_margin_or_with_too_large_a_rate() -> None:
     assert "rate" in large.reason
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
 def test_infeasible_rows_are_found_out_by_its_weights(seed: int) -> None:
     rows = infeasible(4, 30, np.random.default_rng(seed))
     result = solve(rows, Winnow(), budget=Budget(updates=3000))
