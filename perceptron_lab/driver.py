@@ -17,7 +17,7 @@ from perceptron_lab.algorithms.base import Algorithm, State, view_of
 from perceptron_lab.claims import Claim
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
-from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper
+from perceptron_lab.goals import Budget, Goal, MarginUpper, goal_of
 from perceptron_lab.judge import PROVED, Judge
 from perceptron_lab.problems import as_system
 from perceptron_lab.results import Bound, FloatArray, Result, Status, Trace
@@ -29,6 +29,9 @@ Watch = Callable[[Trace], None]
 """Called with the trace whenever it has a new record."""
 Stop = Callable[[], str | None]
 """Asked between chunks of steps; a text is the reason to end."""
+
+LONGEST = 2**40
+"""Updates that are asked of an algorithm at a time, at most."""
 
 
 def solve(
@@ -100,11 +103,11 @@ def solve(
     given = view_of(record, as_system(problem))
     oracles = _oracles(oracle, given, record)
     system = given.started(oracles, np.random.default_rng(streams[0]))
-    ends = _goal(goal)
+    ends = goal_of(goal)
     if isinstance(ends, MarginUpper):
         system = replace(system, target=ends.margin_upper)
     limits, at = budget or Budget(), tuple(record_at)
-    run = _Run(Judge(system), record, ends, limits, at, observe, watch, stop)
+    run = _Run(Judge(system, ends), record, limits, at, observe, watch, stop)
     with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
         run.begin(np.random.default_rng(streams[1]), start)
         return run.result(run.status(), facts, began)
@@ -133,25 +136,12 @@ def _oracles(oracle: Any, system: ConicSystem, algorithm: Algorithm[Any]) -> dic
     return kinds
 
 
-def _goal(goal: Goal | Mapping[str, float]) -> Goal:
-    if isinstance(goal, Mapping):
-        if list(goal) == ["margin_upper"]:
-            return MarginUpper(goal["margin_upper"])
-        if list(goal) == ["margin_ratio"]:
-            return MarginRatio(goal["margin_ratio"])
-        raise InputError(f"goal {dict(goal)}; give margin_upper or margin_ratio alone")
-    if isinstance(goal, str) and goal not in ("decide", "budget"):
-        raise InputError(f"goal {goal!r}; give decide, budget, margin_upper or margin_ratio")
-    return goal
-
-
 @dataclass
 class _Run:
     """One run: it advances, records, and ends when the judge or a limit says so."""
 
     judge: Judge
     algorithm: Algorithm[Any]
-    goal: Goal
     budget: Budget
     record_at: tuple[int, ...] = ()
     observe: Observe | None = None
@@ -161,6 +151,9 @@ class _Run:
     seconds: float = 0.0
     proof_seconds: float = 0.0
     chunk: int = 1
+    idle: int = 0
+    spent: bool = False
+    examined: int = 0
 
     def begin(self, rng: np.random.Generator, start: npt.ArrayLike | None) -> None:
         """Start the algorithm, at a given point if there is one, and record the first state."""
@@ -195,12 +188,17 @@ class _Run:
                 self.judge.message = str(error)
                 return Status.NUMERICAL_ERROR
             status = None if claim is None else self.settled(claim)
-            goes_on = self.goal == "budget" or isinstance(self.goal, MarginRatio)
-            runs_on = status is Status.FEASIBLE and goes_on and not self.judge.repeated
-            if status is None or runs_on:
+            if status is None or not self.ends(status):
                 status = self.reached()
             if status is not None:
                 return status
+
+    def ends(self, status: Status) -> bool:
+        """Return whether a claim ends the run: for its goal, or since nothing else will come."""
+        judge = self.judge
+        if judge.repeated or status is Status.UNVERIFIED or judge.goal == "decide":
+            return True
+        return judge.proved(status).reaches(judge.goal)
 
     def settled(self, claim: Claim) -> Status | None:
         """Let the judge prove a claim."""
@@ -211,21 +209,34 @@ class _Run:
 
     def limit(self) -> Status | None:
         """Return which budget is spent, if one is."""
-        if self.state.updates >= self.budget.updates:
-            self.judge.message = f"the budget of {self.budget.updates} updates is spent"
-            return Status.UPDATE_LIMIT
-        if self.seconds >= self.budget.seconds:
-            self.judge.message = f"the budget of {self.budget.seconds:g} seconds is spent"
-            return Status.TIME_LIMIT
-        reason = None if self.stop is None else self.stop()
-        if reason is not None:
-            self.judge.message = reason
-            return Status.TIME_LIMIT
-        return None
+        budget, status = self.budget, Status.TIME_LIMIT
+        if self.state.updates >= budget.updates:
+            status, reason = Status.UPDATE_LIMIT, f"the budget of {budget.updates} updates is spent"
+        elif self.seconds >= budget.seconds:
+            reason = f"the budget of {budget.seconds:g} seconds is spent"
+        else:
+            asked = None if self.stop is None else self.stop()
+            if asked is None:
+                return None
+            self.judge.message = asked
+            return status
+        self.spent = True
+        self.judge.message = f"{reason}{self.idleness}"
+        return status
+
+    @property
+    def idleness(self) -> str:
+        """What is wrong with an algorithm that does nothing any more."""
+        if not self.idle:
+            return ""
+        return (
+            f"; the last {self.idle} steps, since update {self.state.updates}, made no update, no "
+            "claim and no new phase"
+        )
 
     def advance(self) -> Claim | None:
         """Advance to the next record at most, about 5 to 50 ms at a time."""
-        state, phase = self.state, self.state.phase
+        state, phase, updates = self.state, self.state.phase, self.state.updates
         ahead = [at for at in self.record_at if at > state.updates]
         due = min([1 << state.updates.bit_length(), *ahead])
         most = min(self.chunk, due - state.updates, self.budget.updates - state.updates)
@@ -233,8 +244,10 @@ class _Run:
         self.state, claim = advance(self.algorithm, self.judge.system, state, most)
         elapsed = time.perf_counter() - clock
         self.seconds += elapsed
+        moved = (self.state.updates, self.state.phase) != (updates, phase)
+        self.idle = 0 if moved or claim is not None else self.idle + 1
         if elapsed < 0.005:
-            self.chunk *= 2
+            self.chunk = min(2 * self.chunk, LONGEST)
         elif elapsed > 0.05:
             self.chunk = max(1, self.chunk // 2)
         if self.state.updates == due or self.state.phase != phase:
@@ -259,14 +272,13 @@ class _Run:
             self.watch(trace)
 
     def reached(self) -> Status | None:
-        """Return the status of a goal, once it is proved at a record."""
-        if self.trace.updates[-1] != self.state.updates or self.goal == "budget":
+        """Return the status of a goal, once it is proved at a record; each is examined once."""
+        trace = self.trace
+        if trace.updates[-1] != self.state.updates or len(trace) == self.examined:
             return None
+        self.examined = len(trace)
         clock = time.perf_counter()
-        if self.goal == "decide":
-            status = self.judge.infeasible(self.state)
-        else:
-            status = self.judge.bracket(self.goal, self.state)
+        status = self.judge.reached(self.state)
         self.proof_seconds += time.perf_counter() - clock
         return status
 
@@ -285,6 +297,7 @@ class _Run:
         if weights is None and state.weights is not None:
             weights = system.weights_to_origin(state.weights)
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
+        reached = judge.conclude(status, spent=self.spent)
         known = facts.margin if facts is not None and facts.margin else lower
         l1_margin = facts.l1_margin if facts is not None else None
         positive = known if known is not None and known > 0 else None
@@ -306,6 +319,8 @@ class _Run:
             certificate=judge.certificate,
             bound=self.bound(replace(system.facts(positive), l1_margin=l1_margin)),
             message=judge.message,
+            goal=judge.goal,
+            goal_reached=reached,
         )
 
     def bound(self, facts: Facts) -> Bound:
@@ -313,5 +328,5 @@ class _Run:
         certificate_bound = getattr(self.algorithm, "certificate_bound", None)
         if facts.margin is not None or certificate_bound is None:
             return self.algorithm.bound(facts)
-        epsilon = max(self.judge.system.target, getattr(self.algorithm, "epsilon", 0.0))
+        epsilon = self.judge.system.target or getattr(self.algorithm, "epsilon", 0.0)
         return cast("Bound", certificate_bound(facts, epsilon))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
+
+from perceptron_lab.errors import InputError
 
 STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 """Every parameter record refuses unknown keys, NaN, infinity and silent conversions."""
@@ -33,13 +36,57 @@ class MarginUpper:
 
     margin_upper: Annotated[float, Field(gt=0)]
 
+    def __str__(self) -> str:
+        return f"margin_upper={self.margin_upper!r}"
+
 
 @dataclass(frozen=True, config=STRICT)
 class MarginRatio:
-    """End as soon as margin_lower >= margin_ratio * margin_upper is proved."""
+    """End as soon as margin_lower >= margin_ratio * margin_upper > 0 is proved, or no point is."""
 
     margin_ratio: Annotated[float, Field(gt=0, lt=1)]
+
+    def __str__(self) -> str:
+        return f"margin_ratio={self.margin_ratio!r}"
 
 
 Goal = Literal["decide", "budget"] | MarginUpper | MarginRatio
 """``decide`` ends with the first proof, ``budget`` runs on after it (for curves)."""
+
+_WORDS: dict[str, Goal] = {"decide": "decide", "budget": "budget"}
+_NUMBERS: dict[str, type[MarginUpper | MarginRatio]] = {
+    "margin_upper": MarginUpper,
+    "margin_ratio": MarginRatio,
+}
+
+
+def goal_of(goal: Goal | str | Mapping[str, Any]) -> Goal:
+    """Return a goal as its record: of a word, a mapping, or a text such as ``margin_ratio=0.99``.
+
+    Raises
+    ------
+    InputError
+        If it is none, or its number is not in range.
+    """
+    if isinstance(goal, MarginUpper | MarginRatio):
+        return goal
+    if isinstance(goal, str) and goal in _WORDS:
+        return _WORDS[goal]
+    name, number = _named_number(goal)
+    if name not in _NUMBERS:
+        shown = dict(goal) if isinstance(goal, Mapping) else goal
+        raise InputError(f"goal {shown!r}; give decide, budget, margin_upper or margin_ratio alone")
+    try:
+        return _NUMBERS[name](float(number))
+    except (TypeError, ValueError):  # a ValidationError is one
+        raise InputError(
+            f"goal {name} {number!r}; give a number above 0 (a margin_ratio: below 1)"
+        ) from None
+
+
+def _named_number(goal: Any) -> tuple[str, Any]:
+    """Return the name and the number of a mapping with one key, or of a text with ``=``."""
+    if isinstance(goal, Mapping) and len(goal) == 1:
+        return next(iter(goal.items()))
+    name, _, number = goal.partition("=") if isinstance(goal, str) else ("", "", "")
+    return name, number

@@ -10,7 +10,9 @@ import numpy as np
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.certificates.feasibility import PointProof
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
-from perceptron_lab.goals import MarginRatio, MarginUpper
+from perceptron_lab.goal_proofs import Proved
+from perceptron_lab.goals import Goal, MarginRatio, MarginUpper
+from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
 
@@ -34,6 +36,8 @@ class Judge:
     ----------
     system
         What the algorithm runs on; it becomes stricter with every rejected claim.
+    goal
+        What the run is to prove.
     message
         One sentence on the last verdict.
     certificate
@@ -46,6 +50,7 @@ class Judge:
     """
 
     system: ConicSystem
+    goal: Goal = "decide"
     message: str = ""
     certificate: dict[str, Any] = field(default_factory=lambda: {"claims_rejected": 0})
     upper: float | None = None
@@ -53,32 +58,35 @@ class Judge:
     repeated: bool = False
     _tried: tuple[float, float] = (0.0, np.inf)
     _last: Claim | None = None
+    _settled: Status | None = None
     _best: tuple[PointProof, FloatArray] | None = None
 
     def settle(self, claim: Claim) -> Status | None:
-        """Prove a claim; return the status it leads to, or None if the run goes on.
+        """Prove a claim; return the status it leads to, or None if nothing is proved by it.
 
         A rejected claim makes the system stricter. UNVERIFIED: the algorithm repeats it all the
         same, up to the largest caution.
         """
         self.repeated = self._last is not None and same(claim, self._last)
-        if self.repeated and self._feasible:
-            return Status.FEASIBLE
+        if self.repeated and self._settled is not None:
+            return self._settled
         if self.repeated and self.system.caution >= LARGEST_CAUTION:
             self.message = f"{self.message}; the algorithm repeats its claim"
             return Status.UNVERIFIED
         self._last = claim
-        if self._feasible and isinstance(claim, FeasiblePoint):
-            return Status.FEASIBLE  # proved once; the run goes on for another goal
-        status = (
-            self._settle_weights(claim)
-            if isinstance(claim, MarginBelow)
-            else self._settle_point(claim)
-        )
-        if status is None:
+        self._settled = self._status_of(claim)
+        if self._settled is None:
             self.certificate["claims_rejected"] += 1
             self.system = self.system.stricter()
-        return status
+        return self._settled
+
+    def _status_of(self, claim: Claim) -> Status | None:
+        """Return the status that a claim proves, if it does."""
+        if isinstance(claim, MarginBelow):
+            return self._settle_weights(claim)
+        if self._feasible and isinstance(claim, FeasiblePoint):
+            return Status.FEASIBLE  # proved once; the run goes on for another goal
+        return self._settle_point(claim)
 
     @property
     def _feasible(self) -> bool:
@@ -99,12 +107,14 @@ class Judge:
             return Status.FEASIBLE
         lower = proof.margin_lower
         if isinstance(claim, MarginAbove):
-            if lower >= claim.bound - 1e-9 * abs(claim.bound):
-                self.message = f"relaxed answer: a margin of {claim.bound:g} or more is proved"
+            if lower >= claim.bound:
+                shown = text_below(lower, 10)
+                self.message = f"relaxed answer: a margin of at least {shown} is proved"
+                self.certificate["claim"] = {"margin_above": claim.bound}
                 return Status.MARGIN_BOUNDED
         elif self._mended(claim.point):
             return Status.FEASIBLE
-        self.message = f"no proof of the claimed point (margin >= {lower:.3g})"
+        self.message = f"no proof of the claimed point (margin >= {text_below(lower, 3)})"
         return None
 
     def _mended(self, point: FloatArray) -> bool:
@@ -135,14 +145,30 @@ class Judge:
         if upper == 0.0:
             self.message = f"the weights prove it: {self._nothing(claim.weights)}"
             return Status.INFEASIBLE
-        if self._infeasible(claim.weights):
+        if self._may_vanish(upper) and self._infeasible(claim.weights):
             return Status.INFEASIBLE
         if upper is not None and upper <= claim.bound:
-            self.message = f"a margin of at most {upper:.3g} is proved"
+            self.message = f"a margin of at most {text_above(upper, 3)} is proved"
+            self.certificate["claim"] = {"margin_below": claim.bound}
             return Status.MARGIN_BOUNDED
-        shown = "nothing" if upper is None else f"only a margin of at most {upper:.3g}"
+        shown = "nothing" if upper is None else f"only a margin of at most {text_above(upper, 3)}"
         self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"
         return None
+
+    def _may_vanish(self, upper: float | None) -> bool:
+        """Return whether claimed weights are worth a proof that exact ones with A w = 0 are near.
+
+        Where a run goes on after bounds, for a goal that they do not reach, it is tried again when
+        norm(A w) has halved.
+        """
+        if self._feasible:
+            return False
+        if self.goal != "decide" and upper is not None:
+            products, least = self._tried
+            if upper > 0.5 * least:
+                return False
+            self._tried = products, upper
+        return True
 
     def _infeasible(self, weights: FloatArray) -> bool:
         """Try to prove that exact weights with A w = 0 exist near these."""
@@ -181,43 +207,73 @@ class Judge:
         self._tried = products, upper
         return Status.INFEASIBLE if self._infeasible(state.weights) else None
 
-    def bracket(self, goal: MarginUpper | MarginRatio, state: State) -> Status | None:
-        """Return the status of a goal on the bracket of the margin, if it is proved."""
+    def reached(self, state: State) -> Status | None:
+        """Return the status of a state under way that reaches the goal, if it is proved to."""
+        if self.goal == "budget":
+            return None
+        if not isinstance(self.goal, MarginUpper) and not self._feasible:
+            status = self.infeasible(state)
+            if status is not None or self.goal == "decide":
+                return status
         if state.weights is not None:
             self._bound(state.weights)
-        if self.upper is None:
-            return None
-        if isinstance(goal, MarginUpper):
-            done = self.upper <= goal.margin_upper
-        else:
+        if isinstance(self.goal, MarginRatio):
             self._prove(state.point)
-            assert self._best is not None
-            done = self._best[0].margin_lower >= goal.margin_ratio * self.upper
-        if not done:
+        status = self._status()
+        if status is None or not self.proved(status).reaches(self.goal):
             return None
-        if self.upper == 0.0:
+        self.message = f"the goal {self.goal} is proved"
+        if status is Status.INFEASIBLE:
             assert self.weights is not None
             self.message = f"the weights prove it: {self._nothing(self.weights)}"
-            return Status.INFEASIBLE
-        self.message = f"the goal {goal} is proved"
-        return Status.FEASIBLE if self._feasible else Status.MARGIN_BOUNDED
+        return status
+
+    def _status(self) -> Status | None:
+        """Return what is proved so far: of a point, or else of weights."""
+        if self._feasible:
+            return Status.FEASIBLE
+        if self.upper is None:
+            return None
+        return Status.INFEASIBLE if self.upper == 0.0 else Status.MARGIN_BOUNDED
+
+    def proved(self, status: Status, *, spent: bool = False) -> Proved:
+        """Return what is proved so far, in a run of this status."""
+        lower = None if self._best is None else self._best[0].margin_lower
+        relaxed = self.certificate.get("claim", {}).get("margin_above")
+        reached = relaxed is not None and lower is not None and lower >= relaxed
+        return Proved(status, lower, self.upper, relaxed=reached, spent=spent)
 
     def close(self, status: Status, state: State) -> tuple[Status, PointProof, FloatArray]:
         """Prove the bracket that the run ends with; return its status, best proof and point."""
-        if status is not Status.FEASIBLE or not self._feasible:
+        if self.goal != "decide" or not self._feasible:
             self._prove(state.point)
         assert self._best is not None
         proof, point = self._best
-        if proof.feasible and status not in PROVED:
-            self.message = f"{self.message}; {'the last' if status in _LIMITS else 'a'} point is "
-            self.message += "proved strictly feasible"
+        if proof.feasible and status is not Status.FEASIBLE:
+            self._add(
+                f"{'the last' if status in _LIMITS else 'a'} point is proved strictly feasible"
+            )
             status = Status.FEASIBLE
-        if state.weights is not None and self._bound(state.weights) == 0.0:
-            if status is not Status.INFEASIBLE:
-                self.message = f"the weights prove it: {self._nothing(state.weights)}"
+        if state.weights is not None:
+            self._bound(state.weights)
+        if self.upper == 0.0 and status is not Status.INFEASIBLE:
+            assert self.weights is not None
+            self._add(f"the weights prove it: {self._nothing(self.weights)}")
             status = Status.INFEASIBLE
         self.certificate |= {"method": proof.method, "exact_rows": proof.exact_rows}
         return status, proof, point
+
+    def conclude(self, status: Status, *, spent: bool) -> bool:
+        """Return whether the goal is reached in the end; say what is missing if it is not."""
+        proved = self.proved(status, spent=spent)
+        reached = proved.reaches(self.goal)
+        if not reached and (self.goal != "decide" or status is Status.MARGIN_BOUNDED):
+            self._add(proved.missed(self.goal))
+        return reached
+
+    def _add(self, sentence: str) -> None:
+        """Add to the message."""
+        self.message = f"{self.message}; {sentence}" if self.message else sentence
 
 
 def _merit(proof: PointProof) -> tuple[bool, float]:

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.errors import DataError
+from perceptron_lab.goals import Goal, goal_of
+from perceptron_lab.outward import bracket_text
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -27,7 +29,7 @@ class Status(StrEnum):
     INFEASIBLE = "INFEASIBLE"
     """The weights prove that no strictly feasible point exists."""
     MARGIN_BOUNDED = "MARGIN_BOUNDED"
-    """The bound that the algorithm or the goal asked for is proved; see ``message``."""
+    """The bound that the algorithm or the goal asked for is proved, and no feasible point."""
     UNBOUNDED = "UNBOUNDED"
     """The optimisation problem has a proved direction of recession."""
     FITTED = "FITTED"
@@ -144,6 +146,10 @@ class Result:
         The algorithm's guarantee, on the facts known (the proved margin among them).
     message
         One sentence for the reader.
+    goal, goal_reached
+        What the run was to prove, and whether that is proved: see
+        :meth:`~perceptron_lab.goal_proofs.Proved.reaches`. None for learners, which have no goal
+        of this kind, and in files that were saved before goals were.
     proof
         Arrays by name that prove a learner's status; empty for algorithms, whose point and weights
         do.
@@ -166,21 +172,27 @@ class Result:
     certificate: dict[str, Any]
     bound: Bound
     message: str
+    goal: Goal | None = None
+    goal_reached: bool | None = None
     proof: dict[str, FloatArray] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lower, upper = (
-            "?" if m is None else f"{m:.6g}" for m in (self.margin_lower, self.margin_upper)
-        )
         lines = [
-            f"{self.status}{' (proved)' if self.proved else ''}: {self.message}",
-            f"  margin in [{lower}, {upper}]",
+            f"{self.status}{' (proved)' if self.proved else ''}{self._ending}: {self.message}",
+            f"  margin in {bracket_text(self.margin_lower, self.margin_upper)}",
             f"  {self.updates} updates, {self.queries} queries, {self.iterations} iterations, "
             f"{self.products:g} products, {self.seconds:.3g} s",
         ]
         if self.bound.value is not None:
             lines.append(f"  bound: {self.bound.value:.6g} updates ({self.bound.theorem})")
         return "\n".join(lines)
+
+    @property
+    def _ending(self) -> str:
+        """What became of the goal, in words; nothing where the status says it."""
+        if self.goal is None or (self.goal == "decide" and self.goal_reached):
+            return ""
+        return f", goal {self.goal} {'reached' if self.goal_reached else 'missed'}"
 
     def save(self, path: str | Path) -> None:
         """Write the result as one ``.npz`` file (arrays, and the rest as JSON; no pickle)."""
@@ -191,7 +203,8 @@ class Result:
         }
         trace = asdict(self.trace)
         measures = trace.pop("measures")
-        record |= {"bound": asdict(self.bound), "trace": trace}
+        goal = None if self.goal is None else str(self.goal)
+        record |= {"bound": asdict(self.bound), "trace": trace, "goal": goal}
         arrays = {"point": self.point, "json": np.array(json.dumps(record))}
         arrays |= {f"{_MEASURE}{name}": np.array(values) for name, values in measures.items()}
         arrays |= {f"{_PROOF}{name}": values for name, values in self.proof.items()}
@@ -219,6 +232,8 @@ class Result:
             record["status"] = Status(record["status"])
             record["bound"] = Bound(**record["bound"])
             record["trace"] = Trace(**record["trace"], measures=measures)
+            goal = record.pop("goal", None)
+            record["goal"] = None if goal is None else goal_of(goal)
             return cls(point=point, weights=weights, proof=proof, **record)
         except (OSError, EOFError, BadZipFile, KeyError, TypeError, ValueError) as error:
             raise DataError(

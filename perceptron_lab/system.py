@@ -105,7 +105,8 @@ class ConicSystem:
         0, or what a point must clear at slack 0: <atom, A*y> > caution * max |scores| for every
         atom. Raised when a point inside to rounding error could not be proved to be inside.
     target
-        0, or an upper bound of the margin whose proof would end the run.
+        0, or an upper bound of the margin whose proof would end the run; it takes the place of
+        whatever bound an algorithm would claim otherwise.
     counters
         What algorithms have asked of the system.
 
@@ -430,6 +431,10 @@ class ConicSystem:
         if not isinstance(system.operator, Gram):
             return 0.0
         return 2.0 * math.sqrt(2.0 * (self.cone.size + 2) * UNIT_ROUNDOFF)
+
+    def worth(self, epsilon: float) -> float:
+        """Return the largest norm(A w) that is worth a claim: epsilon, or the run's own target."""
+        return max(self.target or epsilon, self.resolution)
 
     def norm(self, point: FloatArray) -> float:
         """Return the norm of a point."""

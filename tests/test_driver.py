@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -11,12 +12,14 @@ import scipy.optimize
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptron import Perceptron
 from perceptron_lab.claims import FeasiblePoint, MarginAbove, MarginBelow
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.errors import ConfigError, InputError, NumericalError
+from perceptron_lab.goals import MarginRatio
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.results import Bound, Result, Status
@@ -180,8 +183,61 @@ def test_goal_margin_ratio_is_reached_or_the_feasible_point_kept():
     easy = solve(np.array([[3.0, 4.0]]), "perceptron", goal={"margin_ratio": 0.99})
     assert easy.status is Status.FEASIBLE
     assert easy.margin_lower >= 0.99 * easy.margin_upper
+    assert (easy.goal, easy.goal_reached) == (MarginRatio(0.99), True)
     kept = solve(ROWS, "perceptron", goal={"margin_ratio": 0.999})
     assert kept.status is Status.FEASIBLE  # a perceptron has no cut left to go on with
+    assert not kept.goal_reached
+    assert "; the goal margin_ratio 0.999 is missed: 0." in kept.message
+
+
+def test_weights_that_reach_no_goal_end_no_run():
+    """They prove a margin <= 0.2, which is neither the ratio nor the bound that was asked for."""
+    weights = scipy.optimize.nnls(np.vstack([ROWS.T, np.ones(20)]), np.eye(5)[4])[0]
+    claims = [MarginBelow(weights * (1 + k / 10), 0.2) for k in range(5)]
+    for goal in ({"margin_ratio": 0.9}, {"margin_upper": 0.01}, "budget"):
+        result = solve(ROWS, Scripted([*claims, None]), goal=goal, budget=Budget(updates=9))
+        assert (result.status, result.updates) == (Status.UPDATE_LIMIT, 9)
+        assert result.goal_reached is (goal == "budget")
+        assert result.margin_upper == pytest.approx(0.1)
+    repeated = solve(ROWS, Scripted([claims[0]]), goal={"margin_ratio": 0.9})
+    assert (repeated.status, repeated.updates) == (Status.MARGIN_BOUNDED, 2)
+    assert not repeated.goal_reached
+    assert "the goal margin_ratio 0.9 is missed: no ratio is proved" in repeated.message
+
+
+def test_a_small_margin_decides_nothing():
+    weights = scipy.optimize.nnls(np.vstack([ROWS.T, np.ones(20)]), np.eye(5)[4])[0]
+    result = solve(ROWS, Scripted([MarginBelow(weights, 0.2)]))
+    assert (result.status, result.goal, result.goal_reached) == (
+        Status.MARGIN_BOUNDED,
+        "decide",
+        False,
+    )
+    assert "the goal decide is missed" in result.message
+    worst = float((ROWS @ np.ones(4)).min() / 2.0)
+    relaxed = solve(ROWS, Scripted([MarginAbove(np.ones(4) / 2, worst - 1e-6)]))
+    assert (relaxed.status, relaxed.goal_reached) == (Status.MARGIN_BOUNDED, True)
+
+
+def test_a_positive_margin_is_feasible_whatever_ends_the_run():
+    """The weights are claimed, and the point of the state is feasible."""
+    weights = scipy.optimize.nnls(np.vstack([ROWS.T, np.ones(20)]), np.eye(5)[4])[0]
+    for goal in ("decide", {"margin_upper": 0.2}, {"margin_ratio": 0.999}, "budget"):
+        claim = MarginBelow(weights, 0.2)
+        budget = Budget(updates=5)
+        result = solve(ROWS, Scripted([claim]), goal=goal, start=GOOD.point * 1e6, budget=budget)
+        assert result.margin_lower > 0
+        assert result.status is Status.FEASIBLE
+
+
+def test_a_relaxed_answer_is_proved_without_any_slack():
+    worst = (ROWS @ np.ones(4)).min() / 2.0
+    claim = MarginAbove(np.ones(4) / 2, worst * (1.0 - 1e-12))
+    assert solve(ROWS, Scripted([claim]), budget=Budget(updates=50)).status is Status.UNVERIFIED
+    result = solve(ROWS, Scripted([MarginAbove(np.ones(4) / 2, worst * (1.0 + 1e-12))]))
+    said = float(result.message.rsplit(" ", 3)[1])
+    assert "at least" in result.message
+    assert said <= result.margin_lower
 
 
 def test_goal_budget_runs_on_after_a_proof():
@@ -282,6 +338,62 @@ def test_overflow_is_a_numerical_error_not_an_answer():
     rows = np.array([[1e149, 1e149], [1e149, -1e149]])
     result = solve(rows, Perceptron(normalized=False), start=np.full(2, 1e200))
     assert result.status is Status.NUMERICAL_ERROR
+
+
+@dataclass
+class Forgetful:
+    """It steps without an end, and counts no update, claims nothing and enters no phase."""
+
+    nap: float = 0.0
+
+    def start(self, system, rng):
+        return State(np.ones(system.dimension))
+
+    def step(self, system, state, most):
+        time.sleep(self.nap)
+        return state, None
+
+    def bound(self, facts):
+        return Bound(None, "none", "forgetful")
+
+
+class Nested(Forgetful):
+    """It leaves its steps to an algorithm that forgets to count."""
+
+    def step(self, system, state, most):
+        return advance(Forgetful(self.nap), system, state, most)
+
+
+@pytest.mark.parametrize("kind", [Forgetful, Nested])
+@pytest.mark.parametrize("nap", [0.0, 0.01])
+def test_the_clock_ends_an_algorithm_that_makes_no_progress(kind, nap):
+    result = solve(ROWS, kind(nap), budget=Budget(seconds=0.05))
+    assert result.status is Status.TIME_LIMIT
+    assert result.updates == 0
+    assert result.seconds >= 0.05
+    assert "steps, since update 0, made no update, no claim and no new phase" in result.message
+    assert result.goal_reached is False
+
+
+def test_an_algorithm_that_stops_to_count_is_told_from_where_on():
+    class Tired(Scripted):
+        def step(self, system, state, most):
+            return (state, None) if state.updates == 3 else super().step(system, state, most)
+
+    result = solve(ROWS, Tired([None]), budget=Budget(seconds=0.02))
+    assert (result.status, result.updates) == (Status.TIME_LIMIT, 3)
+    assert "since update 3, made no update" in result.message
+
+
+def test_steps_without_progress_are_forgiven_if_a_claim_comes_in_the_end():
+    class Late(Scripted):
+        def step(self, system, state, most):
+            event = self.script.pop(0)
+            return state, event
+
+    result = solve(ROWS, Late([None] * 50 + [GOOD]))
+    assert result.status is Status.FEASIBLE
+    assert "made no update" not in result.message
 
 
 def test_printed_summary_has_status_margin_and_cost():

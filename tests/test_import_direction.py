@@ -17,7 +17,18 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "perceptron_lab"
 ROOT = PACKAGE.name
 LAYERS = [
-    ["errors", "registry", "facts", "goals", "results", "claims", "inputs", "sparse_arrays"],
+    [
+        "errors",
+        "registry",
+        "facts",
+        "outward",
+        "goals",
+        "results",
+        "goal_proofs",
+        "claims",
+        "inputs",
+        "sparse_arrays",
+    ],
     ["compiled"],
     ["oracles"],
     ["cones", "operators"],

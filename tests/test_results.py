@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.errors import DataError
+from perceptron_lab.goals import Goal, MarginRatio, MarginUpper
 from perceptron_lab.results import Bound, Result, Status, Trace
 
 RESULT = Result(
@@ -34,6 +36,14 @@ RESULT = Result(
 )
 
 
+GOALS: list[tuple[Goal, bool]] = [
+    ("decide", True),
+    ("budget", False),
+    (MarginUpper(1e-9), True),
+    (MarginRatio(0.1 + 0.2), False),
+]
+
+
 def round_trip(result: Result, path: Path) -> Result:
     result.save(path)
     return Result.load(path)
@@ -52,6 +62,32 @@ def assert_equal(left: Result, right: Result) -> None:
 
 def test_a_result_survives_a_round_trip(tmp_path: Path) -> None:
     assert_equal(round_trip(RESULT, tmp_path / "result.npz"), RESULT)
+
+
+@pytest.mark.parametrize(("goal", "reached"), GOALS, ids=str)
+def test_goals_survive_it_as_well(tmp_path: Path, goal: Goal, reached: bool) -> None:
+    result = replace(RESULT, goal=goal, goal_reached=reached)
+    assert_equal(round_trip(result, tmp_path / "result.npz"), result)
+
+
+def test_a_file_that_knows_no_goal_is_read(tmp_path: Path) -> None:
+    RESULT.save(tmp_path / "new.npz")
+    with np.load(tmp_path / "new.npz") as arrays:
+        record = json.loads(str(arrays["json"]))
+        del record["goal"], record["goal_reached"]
+        np.savez(tmp_path / "old.npz", **{**arrays, "json": np.array(json.dumps(record))})
+    assert_equal(Result.load(tmp_path / "old.npz"), RESULT)
+
+
+def test_the_first_line_says_what_became_of_the_goal() -> None:
+    missed = replace(RESULT, goal=MarginRatio(0.99), goal_reached=False)
+    assert str(missed).startswith("FEASIBLE (proved), goal margin_ratio=0.99 missed: the point")
+    reached = replace(RESULT, goal=MarginRatio(0.99), goal_reached=True)
+    assert str(reached).startswith("FEASIBLE (proved), goal margin_ratio=0.99 reached: the point")
+    limit = replace(RESULT, status=Status.TIME_LIMIT, goal="decide", goal_reached=False)
+    assert str(limit).startswith("TIME_LIMIT (proved), goal decide missed: the point")
+    decided = replace(RESULT, goal="decide", goal_reached=True)
+    assert str(decided).startswith("FEASIBLE (proved): the point")
 
 
 @pytest.mark.parametrize("name", ["result", "result.result", "größe.npz"])

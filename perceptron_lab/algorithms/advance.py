@@ -12,6 +12,9 @@ def advance(
 ) -> tuple[S, Claim | None]:
     """Step until ``most`` updates are made, the algorithm claims something or enters a new phase.
 
+    A step that does none of the three is the last one: whoever called this has the clock, and may
+    call again.
+
     Parameters
     ----------
     algorithm, system, state
@@ -22,5 +25,8 @@ def advance(
     target, phase = state.updates + most, state.phase
     claim: Claim | None = None
     while state.updates < target and claim is None and state.phase == phase:
-        state, claim = algorithm.step(system, state, target - state.updates)
+        before = state.updates
+        state, claim = algorithm.step(system, state, target - before)
+        if state.updates == before:
+            break
     return state, claim

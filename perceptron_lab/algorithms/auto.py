@@ -194,7 +194,7 @@ class Auto:
             state.point = point
             return None
         assert state.weights is not None
-        bound = max(self.epsilon, system.target, system.resolution)
+        bound = system.worth(self.epsilon)
         return MarginBelow(state.weights.copy(), bound)
 
     def _widen(

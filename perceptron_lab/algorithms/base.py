@@ -145,12 +145,12 @@ def claim_of(
     image
         norm(A w) / <e, w> of the state's weights, computed.
     epsilon
-        The largest norm(A w) that is worth a claim; the system's target may be larger.
+        The largest norm(A w) that is worth a claim, where the run has no target of its own.
     """
     if state.claimed == state.updates:
         return None
     claim: Claim | None = None
-    bound = max(epsilon, system.target, system.resolution)
+    bound = system.worth(epsilon)
     if system.inside(score, scores):
         claim = FeasiblePoint(state.point.copy())
     elif image <= bound and state.weights is not None:

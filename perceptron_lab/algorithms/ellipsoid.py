@@ -177,7 +177,7 @@ class Ellipsoid:
 
     def _give_up(self, system: ConicSystem, state: EllipsoidState) -> MarginBelow:
         """Return the claim that the margin is smaller than the one assumed."""
-        bound = max(self.margin, system.target, system.resolution)
+        bound = system.worth(self.margin)
         return MarginBelow(minimum_norm_weights(system, state), bound)
 
     def bound(self, facts: Facts) -> Bound:

@@ -171,7 +171,7 @@ class PrimalDual(SeesAll):
     ) -> tuple[PrimalDualState | SingleState, Claim | None]:
         """Make up to ``most`` iterations; claim the average or the last y, or weights."""
         if isinstance(state, SingleState):
-            bound = max(self.epsilon, system.target, system.resolution)
+            bound = system.worth(self.epsilon)
             claim, double = step_single(system, state, most, bound)
             return (self._in_double(system, state) if double else state), claim
         return self._step_double(system, state, most)
@@ -219,7 +219,7 @@ class PrimalDual(SeesAll):
         )
         if claim is None and system.inside(system.lowest(state.centre_scores), state.centre_scores):
             claim = FeasiblePoint(state.centre.copy())
-        bound = max(self.epsilon, system.target, system.resolution)
+        bound = system.worth(self.epsilon)
         if claim is None and system.norm(state.share_image) <= bound:
             claim = MarginBelow(state.share.copy(), bound)
         state.claimed = state.updates if claim is not None else state.claimed

@@ -18,6 +18,9 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
+ALLOWANCE = 1.0 + 1e-9
+"""What rounding may add to sigma: a margin of -ALLOWANCE * sigma is claimed, and proved."""
+
 
 @plain_dataclass(kw_only=True)
 class RelaxedState(State):
@@ -40,6 +43,9 @@ class RelaxedPerceptron:
     norm of x falls below theta after that many updates, and so the try must succeed: with
     probability at least eta = P(x'z >= theta) (Theorems 4.2 and 6.5; in the latter the factor
     (1 - sigma^2) is (1 - sigma^2 / norm(a)^2)).
+
+    What is claimed, and proved, is a margin of at least -(1 + 1e-9) sigma: the oracle's scores have
+    rounding errors.
 
     On unit rows the sum counts updates: Algorithm 5, and with theta = 1/sqrt(n) Algorithm 3. On
     other systems the cuts are taken as they are (Algorithm 8): section 6.5 shows why a matrix
@@ -90,7 +96,7 @@ class RelaxedPerceptron:
                 return state, None
             cut = system.cut(state.point, self.sigma * length)
             if cut is None:
-                return state, MarginAbove(state.point / length, -self.sigma)
+                return state, MarginAbove(state.point / length, -ALLOWANCE * self.sigma)
             if cut.norm == 0.0:
                 return state, no_point_exists(system, cut)
             unit = cut.normal / cut.norm

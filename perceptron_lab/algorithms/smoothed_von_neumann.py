@@ -136,7 +136,7 @@ class IteratedSmoothedVonNeumann(SeesAll):
 
     def _called(self, system: ConicSystem, around: FloatArray, image: float) -> IteratedState:
         """Return the state at the start of Algorithm 6 (q, norm(A q) / gamma)."""
-        epsilon = max(self.epsilon, system.target)
+        epsilon = system.target or self.epsilon
         accuracy = max(image, epsilon) / self.gamma
         state = vars(begin(system, Euclidean(around)))
         limit = call_limit(system.spectral_norm(), accuracy) + 2.0

@@ -176,7 +176,7 @@ class Whitened(SeesAll):
             margin = system.margin(point)
             return MarginAbove(point, margin - 1e-9 * abs(margin))
         weights = state.whitening.weights_to_base(claim.weights)
-        bound = max(self.epsilon, system.target, system.resolution)
+        bound = system.worth(self.epsilon)
         mass = float(weights @ system.cone.identity)
         good = system.norm(system.combine(weights)) <= bound * mass
         return MarginBelow(weights, bound) if good or final else None

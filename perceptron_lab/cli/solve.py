@@ -16,10 +16,10 @@ from pydantic import ValidationError
 from perceptron_lab import registry
 from perceptron_lab.datasets.problem_files import FORMATS, LAST, read_system
 from perceptron_lab.driver import solve
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.components import Component
 from perceptron_lab.experiments.storage.rows import COLUMNS
-from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper
+from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.results import Result
 from perceptron_lab.system import ConicSystem
@@ -32,18 +32,12 @@ _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
 def _goal(text: str) -> Goal:
     """Return the goal that a word means: ``decide``, ``budget``, or as ``margin_upper=1e-6``."""
-    words: dict[str, Goal] = {"decide": "decide", "budget": "budget"}
-    if text in words:
-        return words[text]
-    key, _, number = text.partition("=")
     try:
-        if key == "margin_upper":
-            return MarginUpper(float(number))
-        if key == "margin_ratio":
-            return MarginRatio(float(number))
-    except ValueError:  # a ValidationError is one
-        pass
-    raise click.BadParameter(f"received {text!r}; allowed: {_GOALS}, above 0 (a ratio: below 1)")
+        return goal_of(text)
+    except InputError:
+        raise click.BadParameter(
+            f"received {text!r}; allowed: {_GOALS}, above 0 (a ratio: below 1)"
+        ) from None
 
 
 def _bytes(text: str) -> int:
@@ -167,7 +161,8 @@ def _row(
     bound = result.bound.value
     figures = {name: getattr(result, name) for name in COLUMNS if hasattr(result, name)}
     known = None if bound is None or math.isinf(bound) else bound
-    return settings | figures | {"bound": known}
+    goal = None if result.goal is None else str(result.goal)
+    return settings | figures | {"goal": goal, "bound": known}
 
 
 def _save(result: Result, path: Path) -> None:

@@ -230,10 +230,17 @@ def row_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
         "parameters": json.dumps(cell.variant.algorithm.parameters),
         "seed": cell.seed,
         "status": outcome.status.value,
-    }
+    } | _goal(cell)
     measures = {f"measure.{key}": value for key, value in outcome.measures.items()}
     ending = {"message": outcome.message, "environment": where}
     return settings | _figures(outcome) | ending | measures
+
+
+def _goal(cell: Cell) -> Row:
+    """Return the goal, not reached so far; a learner has none."""
+    if cell.variant.algorithm.kind == "learner":
+        return {}
+    return {"goal": str(cell.goal), "goal_reached": False}
 
 
 def _oracles(cell: Cell, problem: Loaded) -> Sequence[str]:
@@ -254,6 +261,7 @@ def _figures(outcome: Outcome) -> Row:
 def _figures_of(result: Result) -> Row:
     return {
         "proved": result.proved,
+        "goal_reached": result.goal_reached,
         "margin_lower": result.margin_lower,
         "margin_upper": result.margin_upper,
         "updates": result.updates,

@@ -87,7 +87,7 @@ def supported(system: ConicSystem, state: State, epsilon: float) -> Claim | None
     if norm(A w) is as small as that.
     """
     assert state.weights is not None
-    bound = max(epsilon, system.target, system.resolution)
+    bound = system.worth(epsilon)
     if system.lowest(system.scores(state.point)) > 0.0:
         return FeasiblePoint(state.point.copy())
     if system.upper(state.weights) <= bound:

@@ -91,7 +91,7 @@ class Highs(Asked):
         columns = _stacked(rows.T, np.ones((1, count)))
         target = np.append(np.zeros(dimension), 1.0)
         found = self._solve(np.zeros(count), (0.0, None), A_eq=columns, b_eq=target)
-        bound = max(self.epsilon, system.target, system.resolution)
+        bound = system.worth(self.epsilon)
         if found.x is None or not np.any(found.x > 0.0):
             return MarginBelow(np.zeros(count), bound)
         state.weights = np.maximum(np.asarray(found.x, dtype=np.float64), 0.0)

@@ -189,7 +189,7 @@ def test_a_failed_run_is_exit_code_1(
     monkeypatch.setitem(registry._TARGETS["algorithm"], "overflowing", Overflowing)
     write_text("a.csv", ROWS)
     assert main(["solve", "a.csv", "--algorithm", "overflowing", "--save", "answer.npz"]) == 1
-    assert "NUMERICAL_ERROR: the step is not finite" in capsys.readouterr().out
+    assert "NUMERICAL_ERROR, goal decide missed: the step is not finite" in capsys.readouterr().out
     assert Result.load("answer.npz").status == "NUMERICAL_ERROR"
 
 

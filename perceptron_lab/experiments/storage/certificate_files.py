@@ -3,7 +3,8 @@
 The arrays are ``point``, ``weights`` where there are any, and ``proof.NAME`` for those that prove
 what a learner claims. The text ``json`` is::
 
-    {"format": 1, "cell", "status", "proved", "margin_lower", "margin_upper", "message",
+    {"format": 1, "cell", "status", "proved", "margin_lower", "margin_upper", "goal_reached" (not in
+     files of earlier versions; null for learners), "message",
      "certificate": {...}, "bound": {"value", "theorem", "reason"},
      "counts": {"updates", "queries", "iterations", "products"},
      "sha256": of the problem's data,
@@ -62,6 +63,8 @@ class Certificate:
         ``name``, ``parameters``, ``oracle``, ``goal``.
     base
         The folder that relative paths of the problem start from.
+    goal_reached
+        As in a result; also None in files that were written before it was kept.
     proof
         Arrays by name that prove what a learner claims.
     """
@@ -81,6 +84,7 @@ class Certificate:
     base: str
     point: FloatArray
     weights: FloatArray | None = None
+    goal_reached: bool | None = None
     proof: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
@@ -118,6 +122,7 @@ def certificate_of(planned: Planned, result: Result, base: Path) -> Certificate:
         base=str(base),
         point=result.point,
         weights=result.weights,
+        goal_reached=result.goal_reached,
         proof=result.proof,
     )
 

@@ -28,6 +28,8 @@ COLUMNS: Final = (
     "seed",
     "status",
     "proved",
+    "goal",
+    "goal_reached",
     "margin_lower",
     "margin_upper",
     "updates",
@@ -47,6 +49,7 @@ COLUMNS: Final = (
 CLOCKS: Final = ("seconds", "proof_seconds", "total_seconds")
 """The columns that differ from run to run on one machine."""
 
+_TRUTH = {"true": True, "false": False}
 _COUNTS = ("constraints", "dimension", "updates", "queries", "iterations")
 _REALS = ("margin_lower", "margin_upper", "products", *CLOCKS, "bound")
 _FORMULAS = ("=", "+", "-", "@", "\t")
@@ -72,7 +75,8 @@ def parsed(text: str) -> pd.DataFrame:
     """Return the text of runs.csv as a frame.
 
     Text stays as it is (a cell ``1234e567`` is no number, an apostrophe before a formula remains),
-    counts are nullable integers.
+    counts are nullable integers. ``goal_reached`` is missing for learners, and for rows that were
+    written before it was kept.
     """
     import pandas as pd
 
@@ -84,6 +88,7 @@ def parsed(text: str) -> pd.DataFrame:
             frame[column] = pd.to_numeric(frame[column].replace("", None)).astype("float64")
     frame["seed"] = frame["seed"].astype("int64")
     frame["proved"] = frame["proved"] == "true"
+    frame["goal_reached"] = frame["goal_reached"].map(_TRUTH).astype("boolean")
     return frame
 
 
