@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
 import scipy.optimize
 import scipy.sparse as sp
 
@@ -27,13 +28,14 @@ def planted(
 
     The dimension rows sqrt(1 - rho^2) u_i + rho z, with the u_i the vertices of a regular simplex
     in the complement of z (they sum to 0), are the only ones that touch: their mean is rho z, so
-    no other unit vector does better. All other rows have a_i'z >= 2 rho.
+    no other unit vector does better. All other rows have a_i'z >= 2 rho. The simplex is written
+    down, not computed: any basis of its space would do, and a decomposition returns another one on
+    every processor.
     """
     n = dimension
     basis = np.linalg.qr(rng.standard_normal((n, n)))[0]
     z, complement = basis[:, 0], basis[:, 1:]
-    corners = np.eye(n) - 1.0 / n
-    simplex = np.linalg.svd(corners)[0][:, : n - 1]
+    simplex = scipy.linalg.helmert(n).T
     simplex /= np.linalg.norm(simplex, axis=1, keepdims=True)
     touching = np.sqrt(1 - margin**2) * simplex @ complement.T + margin * z
     others = rng.standard_normal((rows - n, n))

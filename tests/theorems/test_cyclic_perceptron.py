@@ -116,7 +116,7 @@ def test_rejected_claims_make_it_look_closer() -> None:
     state, claim = ALGORITHM.step(system, state, 1)
     assert claim is None
     assert state.updates == updates + 1
-    assert np.array_equal(state.point, before + rows[scores.argmin()])
+    assert state.point == pytest.approx(before + rows[scores.argmin()], rel=1e-12)
     assert state.weights is not None
     assert state.weights @ rows == pytest.approx(state.point)
 

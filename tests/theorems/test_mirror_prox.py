@@ -223,9 +223,12 @@ def test_the_tested_steps_are_those_of_the_bregman_distance_written_out(
 
 def test_an_iteration_costs_four_products_and_the_stop_test_none() -> None:
     rows, _ = planted(5, 40, 1e-3, np.random.default_rng(3))
-    result = solve(rows, MirrorProx(), budget=Budget(updates=64))
-    assert result.products == 4 * 64
-    assert result.status is Status.UPDATE_LIMIT
+    whole = solve(rows, MirrorProx())
+    cut = solve(rows, MirrorProx(), budget=Budget(updates=whole.updates // 2))
+    assert whole.status is Status.FEASIBLE
+    assert whole.products == 4 * whole.updates
+    assert cut.status is Status.UPDATE_LIMIT
+    assert cut.products == 4 * cut.updates == 4 * (whole.updates // 2)
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))

@@ -295,9 +295,12 @@ def test_the_last_weights_are_claimed_too(seed: int) -> None:
 
 def test_an_iteration_costs_two_products_and_a_trial_in_vain_one() -> None:
     rows, _ = planted(5, 40, 1e-3, np.random.default_rng(3))
-    result = solve(rows, CONSTANT, budget=Budget(updates=64))
-    assert result.status is Status.UPDATE_LIMIT
-    assert result.products == 2 + 2 * 64
+    whole = solve(rows, CONSTANT)
+    cut = solve(rows, CONSTANT, budget=Budget(updates=whole.updates // 2))
+    assert whole.status is Status.FEASIBLE
+    assert whole.products == 2 + 2 * whole.updates
+    assert cut.status is Status.UPDATE_LIMIT
+    assert cut.products == 2 + 2 * cut.updates == 2 + 2 * (whole.updates // 2)
     adaptive = solve(reflected(20, 400, 0.3, 0), ADAPTIVE)
     assert adaptive.products == 2 + adaptive.updates + adaptive.iterations
 
