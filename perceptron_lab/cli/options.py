@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
 
 from perceptron_lab.experiments.gallery import gallery
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+
+
+def bytes_of(text: str) -> int:
+    """Return a number of bytes, given as ``512MB``: kB, MB and GB are powers of 1000."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(k|M|G)?B?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise click.BadParameter(f"received {text!r}; give a size such as 64MB or 2GB")
+    number, unit = match.groups()
+    return int(float(number) * _UNITS[(unit or "").lower()])
 
 
 def complete_config(

@@ -8,6 +8,8 @@ import click
 
 from perceptron_lab.cli.options import complete_config, output_option, quiet_option
 from perceptron_lab.cli.rendering import show_frame
+from perceptron_lab.experiments.storage.exports import difference
+from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.reporting import Evidence, cautions, table_frame, write_report
 from perceptron_lab.reporting.rebuild import found_results
 
@@ -25,7 +27,7 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
     for folder, config in found_results(targets, output):
         written = write_report(folder, config.report.model_dump(), config.title)
         evidence = Evidence.of_folder(folder)
-        for caution in cautions(folder, evidence):
+        for caution in (*cautions(folder, evidence), *_edited(folder)):
             click.echo(f"warning: {caution}", err=True)
         if quiet:
             continue
@@ -36,3 +38,10 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
         if not written:
             click.echo(f"{folder}: the configuration asks for no tables or figures")
     return 0
+
+
+def _edited(folder: Path) -> list[str]:
+    """Return what is to be said of runs.csv: reports are made from the store."""
+    with Reader.open(folder) as reader:
+        said = difference(folder, reader.rows())
+    return [said] if said else []

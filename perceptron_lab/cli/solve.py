@@ -6,7 +6,6 @@ import inspect
 import json
 import math
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import click
 from pydantic import ValidationError
 
 from perceptron_lab import registry
+from perceptron_lab.cli.options import bytes_of
 from perceptron_lab.datasets.problem_files import FORMATS, LAST, read_system
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError, InputError
@@ -26,7 +26,6 @@ from perceptron_lab.system import ConicSystem
 
 _GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"
 _DEFAULT = str(inspect.signature(solve).parameters["algorithm"].default)
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
 
@@ -41,12 +40,8 @@ def _goal(text: str) -> Goal:
 
 
 def _bytes(text: str) -> int:
-    """Return a number of bytes, given as ``512MB``: kB, MB and GB are powers of 1000."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(k|M|G)?B?", text.strip(), re.IGNORECASE)
-    if match is None:
-        raise click.BadParameter(f"received {text!r}; give a size such as 64MB or 2GB")
-    number, unit = match.groups()
-    size = int(float(number) * _UNITS[(unit or "").lower()])
+    """Return the memory that a pass may take, given as ``512MB``."""
+    size = bytes_of(text)
     if size < LEAST_MEMORY:
         raise click.BadParameter(f"received {text!r}; allowed: {LEAST_MEMORY // 10**6}MB or more")
     return size

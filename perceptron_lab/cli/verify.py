@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from perceptron_lab.cli.options import quiet_option
+from perceptron_lab.cli.options import bytes_of, quiet_option
+from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.experiments.verification import Verdict, Verification, Verified
 from perceptron_lab.experiments.verify import verifying
 
@@ -20,17 +21,27 @@ from perceptron_lab.experiments.verify import verifying
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     help="Folder that relative paths of data files start from, if they have moved.",
 )
+@click.option(
+    "--generate",
+    type=bytes_of,
+    metavar="SIZE",
+    default=f"{GENERATED // 10**6}MB",
+    show_default=True,
+    help="How much generated data may take for one problem.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a verdict per cell.")
 @quiet_option
-def verify(target: Path, base: Path | None, as_json: bool, quiet: bool) -> int:
+def verify(target: Path, base: Path | None, generate: int, as_json: bool, quiet: bool) -> int:
     """Prove the answers of results again, from the original data; no algorithm runs.
 
     RUN is the folder of an experiment's results, FILE one of its certificates. Points, weights and
     ellipsoids are taken from the certificates, the data from where the experiment had them, and
-    every claim is proved anew. Exit code 1 if one of them is not.
+    every claim is proved anew. Nothing is written but into a temporary folder, which is removed;
+    generated data are generated there. Exit code 1 if a claim is not proved, or runs.csv is not
+    what is stored.
     """
     cells = []
-    for cell in verifying(target, base):
+    for cell in verifying(target, base, generate):
         cells.append(cell)
         if not as_json and (cell.verdict.failed or not quiet):
             click.echo(_line(cell))
@@ -50,4 +61,5 @@ def _line(cell: Verified) -> str:
         )
         words.append(f"margin in [{lower}, {upper}]" if (lower, upper) != ("?", "?") else "")
     words.append(cell.message)
+    words.append(f"not checked: {', '.join(cell.unchecked)}" if cell.unchecked else "")
     return "  ".join(word for word in words if word)

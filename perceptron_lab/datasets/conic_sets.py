@@ -18,6 +18,7 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.generated import (
     check_name,
     chosen,
@@ -189,6 +190,7 @@ class ConicSets:
         InputError
             If the seed is negative.
         """
+        check_generated(8 * self._size * (self.dimension or 0), self.names()[0])
         rng = np.random.default_rng(seed_sequence(self.names()[0], seed))
         parts = self._parts()
         cone = parts[0] if len(parts) == 1 else Product(parts)

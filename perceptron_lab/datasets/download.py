@@ -26,6 +26,7 @@ from typing import Any
 import pooch
 
 from perceptron_lab.datasets.archives import ArchiveError, CappedWriter, read_members
+from perceptron_lab.datasets.confinement import written
 from perceptron_lab.datasets.files import Collection, DataFile, collection
 from perceptron_lab.datasets.transfer import (
     LARGEST_FILE,
@@ -50,6 +51,8 @@ class State(StrEnum):
     PRESENT = "present"
     MISSING = "missing"
     WRONG_HASH = "wrong hash"
+    ALTERED = "not what the files give"
+    """What was computed from files and kept, and is not what they give."""
 
 
 def fetch(collection_name: str, name: str) -> Path:
@@ -74,9 +77,11 @@ def fetch(collection_name: str, name: str) -> Path:
     """
     source = collection(collection_name)
     file = source.file(name)
-    cached = cache_folder() / source.name / file.file
-    if _state(cached, file) is State.PRESENT:
-        return cached
+    own = cache_folder() / source.name
+    for folder in (own, written(own)):
+        cached = folder / file.file
+        if _state(cached, file) is State.PRESENT:
+            return cached
     mirror = _mirror()
     if isinstance(mirror, Path):
         mirrored = mirror / source.name / file.file
@@ -105,7 +110,7 @@ def verify(collection_name: str) -> list[tuple[str, State]]:
     source = collection(collection_name)
     mirror = _mirror()
     roots = [cache_folder(), *([mirror] if isinstance(mirror, Path) else [])]
-    result = []
+    result: list[tuple[str, State]] = []
     for name, file in source.files.items():
         states = [_state(root / source.name / file.file, file) for root in roots]
         found = [state for state in (State.WRONG_HASH, State.PRESENT) if state in states]

@@ -27,6 +27,7 @@ from pydantic.dataclasses import dataclass
 from threadpoolctl import threadpool_limits
 
 from perceptron_lab.datasets.affine_maps import AffineMap, orthogonal
+from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.generated import check_name, plain, seed_sequence, sha256_of_arrays
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.task import Task
@@ -155,6 +156,7 @@ class EllipsoidSets:
         InputError
             If the seed is negative.
         """
+        check_generated(16 * self.dimension * (self.training + self.test), self.names()[0])
         rng = np.random.default_rng(seed_sequence(self._sizes(), seed))
         # Products depend on the number of threads; the data must not.
         with threadpool_limits(limits=1):

@@ -13,6 +13,7 @@ from scipy.special import gammaincinv
 from threadpoolctl import threadpool_limits
 
 from perceptron_lab.datasets.affine_maps import AffineMap
+from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.generated import check_name, seed_sequence, sha256_of_arrays
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.task import Task
@@ -102,6 +103,8 @@ class InvertedBalls:
         InputError
             If the seed is negative.
         """
+        examples = 2 * self.repetitions * (self.training + self.test)
+        check_generated(8 * self.dimension * examples, self.names()[0])
         rng = np.random.default_rng(seed_sequence(self._sizes(), seed))
         factors = np.ones(self.dimension)
         factors[: None if self.rescaled == "all" else 1] = 10.0**self.exponent

@@ -3,6 +3,10 @@
 The name of a file, ``STEM-KEY-SHA256.npz``, holds that hash and the sha256 of its bytes. A file
 whose bytes are others, damaged or cut off, is never read as arrays but computed again and
 replaced. Where the folder cannot be written, arrays are computed every time.
+
+Whoever writes other arrays into the folder, under the sha256 of their bytes, is believed here: that
+is what ``plab data verify`` is for, which computes them again, and ``plab verify``, which uses none
+that were kept.
 """
 
 from __future__ import annotations
@@ -41,15 +45,23 @@ def kept_arrays(folder: Path, stem: str, key: str, make: Callable[[], Arrays]) -
     make
         Computes them; its errors pass.
     """
-    for path in sorted(folder.glob(f"{stem}-{key}-*.npz")):
-        content = _verified(path)
-        if content is not None:
-            return _arrays(content)
+    found = found_arrays(folder, stem, key)
+    if found is not None:
+        return found
     arrays = make()
     # An unwritable folder costs time, and changes no result.
     with contextlib.suppress(OSError):
         _keep(folder, f"{stem}-{key}", arrays)
     return arrays
+
+
+def found_arrays(folder: Path, stem: str, key: str) -> Arrays | None:
+    """Return the arrays kept under a key, or None; parameters as in :func:`kept_arrays`."""
+    for path in sorted(folder.glob(f"{stem}-{key}-*.npz")):
+        content = _verified(path)
+        if content is not None:
+            return _arrays(content)
+    return None
 
 
 def _verified(path: Path) -> bytes | None:

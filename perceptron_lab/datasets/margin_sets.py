@@ -12,6 +12,7 @@ from pydantic.dataclasses import dataclass
 from threadpoolctl import threadpool_limits
 
 from perceptron_lab.datasets import margin_families
+from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.generated import (
     check_name,
     chosen,
@@ -176,10 +177,12 @@ class MarginSets:
         InputError
             If the seed is negative.
         """
+        values = self._values()
+        check_generated(8 * values.get("rows", 4) * values.get("dimension", 2), self.names()[0])
         rng = np.random.default_rng(seed_sequence(self.names()[0], seed))
         # Sums depend on the number of threads; the data must not.
         with threadpool_limits(limits=1):
-            return _GENERATORS[self.family](rng, **self._values())
+            return _GENERATORS[self.family](rng, **values)
 
     def _values(self) -> dict[str, Any]:
         """Return the arguments of the generator."""

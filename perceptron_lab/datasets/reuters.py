@@ -23,6 +23,7 @@ from perceptron_lab.datasets.bag_of_words import (
 from perceptron_lab.datasets.generated import check_name, sha256_of_arrays
 from perceptron_lab.datasets.problem import Problem, check_distinct
 from perceptron_lab.datasets.reuters_corpus import (
+    Corpus,
     Text,
     categories,
     corpus,
@@ -143,7 +144,8 @@ class Reuters:
         their numbers, and so do test documents.
         """
         check_name(name, self.names())
-        documents, features = corpus(self.text), _features(self.text, self._choices())
+        documents = corpus(self.text)
+        features = _features(documents, self._choices())
         return Task(
             name,
             features.training.copy(),
@@ -157,7 +159,7 @@ class Reuters:
 
         Errors are those of :meth:`load`.
         """
-        return list(_features(self.text, self._choices()).words)
+        return list(_features(corpus(self.text), self._choices()).words)
 
     def _choices(self) -> BagOfWords:
         return BagOfWords(
@@ -188,8 +190,8 @@ class Ranking:
 
 
 @lru_cache(maxsize=2)
-def _features(text: Text, choices: BagOfWords) -> Features:
-    return weigh(corpus(text).counts, choices)
+def _features(documents: Corpus, choices: BagOfWords) -> Features:
+    return weigh(documents.counts, choices)
 
 
 def _sha256(task: Task) -> str:

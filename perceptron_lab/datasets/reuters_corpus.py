@@ -14,16 +14,18 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files as package_files
 from itertools import pairwise
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.datasets.bag_of_words import Counts, count_words
+from perceptron_lab.datasets.confinement import written
 from perceptron_lab.datasets.download import cache_folder, fetch
 from perceptron_lab.datasets.files import collection
-from perceptron_lab.datasets.kept_arrays import Arrays, kept_arrays, key_of
+from perceptron_lab.datasets.kept_arrays import Arrays, found_arrays, kept_arrays, key_of
 from perceptron_lab.datasets.reuters_text import Document, read_documents
 from perceptron_lab.errors import DataError
 
@@ -32,6 +34,7 @@ Topics = tuple[frozenset[str], ...]
 
 COLLECTION = "reuters21578"
 """Name of the collection of files."""
+_STEM = "counts"
 _CODE = ("reuters_corpus.py", "reuters_text.py", "bag_of_words.py")
 
 
@@ -133,7 +136,6 @@ def read_collection() -> list[Document]:
     return documents
 
 
-@lru_cache(maxsize=2)
 def corpus(text: Text) -> Corpus:
     """Return the counts of words, kept from an earlier run where the data and the code are as then.
 
@@ -148,12 +150,39 @@ def corpus(text: Text) -> Corpus:
     DataError
         If nothing is kept, and a file cannot be had.
     """
+    return _corpus(text, written(cache_folder() / COLLECTION))
+
+
+@lru_cache(maxsize=2)
+def _corpus(text: Text, folder: Path) -> Corpus:
+    return _unpacked(kept_arrays(folder, _STEM, _key(text), lambda: _packed(text)))
+
+
+def counted_again() -> dict[str, bool]:
+    """Return for each text whose counts are kept whether they are those of the files.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be had.
+    """
+    folder = cache_folder() / COLLECTION
+    kept = {text: found_arrays(folder, _STEM, _key(text)) for text in get_args(Text)}
+    return {text: _same(found, _packed(text)) for text, found in kept.items() if found is not None}
+
+
+def _same(found: Arrays, made: Arrays) -> bool:
+    return set(found) == set(made) and all(
+        found[name].dtype == made[name].dtype and np.array_equal(found[name], made[name])
+        for name in made
+    )
+
+
+def _key(text: Text) -> str:
+    """Return the hash of all that the counts depend on."""
     hashes = [file.sha256 for file in collection(COLLECTION).files.values()]
     code = [(package_files(__package__) / name).read_text("utf-8") for name in _CODE]
-    folder = cache_folder() / COLLECTION
-    return _unpacked(
-        kept_arrays(folder, "counts", key_of(*hashes, *code, text), lambda: _packed(text))
-    )
+    return key_of(*hashes, *code, text)
 
 
 def _packed(text: Text) -> Arrays:

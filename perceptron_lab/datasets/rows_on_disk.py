@@ -1,4 +1,9 @@
-"""Generated rows that are larger than memory: written to disk once, and read block by block."""
+"""Generated rows that are larger than memory: written to disk once, and read block by block.
+
+Bytes that another process changes while they are read are not noticed, nor is a description beside
+them that was changed together with them: the sha256 of such rows is another one, and the cells that
+use them are others.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +13,10 @@ import json
 import math
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
@@ -18,6 +25,7 @@ from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
 from threadpoolctl import threadpool_limits
 
+from perceptron_lab.datasets.confinement import check_generated, written
 from perceptron_lab.datasets.download import cache_folder, sha256_of
 from perceptron_lab.datasets.generated import check_name, plain, seed_sequence
 from perceptron_lab.datasets.margin_families import half_sphere, random_unit
@@ -49,7 +57,8 @@ class RowsOnDisk:
     by the factor ``difficulty``, as in margin-sets; they are feasible, and a lower bound of the
     margin is known. The instance's name, as in ``reflected-1000x1000000-1``, and the seed determine
     the rows, which take 4 dimension x rows bytes on disk. The file is kept; delete it to have the
-    room back.
+    room back. Before a process uses it for the first time, its sha256 is compared with the one
+    noted beside it when it was made; a file that was changed is made again.
 
     Parameters
     ----------
@@ -101,22 +110,14 @@ class RowsOnDisk:
             If the disk has not enough room, or the folder cannot be written to.
         """
         check_name(name, self.names())
-        path = self.path(seed, base)
+        own = self.path(seed, base)
+        # A verification makes the rows again, whatever a folder holds that others have named.
+        path = written(own.parent) / own.name
         known = _described(path)
-        if known is None or not _whole(path, known):
+        if known is None or not _unchanged(path, known):
             known = self._write(seed, path)
         system = ConicSystem.from_rows(NumpyRows(path, self.memory))
         return Problem(name, system, known["sha256"], system.facts(known["margin"]))
-
-    def checksum(self, seed: int, base: Path) -> str:
-        """Return the sha256 of the bytes that are in the file now: :meth:`load` trusts its size.
-
-        Raises
-        ------
-        DataError
-            If it cannot be read.
-        """
-        return sha256_of(self.path(seed, base))
 
     def path(self, seed: int, base: Path) -> Path:
         """Return the path of the instance's file, which need not exist yet."""
@@ -143,10 +144,12 @@ class RowsOnDisk:
 
     def _write(self, seed: int, path: Path) -> dict[str, Any]:
         """Write the file, so that it is whole once it is there; return its description."""
+        size = len(self._header()) + self.rows * self.dimension * 4
+        check_generated(size, path.name)
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _check_room(path.parent, self._header(), self.rows * self.dimension * 4)
+            _check_room(path.parent, size)
             with partial.open("wb") as file:
                 known = self._fill(file, seed)
             os.replace(partial, path)
@@ -211,16 +214,32 @@ def _described(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     wanted = {"sha256", "bytes", "margin"}
-    return known if isinstance(known, dict) and set(known) == wanted else None
+    if not isinstance(known, dict) or set(known) != wanted:
+        return None
+    return known if isinstance(known["margin"], float | None) else None
 
 
-def _whole(path: Path, known: dict[str, Any]) -> bool:
-    return path.is_file() and path.stat().st_size == known["bytes"]
+def _unchanged(path: Path, known: dict[str, Any]) -> bool:
+    """Return whether a file is there with the bytes that were written."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    if not stat.S_ISREG(found.st_mode) or found.st_size != known["bytes"]:
+        return False
+    key = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return bool(_hashed(path, key) == known["sha256"])
 
 
-def _check_room(folder: Path, header: bytes, size: int) -> None:
+@lru_cache(maxsize=256)
+def _hashed(path: Path, key: tuple[int, ...]) -> str:
+    """Return the sha256 of a file, read once in a process as long as its state is the same."""
+    return sha256_of(path)
+
+
+def _check_room(folder: Path, needed: int) -> None:
     """Refuse to fill a disk."""
-    needed, free = len(header) + size, shutil.disk_usage(folder).free
+    free = shutil.disk_usage(folder).free
     if needed + 2**20 > free:
         raise DataError(
             f"{folder}: the rows take {needed / 1e9:.1f} GB, of which the disk has "

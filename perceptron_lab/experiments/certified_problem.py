@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
 from perceptron_lab import registry
+from perceptron_lab.datasets.confinement import GENERATED, confined
 from perceptron_lab.errors import DataError, PlabError
 from perceptron_lab.experiments.plan import canonical, digest
 from perceptron_lab.experiments.storage.certificate_files import Certificate
@@ -49,17 +50,31 @@ def identity_of(certificate: Certificate) -> str:
 
 
 class CertifiedProblems:
-    """Loads the problems of certificates; the last one is kept, for its neighbours share it.
+    """Loads the problems of certificates, whose settings nobody has vouched for.
+
+    Whatever a certificate says, nothing is written but into a temporary folder, which is removed in
+    the end: generated rows are generated there, and what was kept by earlier runs is not used. The
+    last problem is kept, for its neighbours share it. A context manager.
 
     Parameters
     ----------
     base
         The folder that relative paths start from; None for that of each certificate.
+    generate
+        Bytes that may be generated for one problem.
     """
 
-    def __init__(self, base: Path | None) -> None:
-        self._base = base
+    def __init__(self, base: Path | None, generate: int = GENERATED) -> None:
+        self._base, self._generate = base, generate
         self._last: tuple[str, Problem] | None = None
+        self._folder: TemporaryDirectory[str] = TemporaryDirectory(prefix="plab-verify-")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._last = None
+        self._folder.cleanup()
 
     def load(self, certificate: Certificate) -> Problem:
         """Return the problem of a certificate.
@@ -81,10 +96,10 @@ class CertifiedProblems:
         try:
             dataset = registry.load("dataset", described["dataset"])
             record = validated(dataset, dict(described["parameters"]))
-            problem: Problem = record.load(described["instance"], seed=described["seed"], base=base)
-            if hasattr(record, "checksum"):  # large files: their content is not read by `load`
-                sha256 = record.checksum(described["seed"], base)
-                problem = replace(problem, sha256=sha256)
+            with confined(Path(self._folder.name), self._generate):
+                problem: Problem = record.load(
+                    described["instance"], seed=described["seed"], base=base
+                )
         except ValidationError as error:
             raise DataError(f"parameters of {described['dataset']}: {error}") from None
         except PlabError as error:

@@ -8,7 +8,7 @@ Nothing here knows how the answer was found: the proofs are those of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +36,8 @@ class Claims:
     status, proved, margin_lower, margin_upper
         Its columns.
     figures
-        A learner's bounds, ``*_lower`` and ``*_upper``, by name.
+        Numbers by name: what a learner reports, its bounds ``*_lower`` and ``*_upper`` among them,
+        or the measures of an algorithm's answer.
     """
 
     status: Status
@@ -62,11 +63,14 @@ class Finding:
         What is claimed and not proved, one sentence each; empty if all of it is.
     margin_lower, margin_upper
         The bracket that is proved now; None where there is none.
+    unchecked
+        Names of the figures that were neither proved nor computed again.
     """
 
     faults: tuple[str, ...]
     margin_lower: float | None = None
     margin_upper: float | None = None
+    unchecked: tuple[str, ...] = ()
 
 
 def prove_claims(
@@ -119,18 +123,59 @@ def prove_learnt(
     DataError
         If the arrays do not belong to such tasks.
     """
-    faults = _contradictions(claims, PROVED_OF_LEARNERS, *claims.figures.values())
+    bounds = {name: value for name, value in claims.figures.items() if name.endswith(_BOUNDS)}
+    faults = _contradictions(claims, PROVED_OF_LEARNERS, *bounds.values())
+    for name in ("margin_lower", "margin_upper"):
+        if getattr(claims, name) is not None:
+            faults.append(f"{name} is claimed, and a learner proves no margin")
+    unchecked = tuple(sorted(claims.figures.keys() - bounds.keys()))
     found = prove(learner, problem.tasks, seed, proof)
     if found is None:
-        return Finding((*faults, f"a learner {type(learner).__name__} proves nothing"))
+        faults.append(f"a learner {type(learner).__name__} proves nothing")
+        return Finding(tuple(faults), unchecked=unchecked)
     implied = {found.status, *([Status.MARGIN_BOUNDED] if found.status in _NONE else [])}
     if claims.status not in implied:
         faults.append(f"{claims.status} is claimed, {found.status} is proved ({found.message})")
-    for name, bound in found.bounds.items():
-        claimed = claims.figures.get(name)
-        if claimed is not None and not _reaches(name, bound, claimed, 1.0 + abs(claimed)):
-            faults.append(f"{name} {claimed:.10g} is claimed, {bound:.10g} is proved")
-    return Finding(tuple(faults))
+    faults += _unreached(bounds, found.bounds)
+    return Finding(tuple(faults), unchecked=unchecked)
+
+
+def measured_again(claims: Claims, problem: Problem, point: FloatArray) -> list[str]:
+    """Return which measures of an algorithm's answer are not those of its point.
+
+    Parameters
+    ----------
+    claims
+        The figures are the measures.
+    problem
+        It says how a point is measured.
+    point
+        The answer, on the data as given.
+    """
+    if not claims.figures:
+        return []
+    found = problem.measure(point) if problem.measure else {}
+    faults = []
+    for name, claimed in claims.figures.items():
+        value = found.get(name)
+        if value is None:
+            faults.append(f"{name} {claimed:.10g} is stored, and nothing measures it")
+        elif not np.allclose(value, claimed, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
+            faults.append(f"{name} {claimed:.10g} is stored, {float(value):.10g} is measured")
+    return faults
+
+
+_BOUNDS = ("_lower", "_upper")
+"""The endings of a learner's figures that are bounds."""
+
+
+def _unreached(claimed: Mapping[str, float], proved: Mapping[str, float]) -> Iterator[str]:
+    """Yield the bounds of a learner that are not proved."""
+    for name, value in claimed.items():
+        if name not in proved:
+            yield f"{name} {value:.10g} is claimed, and nothing proves such a bound"
+        elif not _reaches(name, proved[name], value, 1.0 + abs(value)):
+            yield f"{name} {value:.10g} is claimed, {proved[name]:.10g} is proved"
 
 
 _NONE = (Status.INFEASIBLE,)

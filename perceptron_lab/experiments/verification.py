@@ -16,9 +16,9 @@ class Verdict(StrEnum):
     """What became of a cell's claims."""
 
     PROVED = "PROVED"
-    """All that is claimed is proved again."""
+    """All that is claimed is proved again; figures that are no claims are named as unchecked."""
     NOT_PROVED = "NOT PROVED"
-    """Something that is claimed is not proved; the message says what."""
+    """Something that is claimed is not proved, or refuted; the message says what."""
     NOTHING_CLAIMED = "NOTHING CLAIMED"
     """The row claims nothing: the cell failed, or its learner proves nothing."""
     DATA_CHANGED = "DATA CHANGED"
@@ -48,6 +48,9 @@ class Verified:
         What was found; empty where everything is proved.
     margin_lower, margin_upper
         The bracket that is proved now, as far as it was claimed.
+    unchecked
+        Names of the row's figures that were neither proved nor computed again, as the error of a
+        learner: that would mean to learn again.
     """
 
     cell: str
@@ -58,6 +61,7 @@ class Verified:
     message: str = ""
     margin_lower: float | None = None
     margin_upper: float | None = None
+    unchecked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

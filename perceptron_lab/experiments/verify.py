@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.certified_problem import CertifiedProblems, identity_of
-from perceptron_lab.experiments.reproof import Claims, Finding, prove_claims, prove_learnt
+from perceptron_lab.experiments.reproof import (
+    Claims,
+    Finding,
+    measured_again,
+    prove_claims,
+    prove_learnt,
+)
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     path_of,
     read_certificate,
 )
-from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.exports import RUNS, difference
+from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.records import sha256_of
-from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.storage.rows import Row, as_json
 from perceptron_lab.experiments.verification import Verdict, Verification, Verified
 from perceptron_lab.results import FloatArray, Status
 
@@ -27,13 +35,20 @@ if TYPE_CHECKING:
     from perceptron_lab.experiments.storage.stored import Planned, Stored
 
 
-def verify(target: str | Path, *, base: str | Path | None = None) -> Verification:
+def verify(
+    target: str | Path, *, base: str | Path | None = None, generate: int = GENERATED
+) -> Verification:
     """Prove again what results claim, on the original data; no algorithm runs.
 
     FEASIBLE: the point is strictly feasible. INFEASIBLE: the weights prove it. The bracket of the
     margin is reached again but for a part of 1e-9 of each bound, since machines add up numbers in
-    different orders. Separations by ellipsoids are proved from their ellipsoid and weights. A
-    dataset of your own has to be registered before, as it was for the run.
+    different orders. Separations by ellipsoids are proved from their ellipsoid and weights.
+    Measures of a point are measured again; the figures of learners are not, and named as unchecked.
+    A dataset of your own has to be registered before, as it was for the run.
+
+    Nothing is written but into a temporary folder, which is removed: the package's generated data
+    are generated there again, and downloads go there. A runs.csv that differs from the store is
+    reported as damaged.
 
     Parameters
     ----------
@@ -41,6 +56,8 @@ def verify(target: str | Path, *, base: str | Path | None = None) -> Verificatio
         The folder of an experiment's results, or one file of its ``certificates``.
     base
         The folder that relative paths of data start from; by default the one stored.
+    generate
+        Bytes that may be generated for one problem, 500 MB by default.
 
     Raises
     ------
@@ -48,23 +65,32 @@ def verify(target: str | Path, *, base: str | Path | None = None) -> Verificatio
         If there is no such file, or no results are in the folder.
     """
     start = None if base is None else Path(base)
-    return Verification(Path(target), list(verifying(Path(target), start)))
+    return Verification(Path(target), list(verifying(Path(target), start, generate)))
 
 
-def verifying(target: Path, base: Path | None = None) -> Iterator[Verified]:
+def verifying(
+    target: Path, base: Path | None = None, generate: int = GENERATED
+) -> Iterator[Verified]:
     """Yield the verdicts of :func:`verify` one after the other."""
-    problems = CertifiedProblems(base)
-    if target.is_dir():
-        with Reader.open(target) as reader:
-            runs = list(reader.runs())
-        for planned, stored in runs:
-            yield _stored_verdict(target, planned, stored, problems)
-        return
-    if not target.is_file():
-        raise DataError(
-            f"{target}: no such file; give a folder of results or one of its certificates"
-        )
-    yield _file_verdict(target, problems)
+    with CertifiedProblems(base, generate) as problems:
+        if target.is_dir():
+            yield from _folder_verdicts(target, problems)
+        elif target.is_file():
+            yield _file_verdict(target, problems)
+        else:
+            raise DataError(
+                f"{target}: no such file; give a folder of results or one of its certificates"
+            )
+
+
+def _folder_verdicts(folder: Path, problems: CertifiedProblems) -> Iterator[Verified]:
+    with Reader.open(folder) as reader:
+        runs = list(reader.runs())
+    for planned, stored in runs:
+        yield _stored_verdict(folder, planned, stored, problems)
+    said = difference(folder, (shown(*pair) for pair in runs if not pair[1].fault))
+    if said:
+        yield Verified("", RUNS, "", "", Verdict.DAMAGED, said)
 
 
 def _file_verdict(path: Path, problems: CertifiedProblems) -> Verified:
@@ -86,7 +112,7 @@ def _stored_verdict(
         return replace(seen, message=stored.fault)
     claims = _claims_of_row(stored.row)
     if claims.nothing:
-        return replace(seen, verdict=Verdict.NOTHING_CLAIMED)
+        return _nothing(seen, claims)
     path = path_of(folder, planned.cell)
     if stored.certificate is None or not path.is_file():
         return replace(seen, verdict=Verdict.MISSING, message=f"{path}: no such file")
@@ -107,7 +133,7 @@ def _verdict(
 ) -> Verified:
     """Prove the claims; errors are those of a damaged certificate."""
     if claims.nothing:
-        return replace(seen, verdict=Verdict.NOTHING_CLAIMED)
+        return _nothing(seen, claims)
     if identity_of(certificate) != certificate.cell:
         text = f"its settings are not those of the cell {certificate.cell}"
         return replace(seen, verdict=Verdict.NOT_PROVED, message=text)
@@ -120,13 +146,21 @@ def _verdict(
         return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)
     learner = problems.learner(certificate)
     if learner is None:
+        point = _numbers(certificate.point)
         weights = None if certificate.weights is None else _numbers(certificate.weights)
-        found = prove_claims(claims, problem.system, _numbers(certificate.point), weights)
+        found = prove_claims(claims, problem.system, point, weights)
+        if point.shape == (problem.system.operator.unknowns,):
+            other = measured_again(claims, problem, point)
+            found = replace(found, faults=(*found.faults, *other))
     else:
         arrays = {name: _numbers(array) for name, array in certificate.proof.items()}
         seed = int(certificate.problem["seed"])
         found = prove_learnt(claims, problem, learner, seed, arrays)
     return _judged(seen, found)
+
+
+def _nothing(seen: Verified, claims: Claims) -> Verified:
+    return replace(seen, verdict=Verdict.NOTHING_CLAIMED, unchecked=tuple(sorted(claims.figures)))
 
 
 def _judged(seen: Verified, found: Finding) -> Verified:
@@ -136,6 +170,7 @@ def _judged(seen: Verified, found: Finding) -> Verified:
         message="; ".join(found.faults),
         margin_lower=found.margin_lower,
         margin_upper=found.margin_upper,
+        unchecked=found.unchecked,
     )
 
 
@@ -143,10 +178,6 @@ def _shown(certificate: Certificate) -> Verified:
     instance = str(certificate.problem.get("instance", ""))
     name = str(certificate.algorithm.get("name", ""))
     return Verified(certificate.cell, instance, name, certificate.status.value, Verdict.DAMAGED)
-
-
-_FIGURES: Final = ("_lower", "_upper")
-"""The endings of a learner's figures that are bounds."""
 
 
 def _claims(certificate: Certificate) -> Claims:
@@ -160,13 +191,13 @@ def _claims(certificate: Certificate) -> Claims:
     figures = certificate.certificate.get("figures", {})
     if not isinstance(figures, dict) or not isinstance(certificate.proved, bool):
         raise DataError("the certificate's figures are no mapping, or `proved` no truth value")
-    bounds = {name: _bound(figures[name]) for name in figures if name.endswith(_FIGURES)}
+    numbers = {name: _number(value) for name, value in figures.items()}
     return Claims(
         certificate.status,
         certificate.proved,
-        _bound(certificate.margin_lower),
-        _bound(certificate.margin_upper),
-        {name: bound for name, bound in bounds.items() if bound is not None},
+        _number(certificate.margin_lower),
+        _number(certificate.margin_upper),
+        {name: number for name, number in numbers.items() if number is not None},
     )
 
 
@@ -175,17 +206,17 @@ def _claims_of_row(row: Row) -> Claims:
     figures = {
         name.removeprefix(prefix): float(value)
         for name, value in row.items()
-        if name.startswith(prefix) and name.endswith(_FIGURES) and value is not None
+        if name.startswith(prefix) and value is not None
     }
     lower, upper = row.get("margin_lower"), row.get("margin_upper")
     return Claims(Status(row["status"]), bool(row["proved"]), lower, upper, figures)
 
 
-def _bound(value: Any) -> float | None:
+def _number(value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DataError(f"a bound of the margin is {value!r}; allowed: a number or nothing")
+        raise DataError(f"a figure is {value!r}; allowed: a number or nothing")
     return float(value)
 
 
@@ -205,4 +236,6 @@ def _disagreement(planned: Planned, claims: Claims, certificate: Certificate) ->
         mine, other = getattr(claims, name), getattr(said, name)
         if mine != other:
             return f"its row has {name} {mine}, its certificate {other}"
+    if said.figures and as_json(said.figures) != as_json(claims.figures):
+        return "its row has other figures than its certificate"
     return ""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.datasets import download, transfer
+from perceptron_lab.datasets.confinement import confined
 from perceptron_lab.datasets.download import State, cache_folder, fetch, verify
 from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError, DataError
@@ -94,6 +95,22 @@ def test_download_then_cache(home: Home, register: Register, machine: Path) -> N
     assert fetch("small", "a") == path
     assert home.asked == ["/good/a"]
     assert _leftovers(machine) == ["a.dat-s"]
+
+
+def test_what_is_confined_downloads_into_its_folder_and_uses_the_cache(
+    home: Home, register: Register, machine: Path, tmp_path: Path
+) -> None:
+    register(home.url("good/a"))
+    (tmp_path / "own").mkdir()
+    with confined(tmp_path / "own", 0):
+        path = fetch("small", "a")
+        assert fetch("small", "a") == path
+    assert path.is_relative_to(tmp_path / "own")
+    assert not machine.exists()
+    assert fetch("small", "a").is_relative_to(machine)
+    with confined(tmp_path / "own", 0):
+        assert fetch("small", "a").is_relative_to(machine)
+    assert home.asked == ["/good/a"] * 2
 
 
 @pytest.mark.parametrize("behaviour", BAD)

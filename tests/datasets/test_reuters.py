@@ -7,6 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,10 @@ from sklearn.metrics import average_precision_score
 from sklearn.svm import LinearSVC
 
 from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.cli.main import main
 from perceptron_lab.datasets import reuters, reuters_corpus
+from perceptron_lab.datasets.confinement import confined
+from perceptron_lab.datasets.data_files import verify_data
 from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.reuters import Ranking, Reuters
 from perceptron_lab.datasets.reuters_corpus import (
@@ -60,7 +64,7 @@ def rows(matrix: Any) -> sp.csr_array:
 
 
 def forget() -> None:
-    corpus.cache_clear()
+    reuters_corpus._corpus.cache_clear()
     reuters._features.cache_clear()
 
 
@@ -241,6 +245,51 @@ def test_a_file_under_another_hash_is_replaced(small: Path) -> None:
     forget()
     corpus("all")
     assert kept(small) == [file]
+
+
+def forged(folder: Path) -> None:
+    """Put other counts into the cache, under the sha256 of their bytes."""
+    (file,) = kept(folder)
+    with np.load(file) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    arrays["training.data"] = arrays["training.data"] * (1 + arrays["training.indices"])
+    content = BytesIO()
+    np.savez(content, allow_pickle=False, **arrays)
+    other = hashlib.sha256(content.getvalue()).hexdigest()
+    file.rename(file.with_name(f"{file.stem.rpartition('-')[0]}-{other}.npz"))
+    (file,) = kept(folder)
+    file.write_bytes(content.getvalue())
+    forget()
+
+
+def test_forged_counts_are_found_by_data_verify(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task("earn")
+    assert verify_data("reuters21578")["reuters21578"]["counts-all"] == "present"
+    forged(small)
+    states = verify_data("reuters21578")["reuters21578"]
+    assert states == dict.fromkeys(["reut2-000", "reut2-001"], "present") | {
+        "counts-all": "not what the files give"
+    }
+    with pytest.raises(SystemExit, match="1"):
+        main(["data", "verify", "reuters21578"])
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1].endswith("0 wrong hash, 1 not what the files give")
+    assert printed.err.startswith("delete counts-*.npz in the folder of the data")
+    (small / "reut2-001.sgm").unlink()  # nothing to compare with
+    assert "counts-all" not in verify_data("reuters21578")["reuters21578"]
+
+
+def test_a_verification_believes_no_counts_that_were_kept(small: Path, tmp_path: Path) -> None:
+    honest = make(weighting="tf").load("earn", seed=0, base=HERE).sha256
+    forged(small)
+    assert make(weighting="tf").load("earn", seed=0, base=HERE).sha256 != honest
+    before = kept(small)
+    (tmp_path / "own").mkdir()
+    with confined(tmp_path / "own", 0):
+        assert make(weighting="tf").load("earn", seed=0, base=HERE).sha256 == honest
+    assert kept(small) == before
 
 
 def test_counts_of_a_folder_that_cannot_be_written(

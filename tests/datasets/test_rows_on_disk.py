@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab.datasets import rows_on_disk
+from perceptron_lab.datasets.download import sha256_of
 from perceptron_lab.datasets.problem import Problem, check_instance_name
 from perceptron_lab.datasets.rows_on_disk import RowsOnDisk
 from perceptron_lab.driver import solve
@@ -72,13 +74,20 @@ def test_a_file_that_is_there_is_used(cache: Path, monkeypatch: pytest.MonkeyPat
     assert load().sha256 == first.sha256
 
 
-@pytest.mark.parametrize("damage", ["shorter", "undescribed", "described wrongly", "gone"])
+@pytest.mark.parametrize(
+    "damage", ["shorter", "changed", "undescribed", "described wrongly", "no margin", "gone"]
+)
 def test_a_file_that_is_not_whole_is_made_again(damage: str, cache: Path) -> None:
     first = load()
     file, description = cache / f"{NAME}-seed0.npy", cache / f"{NAME}-seed0.json"
     content = file.read_bytes()
     if damage == "shorter":
         file.write_bytes(content[:-4])
+    elif damage == "changed":
+        file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    elif damage == "no margin":
+        known = json.loads(description.read_text()) | {"margin": "much"}
+        description.write_text(json.dumps(known))
     elif damage == "undescribed":
         description.unlink()
     elif damage == "described wrongly":
@@ -87,6 +96,26 @@ def test_a_file_that_is_not_whole_is_made_again(damage: str, cache: Path) -> Non
         file.unlink()
     assert load().sha256 == first.sha256
     assert file.read_bytes() == content
+
+
+def test_a_file_is_read_once_in_a_process_as_long_as_it_stays(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, read = load(), []
+    file = cache / f"{NAME}-seed0.npy"
+
+    def counted(path: Path) -> str:
+        read.append(path)
+        return sha256_of(path)
+
+    monkeypatch.setattr(rows_on_disk, "sha256_of", counted)
+    assert [load().sha256 for _ in range(3)] == [first.sha256] * 3
+    assert read == [file]
+    state = file.stat()
+    file.write_bytes(file.read_bytes())
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))  # as somebody who hides it would
+    assert load().sha256 == first.sha256
+    assert read == [file] * 2
 
 
 def test_what_is_known_of_the_margin_is_true(cache: Path) -> None:

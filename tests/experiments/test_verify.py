@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -386,14 +387,18 @@ def test_data_that_changed_are_told_from_claims_that_do_not_hold(tmp_path: Path)
     assert "sha256" in found.message
 
 
-def test_large_files_are_read_whole(tmp_path: Path) -> None:
+def test_rows_on_disk_are_those_of_their_name_and_seed(tmp_path: Path) -> None:
     problem = {"dataset": "rows-on-disk", "dimension": 10, "rows": 100, "directory": "rows"}
     path = certified(tmp_path, problem, {"name": "perceptron"})
-    assert verdict(path).verdict is Verdict.PROVED
     (rows,) = (tmp_path / "rows").glob("*.npy")
     content = bytearray(rows.read_bytes())
     content[-1] ^= 1
-    rows.write_bytes(content)  # of the same size, so that nothing else tells
+    rows.write_bytes(content)  # of the same size; what is proved are the rows as they were
+    assert verdict(path).verdict is Verdict.PROVED
+    described = json.loads(rows.with_suffix(".json").read_text())
+    described["sha256"] = hashlib.sha256(content).hexdigest()
+    rows.with_suffix(".json").write_text(json.dumps(described))
+    path = certified(tmp_path, problem, {"name": "perceptron"})  # on what somebody has changed
     assert verdict(path).verdict is Verdict.DATA_CHANGED
 
 

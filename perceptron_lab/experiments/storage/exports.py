@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from perceptron_lab.experiments.storage.durable_files import replace_file
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row, rendered
+from perceptron_lab.experiments.storage.store_lock import holder
+
+RUNS: Final = "runs.csv"
 
 
 def export(folder: Path, reader: Reader, rows: Iterable[Row]) -> None:
@@ -30,7 +35,7 @@ def export(folder: Path, reader: Reader, rows: Iterable[Row]) -> None:
         If a file cannot be written; the earlier one is intact then.
     """
     contents = {
-        "runs.csv": rendered(rows).encode(errors="backslashreplace"),
+        RUNS: _table(rows),
         "config.json": _readable(json.loads(reader.about("config"))),
         "environment.json": _readable(reader.environments()),
     }
@@ -38,6 +43,52 @@ def export(folder: Path, reader: Reader, rows: Iterable[Row]) -> None:
         path = folder / name
         if not path.is_file() or path.read_bytes() != content:
             replace_file(path, content)
+
+
+def difference(folder: Path, rows: Iterable[Row]) -> str:
+    """Say where runs.csv differs from the store; empty if it does not, or if a run writes it now.
+
+    Rows that are not there yet are no difference: a run that was killed leaves such a file.
+
+    Parameters
+    ----------
+    folder
+        Of the experiment.
+    rows
+        Those of the store.
+    """
+    path = folder / RUNS
+    if not path.exists() or holder(folder) is not None:
+        return ""
+    try:
+        found = _fields(path.read_bytes())
+        named = {row.pop("cell"): _said(row) for row in found}
+    except (OSError, UnicodeDecodeError, csv.Error, KeyError, AttributeError):
+        return f"{path} is no table of runs; `plab run` writes it again from the store"
+    stored = {row.pop("cell"): _said(row) for row in _fields(_table(rows))}
+    other = [f"in the cell {cell!r}" for cell in named if named[cell] != stored.get(cell)]
+    if len(named) < len(found):
+        other.append("(a cell is there twice)")
+    if not other:
+        return ""
+    more = f" and {len(other) - 1} more" if other[1:] else ""
+    return (
+        f"{path} differs from the store {other[0]}{more}: it was edited, or left behind by a run "
+        "that was killed; `plab run` writes it again"
+    )
+
+
+def _table(rows: Iterable[Row]) -> bytes:
+    return rendered(rows).encode(errors="backslashreplace")
+
+
+def _fields(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode()), strict=True))
+
+
+def _said(row: dict[str, str]) -> dict[str, str]:
+    """Return the fields that are not empty: later rows may have brought further columns."""
+    return {name: value for name, value in row.items() if value}
 
 
 def _readable(content: Any) -> bytes:

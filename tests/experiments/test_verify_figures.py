@@ -1,0 +1,226 @@
+"""Only what is proved again is called proved: figures, invented bounds, an edited runs.csv."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perceptron_lab.cli.main import main
+from perceptron_lab.datasets.margin_sets import MarginSets
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.experiments.cells.cell_run import run_cell
+from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.loader import checked
+from perceptron_lab.experiments.plan import Loaded, plan
+from perceptron_lab.experiments.runner import row_of
+from perceptron_lab.experiments.storage.certificate_files import (
+    Certificate,
+    read_certificate,
+    write_certificate,
+)
+from perceptron_lab.experiments.storage.exports import difference
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.records import checksum
+from perceptron_lab.experiments.storage.schema import RUN
+from perceptron_lab.experiments.storage.store import Store
+from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.experiments.verification import Verdict, Verified
+from perceptron_lab.experiments.verify import verify
+from perceptron_lab.experiments.yaml_source import Source
+from tests.experiments.certified import LEARNER, ROWS, SEPARABLE, certified
+
+FITTED = {"name": "soft-ellipsoid", "parameters": {"components": None, "regularisations": [1e-2]}}
+
+
+def figures(one: Certificate, **changed: float) -> Certificate:
+    return replace(one, certificate={"figures": dict(one.certificate["figures"]) | changed})
+
+
+def judged(path: Path, change: Callable[[Certificate], Certificate] = lambda one: one) -> Verified:
+    other = path.with_name("changed.npz")
+    write_certificate(other, change(read_certificate(path)))
+    (found,) = verify(other).cells
+    return found
+
+
+@pytest.fixture(scope="module")
+def separated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certified(tmp_path_factory.mktemp("separated"), SEPARABLE, LEARNER)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda one: replace(one, margin_lower=123.0), "margin_lower is claimed, and a learner"),
+        (lambda one: replace(one, margin_upper=0.0), "margin_upper is claimed, and a learner"),
+        (lambda one: figures(one, t_lower=0.5), "t_lower 0.5 is claimed, and nothing proves"),
+        (lambda one: figures(one, error_upper=0.0), "error_upper 0 is claimed, and nothing proves"),
+        (lambda one: figures(one, ratio_upper=1.0), "ratio_upper 1 is claimed, 1."),
+    ],
+)
+def test_what_no_learner_proves_is_refuted(
+    change: Callable[[Certificate], Certificate], message: str, separated: Path
+) -> None:
+    found = judged(separated, change)
+    assert found.verdict is Verdict.NOT_PROVED
+    assert message in found.message
+
+
+def test_figures_that_are_not_computed_again_are_named(separated: Path) -> None:
+    found = judged(separated, lambda one: figures(one, error=0.0))
+    assert found.verdict is Verdict.PROVED
+    assert {"error", "average_precision", "ratio"} <= set(found.unchecked)
+    assert not {"ratio_lower", "ratio_upper"} & set(found.unchecked)
+
+
+def test_a_learner_that_proves_nothing_has_unchecked_figures_only(tmp_path: Path) -> None:
+    path = certified(tmp_path, SEPARABLE, FITTED)
+    found = judged(path, lambda one: figures(one, t_lower=0.5))
+    assert found.verdict is Verdict.NOTHING_CLAIMED
+    assert {"error", "t_lower"} <= set(found.unchecked)
+    found = judged(path, lambda one: replace(one, margin_lower=123.0))
+    assert found.verdict is Verdict.NOT_PROVED
+
+
+def test_the_command_says_what_is_not_checked(
+    separated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", str(separated)]) == 0
+    assert "  not checked: average_precision, " in capsys.readouterr().out
+
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+def norms(self: MarginSets, name: str, *, seed: int, base: Path) -> Problem:
+    """Load a problem whose answers are measured by the sum of their entries."""
+    return replace(original(self, name, seed=seed, base=base), measure=measured)
+
+
+def measured(point: Any) -> dict[str, Any]:
+    return {"sum": float(point.sum()), "half": point[::2]}
+
+
+original = MarginSets.load
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of an algorithm whose answer is measured, and of a learner."""
+    monkeypatch.setattr(MarginSets, "load", norms)
+    tree = {
+        "experiment": "small",
+        "problems": [ROWS | {"dimension": 12, "rows": 6}, SEPARABLE],
+        "algorithms": [{"name": "perceptron", "label": "P"}, LEARNER | {"label": "L"}],
+    }
+    config = checked(Source("", tree))
+    with Store.open(tmp_path / "small") as store:
+        kinds = {"P": "margin-sets", "L": "ellipsoid-sets"}
+        every = [c for c in plan(config) if kinds[c.variant.label] == c.instance.dataset.name]
+        loaded = [(cell, cell.load(tmp_path)) for cell in every]
+        planned = [Planned.of(cell, problem.sha256) for cell, problem in loaded]
+        store.begin(config, tmp_path, {"id": "12345678"}, planned)
+        for (cell, problem), one in zip(loaded, planned, strict=True):
+            outcome = run_cell(cell, problem)
+            row = row_of(cell, one.cell, Loaded.of(problem), outcome, "12345678")
+            store.add(one, row, outcome, core="0" * 64, limits=ProcessLimits())
+        store.export()
+    return tmp_path / "small"
+
+
+def forged(folder: Path, label: str, **values: Any) -> Verified:
+    """Change values of a stored row, and make its checksum fit; return the verdict on it."""
+    with Reader.open(folder) as reader:
+        (row,) = (row for row in reader.rows() if row["label"] == label)
+    with closing(sqlite3.connect(folder / "runs.sqlite")) as connection, connection:
+        connection.row_factory = sqlite3.Row
+        change = (json.dumps(row | values), row["cell"])
+        connection.execute("UPDATE run SET row = ? WHERE cell = ?", change)
+        (found,) = connection.execute("SELECT * FROM run WHERE cell = ?", change[1:]).fetchall()
+        seal = (checksum([found[name] for name in RUN]), row["cell"])
+        connection.execute("UPDATE run SET checksum = ? WHERE cell = ?", seal)
+    (verdict,) = (cell for cell in verify(folder).cells if cell.label == label)
+    return verdict
+
+
+def test_an_honest_run_is_proved(run_folder: Path) -> None:
+    found = verify(run_folder)
+    assert [cell.verdict for cell in found.cells] == [Verdict.PROVED] * 2
+    assert [bool(cell.unchecked) for cell in found.cells] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("label", "change", "message"),
+    [
+        ("P", {"measure.sum": 0.0}, "sum 0 is stored, "),
+        ("P", {"measure.average_precision": 1.0}, "average_precision 1 is stored, and nothing me"),
+        ("L", {"measure.error": -1.0}, "its row has other figures than its certificate"),
+        ("L", {"measure.t_lower": 0.5}, "its row has other figures than its certificate"),
+        ("L", {"margin_lower": 123.0}, "its row has margin_lower 123.0, its certificate None"),
+    ],
+)
+def test_figures_of_a_row_are_those_of_its_certificate_or_measured_again(
+    label: str, change: dict[str, float], message: str, run_folder: Path
+) -> None:
+    found = forged(run_folder, label, **change)
+    assert found.verdict is Verdict.NOT_PROVED
+    assert message in found.message
+
+
+def edited(folder: Path, old: str, new: str) -> None:
+    path = folder / "runs.csv"
+    assert path.read_text().count(old)
+    path.write_text(path.read_text().replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("FEASIBLE", "INFEASIBLE", "in the cell"),
+        (",P,", ",Q,", "in the cell"),
+        ("proved", "proven", "in the cell"),
+        ("cell,", "cells,", "is no table of runs"),
+        ("\n", "\n0123456789abcdef,forged\n", "in the cell '0123456789abcdef'"),
+    ],
+)
+def test_an_edited_table_of_runs_is_noticed(
+    old: str, new: str, where: str, run_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edited(run_folder, old, new)
+    found = verify(run_folder)
+    (damaged,) = found.failed
+    assert (damaged.problem, damaged.verdict) == ("runs.csv", Verdict.DAMAGED)
+    assert where in damaged.message
+    assert damaged.message.endswith(("`plab run` writes it again", "again from the store"))
+    assert main(["verify", str(run_folder), "-q"]) == 1
+    assert f"DAMAGED  runs.csv  {damaged.message}" in capsys.readouterr().out
+    assert main(["report", str(run_folder)]) == 0
+    assert f"warning: {damaged.message}" in capsys.readouterr().err
+
+
+def test_a_row_that_is_there_twice(run_folder: Path) -> None:
+    path = run_folder / "runs.csv"
+    path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
+    assert "a cell is there twice" in verify(run_folder).failed[0].message
+
+
+def test_a_table_that_is_behind_or_gone_says_nothing_wrong(run_folder: Path) -> None:
+    path = run_folder / "runs.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+    assert not verify(run_folder).failed
+    path.unlink()
+    assert not verify(run_folder).failed
+
+
+def test_nothing_is_said_while_a_run_writes(run_folder: Path) -> None:
+    edited(run_folder, "FEASIBLE", "INFEASIBLE")
+    with Store.open(run_folder) as store:
+        assert difference(run_folder, store.rows()) == ""
+    assert verify(run_folder).failed
