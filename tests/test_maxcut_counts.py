@@ -16,6 +16,7 @@ from perceptron_lab.algorithms.mirror_prox import MirrorProx
 from perceptron_lab.algorithms.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.results import Status
+from tests.repetitions import repeated
 
 THESIS = pd.read_csv(
     resources.files("perceptron_lab.reporting") / "reference" / "table_6_1.csv"
@@ -34,8 +35,8 @@ CLOSE = ["mcp124-1", "mcp250-1", "mcp250-2", "mcp500-1", "mcp500-2", "maxG11"]
 MIRROR_PROX = [
     ("mcp100", 168),
     ("mcp124-1", 101),
-    pytest.param("mcp124-4", 685, marks=pytest.mark.slow),
-    pytest.param("mcp250-1", 164, marks=pytest.mark.slow),
+    ("mcp250-1", 164),
+    ("mcp124-4", 685),
 ]
 """Iterations of the step of the theory when it stops on the average, by an independent program."""
 ALGORITHMS = {"pra_updates": RescaledPerceptron(preset="thesis"), "ea_updates": Ellipsoid()}
@@ -97,7 +98,7 @@ def test_infp1_is_proved_to_have_no_feasible_x(sdplib_folder, algorithm):
     assert "exact weights" in result.message
 
 
-@pytest.mark.parametrize(("name", "iterations"), MIRROR_PROX)
+@pytest.mark.parametrize(("name", "iterations"), repeated(MIRROR_PROX, kept=2))
 def test_mirror_prox_stops_on_the_average_after_as_many_iterations(sdplib_folder, name, iterations):
     result = solve(sdplib_folder / f"{name}.dat-s", MirrorProx())
     assert result.status is Status.FEASIBLE
@@ -109,7 +110,7 @@ def test_mirror_prox_stops_on_the_average_after_as_many_iterations(sdplib_folder
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "iterations"), MIRROR_PROX)
+@pytest.mark.parametrize(("name", "iterations"), repeated(MIRROR_PROX, kept=2))
 def test_longer_steps_need_half_the_iterations_at_most(sdplib_folder, name, iterations):
     result = solve(sdplib_folder / f"{name}.dat-s", AdaptiveMirrorProx())
     assert result.status is Status.FEASIBLE

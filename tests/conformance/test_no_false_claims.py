@@ -11,6 +11,7 @@ from perceptron_lab import Budget, solve
 from perceptron_lab.results import Result, Status
 from tests.conformance.exact_instances import FAMILIES, Instance, combination_vanishes
 from tests.conformance.systems import ALGORITHMS, ROWS_ONLY
+from tests.repetitions import repeated
 
 BUDGET = Budget(updates=300, seconds=10.0)
 GOALS: list[Any] = ["decide", {"margin_upper": 1e-3}, {"margin_ratio": 0.9}]
@@ -55,7 +56,7 @@ def chosen(kind: str, seed: int, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", repeated(range(4), kept=1))
 def test_no_false_claim(block: int, kind: str) -> None:
     seeds = range(8 * block, 8 * block + 8)
     proved = sum(examine(kind, seed, chosen(kind, seed, 4)) for seed in seeds)
@@ -64,13 +65,13 @@ def test_no_false_claim(block: int, kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", repeated(range(50), kept=1))
 def test_no_false_claim_in_a_thousand_instances(block: int, kind: str) -> None:
     """150 of each of 7 kinds, every algorithm on each."""
-    seeds = range(1000 + 15 * block, 1000 + 15 * block + 15)
+    seeds = range(1000 + 3 * block, 1000 + 3 * block + 3)
     able = len(ALGORITHMS) - len(ROWS_ONLY)
     proved = sum(examine(kind, seed, chosen(kind, seed, able)) for seed in seeds)
-    assert proved >= 15  # at least one theorem per instance; ``examine`` judges each statement
+    assert proved >= 3  # at least one theorem per instance; ``examine`` judges each statement
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import perceptron_lab
+from tests.repetitions import repeated
 
 SCRIPT = """
 import json, sys, warnings
@@ -39,12 +40,15 @@ EXACT = "rank=0, regularisation=1.0, tol=1e-15"
 
 @pytest.mark.parametrize(
     ("estimator", "least"),
-    [
-        ("SoftEllipsoidClassifier()", 65),
-        (f"SoftEllipsoidClassifier({EXACT}, class_weight='balanced')", 65),
-        (f"SoftEllipsoidClassifier({EXACT}, whiten=True)", 60),
-        ("EllipsoidSeparationClassifier()", 56),
-    ],
+    repeated(
+        [
+            ("EllipsoidSeparationClassifier()", 56),
+            (f"SoftEllipsoidClassifier({EXACT}, class_weight='balanced')", 65),
+            ("SoftEllipsoidClassifier()", 65),
+            (f"SoftEllipsoidClassifier({EXACT}, whiten=True)", 60),
+        ],
+        kept=2,
+    ),
 )
 def test_every_check_passes(estimator: str, least: int) -> None:
     root = str(Path(perceptron_lab.__file__).parents[1])

@@ -14,6 +14,7 @@ import pytest
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
+from tests.repetitions import repeated
 from tests.robustness.commands import Command, kill, plab, without_clocks
 
 KILLS = int(os.environ.get("PLAB_KILLS", "12"))
@@ -120,7 +121,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", repeated([2, 1], kept=1))
 def test_a_sweep_survives_kills(alone: Path, jobs: int) -> None:
     """Half of the kills with so many jobs, of sweeps one after the other until it is enough."""
     wanted = without_clocks(alone / "alone" / "sweep")

@@ -31,6 +31,7 @@ from tests.experiments.made_stores import (
     run_again,
     said_of,
 )
+from tests.repetitions import repeated
 
 BEGUN = (0, 1)
 
@@ -187,7 +188,7 @@ def test_disks_of_any_size_leave_what_was_stored(tmp_path: Path) -> None:
     assert said[str(10**9)] == ""
 
 
-@pytest.mark.parametrize("kills", [12, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", repeated([12, 200], kept=1))
 def test_a_writer_that_is_killed_has_lost_nothing(tmp_path: Path, kills: int) -> None:
     told = [int(line) for line in run_made_stores("kill", tmp_path, kills, 5)]
     assert len(told) == kills
