@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from zipfile import BadZipFile
 
 import numpy as np
@@ -86,11 +86,21 @@ class Bound:
         Where it is stated, with the paper's key.
     reason
         Why there is no bound; empty otherwise.
+    kind
+        ``worst case``: no run makes more updates. ``expectation``: their mean over the algorithm's
+        own randomness is at most this; a single run may make more.
     """
 
     value: float | None
     theorem: str
     reason: str = ""
+    kind: Literal["worst case", "expectation"] = "worst case"
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"none ({self.reason})"
+        updates = "updates" if self.kind == "worst case" else "updates in expectation"
+        return f"{self.value:.6g} {updates} ({self.theorem})"
 
 
 @dataclass
@@ -184,7 +194,7 @@ class Result:
             f"{self.products:g} products, {self.seconds:.3g} s",
         ]
         if self.bound.value is not None:
-            lines.append(f"  bound: {self.bound.value:.6g} updates ({self.bound.theorem})")
+            lines.append(f"  bound: {self.bound}")
         return "\n".join(lines)
 
     @property

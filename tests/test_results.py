@@ -162,6 +162,22 @@ def test_the_summary() -> None:
     ]
 
 
+def test_a_bound_says_what_it_bounds() -> None:
+    expected = Bound(100.0, "Theorem 4.2 of Kharechko2009", kind="expectation")
+    assert str(replace(RESULT, bound=expected)).splitlines()[-1] == (
+        "  bound: 100 updates in expectation (Theorem 4.2 of Kharechko2009)"
+    )
+    assert str(Bound(None, "", "no positive margin is known")) == (
+        "none (no positive margin is known)"
+    )
+
+
+def test_the_kind_of_a_bound_survives(tmp_path: Path) -> None:
+    bound = Bound(100.0, "Theorem 4.2 of Kharechko2009", kind="expectation")
+    loaded = round_trip(replace(RESULT, bound=bound), tmp_path / "expected.npz")
+    assert loaded.bound == bound
+
+
 def test_the_summary_of_a_run_that_proved_nothing() -> None:
     nothing = replace(
         RESULT,

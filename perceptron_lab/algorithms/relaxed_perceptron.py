@@ -47,6 +47,9 @@ class RelaxedPerceptron:
     What is claimed, and proved, is a margin of at least -(1 + 1e-9) sigma: the oracle's scores have
     rounding errors.
 
+    Tries are independent, so that 1 / eta of them are expected: the bound of the updates is an
+    expectation over the seeds, and no bound of a single run.
+
     On unit rows the sum counts updates: Algorithm 5, and with theta = 1/sqrt(n) Algorithm 3. On
     other systems the cuts are taken as they are (Algorithm 8): section 6.5 shows why a matrix
     oracle cannot tell whether all *normalised* cuts hold to -sigma.
@@ -118,13 +121,19 @@ class RelaxedPerceptron:
         With unit cuts a try makes at most floor(limit) + 1 updates; with longer ones up to
         norm^2 times as many.
         """
-        theorem = "Theorems 4.2 and 6.5 of Kharechko2009, expected over the tries"
+        theorem = "Theorem 4.2 of Kharechko2009" if facts.unit_rows else _ON_CONES
         if facts.norm is None:
             return Bound(None, theorem, "no bound of the cuts' norms is known")
+        if facts.margin is None or facts.margin < 0.0:
+            return Bound(None, theorem, "no y with a'y >= 0 for all cuts is known")
         theta = self.theta or 1.0 / math.sqrt(facts.dimension)
         square = 1.0 if facts.unit_rows else facts.norm**2
         most = math.floor(self.limit(facts.dimension) * square) + 1
-        return Bound(most / cap_probability(facts.dimension, theta), theorem)
+        tries = 1.0 / cap_probability(facts.dimension, theta)
+        return Bound(most * tries, theorem, kind="expectation")
+
+
+_ON_CONES = "Theorem 6.5 of Kharechko2009"
 
 
 def random_unit(dimension: int, rng: np.random.Generator) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -38,13 +39,24 @@ class Constants:
     sigma: float
     theta: float
 
+    def factors(self) -> tuple[float, float]:
+        """Return q+ and q- of (4.11) and (4.12): what one rescaling makes of the margin at least.
+
+        Lemma 4.3, for unit rows of margin rho or less and a direction x with a'x >= -sigma: the
+        margin is multiplied by q- or more, and where |x'z| >= theta >= rho / 3 by q+ or more.
+        """
+        common = (1.0 - self.sigma) * (1.0 - 1.5 * self.sigma**2)
+        grown = 1.0 + 3 * self.theta**2 / 8 - self.rho * self.theta / 4 - self.rho**2 / 8
+        return common * grown, common * (1.0 - self.rho**2 / 6)
+
 
 @plain_dataclass(kw_only=True)
 class RescaledState(State):
     """The state of the phase under way, and the map H once there is one.
 
     ``inner`` and its point belong to the rescaled data; ``point`` is the same point mapped back.
-    ``weights`` stay those of the first phase: later ones do not make norm(A w) small.
+    ``weights`` stay those of the first phase: later ones do not make norm(A w) small. ``notes``
+    says of a run that has rescaled whether a theorem speaks of it.
     """
 
     rng: np.random.Generator
@@ -52,6 +64,7 @@ class RescaledState(State):
     operator: Rescaled | None = None
     rescalings: int = 0
     done: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -79,7 +92,8 @@ class RescaledPerceptron:
     preset
         ``dunagan-vempala``: rho = sigma = 1/(32 n), Algorithm 4. ``thesis``: rho = 1/(16 sqrt n),
         sigma = 1/(32 n), the second example of section 4.6. ``practical`` (default): rho = sigma =
-        1/(2 sqrt n), fast and without a theorem.
+        1/(2 sqrt n), fast, and without a theorem: condition (4.17) of Theorem 4.4 fails, and only
+        Theorem 2.7 holds, for margins of rho or more.
     c, d, gamma, beta, kappa
         Of (4.13)-(4.15), > 0; None (default) takes the preset's value.
     nu
@@ -167,7 +181,10 @@ class RescaledPerceptron:
             return state, claim
         if view.cut(claim.point) is None:
             return state, _mapped(FeasiblePoint(claim.point), state)
-        state.operator = state.operator or rescaled(system)
+        if state.operator is None:
+            state.operator = rescaled(system)
+            reason = self.without_theorem(system.dimension, system.unit_rows)
+            state.notes += [f"rescaled, with no bound of the updates: {reason}"] if reason else []
         state.operator.stretch(claim.point, self.nu)
         state.rescalings += 1
         self._enter(state, Perceptron().start(view, state.rng), "perceptron")
@@ -184,46 +201,67 @@ class RescaledPerceptron:
         state.phase = f"{phase} {state.rescalings + 1}"
 
     def bound(self, facts: Facts) -> Bound:
-        """Return 1 / rho^2 if the margin is at least rho, else the bound behind Theorem 4.4.
+        """Return Novikoff's bound of phase 1 if it suffices, else the one behind Theorem 4.4.
 
-        With the drift D = eta (1-eps) ln q+ + (1 - eta (1-eps)) ln q- of (4.17), eps = 1/16 and the
-        exact eta, T = max(2 n^beta / (eps^2 eta), ln(1/margin) / D) rescalings suffice with
-        probability 1 - exp(-n^beta) (4.8); each costs 1 / rho^2 updates and, expected over the
-        tries of phase 2, (2 / sigma^2 ln(1 / theta) + 1) / eta more.
+        Where the margin of the unit cuts is at least rho, the first perceptron phase separates
+        within 1 / margin^2 <= 1 / rho^2 updates. Else, with the drift D = eta (1-eps) ln q+ +
+        (1 - eta (1-eps)) ln q- of (4.17), eps = 1/16 and the exact eta,
+        T = max(2 n^beta / (eps^2 eta), ln(1/margin) / D) rescalings suffice with probability
+        1 - exp(-n^beta) (4.8); each costs 1 / rho^2 updates and, expected over the tries of phase
+        2, (2 / sigma^2 ln(1 / theta) + 1) / eta more.
         """
-        theorem = "Theorem 4.4 of Kharechko2009, with high probability, expected over the tries"
-        margin, constants = facts.margin, self.constants(facts.dimension)
-        if not facts.unit_rows:
-            return Bound(None, theorem, "Lemma 4.3 needs unit rows")
-        if margin is None or margin <= 0.0:
-            return Bound(None, theorem, "no positive margin is known")
-        if margin >= constants.rho:
-            return Bound(
-                self.perceptron_limit(facts.dimension), "Theorem 2.7 (Novikoff) of Kharechko2009"
-            )
-        if self.nu != 1.0:
-            return Bound(None, theorem, "Lemma 4.3 is for the rescaling factor nu = 1")
+        constants = self.constants(facts.dimension)
+        if facts.unit_margin is None or facts.unit_margin <= 0.0:
+            return Bound(None, "", "no positive margin is known")
+        if facts.unit_margin >= constants.rho:
+            return Bound(facts.unit_margin**-2, "Theorem 2.7 (Novikoff) of Kharechko2009, phase 1")
+        reason = self.without_theorem(facts.dimension, facts.unit_rows)
+        if reason:
+            return Bound(None, "", reason)
         drift, eta = self.drift(facts.dimension)
-        if drift <= 0.0:
-            return Bound(None, theorem, "condition (4.17) fails for these parameters")
         beta = _PRESETS[self.preset][3] if self.beta is None else self.beta
         rescalings = max(
-            2.0 * facts.dimension**beta / (EPSILON**2 * eta), math.log(1.0 / margin) / drift
+            2.0 * facts.dimension**beta / (EPSILON**2 * eta),
+            math.log(1.0 / facts.unit_margin) / drift,
         )
         tries = (self._relaxed(facts.dimension).limit(facts.dimension) + 1.0) / eta
-        return Bound(rescalings * (constants.rho**-2 + tries), theorem)
+        return Bound(
+            rescalings * (constants.rho**-2 + tries),
+            "Theorem 4.4 of Kharechko2009, with probability 1 - exp(-n^beta)",
+            kind="expectation",
+        )
+
+    def without_theorem(self, dimension: int, unit_rows: bool) -> str:
+        """Return why Theorem 4.4 says nothing once the space is rescaled, or an empty text."""
+        if not unit_rows:
+            return "Lemma 4.3 needs unit rows: no theorem holds once the space is rescaled"
+        if self.nu != 1.0:
+            return "Lemma 4.3 is for the rescaling factor nu = 1"
+        if self.drift(dimension)[0] <= 0.0:
+            return (
+                f"{self._title} has no theorem in dimension {dimension}: condition (4.17) of "
+                "Theorem 4.4 fails"
+            )
+        return ""
 
     def drift(self, dimension: int) -> tuple[float, float]:
         """Return the left-hand side of (4.17), the mean growth of ln(margin), and the exact eta."""
         k = self.constants(dimension)
         eta = cap_probability(dimension, k.theta)
-        common = (1.0 - k.sigma) * (1.0 - 1.5 * k.sigma**2)
-        grow = common * (1.0 + 3 * k.theta**2 / 8 - k.rho * k.theta / 4 - k.rho**2 / 8)
-        shrink = common * (1.0 - k.rho**2 / 6)
+        grow, shrink = k.factors()
         if min(grow, shrink) <= 0.0 or k.rho > 3.0 * k.theta:
             return -math.inf, eta
         share = eta * (1.0 - EPSILON)
         return share * math.log(grow) + (1.0 - share) * math.log(shrink), eta
+
+    @property
+    def _title(self) -> str:
+        changed = any(v is not None for v in (self.c, self.d, self.gamma, self.beta, self.kappa))
+        return (
+            f"the preset {self.preset}, with its parameters changed,"
+            if changed
+            else (f"the preset {self.preset}")
+        )
 
 
 # c, d, gamma, beta, kappa

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from perceptron_lab.errors import DataError
@@ -33,6 +34,8 @@ def test_each_label_stands_beside_its_bound_and_theorem(tmp_path: Path) -> None:
     first = frame.loc[("a", "MP")]
     assert first[["side", "seeds", "iterations", "bound"]].tolist() == ["feasible", 2, 20, 60]
     assert first["largest ratio"] == 0.5
+    assert first["kind"] == "worst case"
+    assert frame["mean ratio"].isna().all()
     assert first["theorem"] == "Theorem 3 of K_1"
     assert frame["side"].tolist() == ["feasible", "", "epsilon", ""]
     assert frame["reason"].tolist() == ["", "", "no margin is known", "no theorem"]
@@ -40,13 +43,27 @@ def test_each_label_stands_beside_its_bound_and_theorem(tmp_path: Path) -> None:
     assert frame["status"].tolist() == ["FEASIBLE", "not run", "MARGIN_BOUNDED", "UPDATE_LIMIT"]
     latex = table.latex("T")
     assert balanced(latex)
-    theorems = [line[7] for line in body(latex)]
+    theorems = [line[8] for line in body(latex)]
     assert theorems == [
         "Theorem 3 of K\\_1",
         "--",
         "Theorem 3 of K\\_1: no margin is known",
         "no theorem",
     ]
+
+
+def test_an_expectation_is_held_against_the_mean_of_the_runs(tmp_path: Path) -> None:
+    """A single run of twice the bound contradicts nothing, and is not shown as if it did."""
+    rows = [
+        make_row("a", "relaxed", seed=seed, cell=str(seed), updates=updates, bound=100)
+        for seed, updates in enumerate([200, 10, 30])
+    ]
+    bound = Bound(100.0, "Theorem 4.2 of K", kind="expectation")
+    results = {str(seed): make_result(TRACE, bound) for seed in range(3)}
+    line = TABLES["rates"](write_folder(tmp_path, rows, results)).frame.iloc[0]
+    assert line["kind"] == "expectation"
+    assert line["mean ratio"] == pytest.approx(0.8)
+    assert pd.isna(line["largest ratio"])
 
 
 @pytest.mark.parametrize(("updates", "ratio"), [(0, 0.0), (3, float("inf"))])

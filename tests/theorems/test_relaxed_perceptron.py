@@ -88,6 +88,33 @@ def test_a_good_start_succeeds_within_the_limit_on_matrix_cuts(seed):
     assert system.margin(claim.point) >= -sigma - 1e-12
 
 
+@pytest.mark.parametrize(("n", "sigma", "theta"), [(2, 0.1, None), (2, 0.2, None), (3, 0.1, 0.3)])
+def test_the_mean_of_the_updates_is_within_the_bound_which_is_an_expectation(n, sigma, theta):
+    """Tries without a good start may be spent in vain: single runs exceed the bound, and may."""
+    algorithm, updates, tries = RelaxedPerceptron(sigma=sigma, theta=theta), [], []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        rows, _ = planted(n, 4, 1e-3, rng)
+        system = ConicSystem.from_rows(rows)
+        state, claim = algorithm.start(system, rng), None
+        while claim is None:
+            state, claim = algorithm.step(system, state, 1000)
+        updates.append(state.updates)
+        tries.append(state.tries)
+    bound, height = algorithm.bound(system.facts(1e-3)), theta or 1 / math.sqrt(n)
+    assert bound.kind == "expectation"
+    eta = cap_probability(n, height)
+    assert bound.value == (math.floor(2 / sigma**2 * math.log(1 / height)) + 1) / eta
+    assert np.mean(updates) <= bound.value < max(updates)
+    assert np.mean(tries) <= 1 / eta
+
+
+def test_without_a_known_separator_there_is_no_bound():
+    bound = RelaxedPerceptron().bound(ConicSystem.from_rows(np.eye(2)).facts())
+    assert bound.value is None
+    assert "no y with a'y >= 0" in bound.reason
+
+
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_solve_proves_the_relaxed_answer(seed):
     rng = np.random.default_rng(seed)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pandas as pd
+
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.summary import Summary, summaries
 from perceptron_lab.reporting.tables.table import Column, Table, counts, reals, texts
@@ -26,9 +28,11 @@ def rates(evidence: Evidence) -> Table:
 
     Columns: ``problem``, ``side`` (``feasible`` or ``epsilon``, by the proved answers; empty where
     there is none in every cell), ``label``, ``seeds``; medians over the seeds of ``iterations``
-    (changes of the point: the column ``updates`` of the runs) and ``bound``; ``largest ratio`` of
-    the two over the cells, which the theorem holds at 1 or less; ``theorem``, or the ``reason`` why
-    there is no bound; ``status``, the endings of the cells.
+    (changes of the point: the column ``updates`` of the runs) and ``bound``; where the bound is one
+    of the worst case, ``largest ratio`` of the two over the cells, where it is an expectation,
+    ``mean ratio``, of the mean iterations to the mean bound: the theorem holds either at 1 or less
+    (the latter with many seeds); ``kind`` of the bound; ``theorem``, or the ``reason`` why there is
+    no bound; ``status``, the endings of the cells.
 
     The goal ``margin_upper`` says which epsilon. With it a run whose weights prove even that there
     is no separator (INFEASIBLE) has ended where they reached epsilon all the same.
@@ -42,6 +46,7 @@ def rates(evidence: Evidence) -> Table:
     bounds = [_bounds(evidence, entry) for entry in entries]
     theorems = [_distinct(bound.theorem for bound in found) for found in bounds]
     reasons = [_distinct(bound.reason for bound in found) for found in bounds]
+    kinds = [_distinct(b.kind for b in found if b.value is not None) for found in bounds]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
         texts("side", [_side(entry) for entry in entries]),
@@ -49,7 +54,9 @@ def rates(evidence: Evidence) -> Table:
         counts("seeds", [entry.seeds for entry in entries]),
         counts("iterations", [entry.median("updates") for entry in entries]),
         reals("bound", [entry.median("bound") for entry in entries]),
-        reals("largest ratio", [_largest_ratio(entry) for entry in entries]),
+        reals("largest ratio", _where("worst case", kinds, map(_largest_ratio, entries))),
+        reals("mean ratio", _where("expectation", kinds, map(_mean_ratio, entries))),
+        Column("kind", kinds, None),
         _theorem(theorems, reasons),
         Column("reason", reasons, None, align="l"),
         texts("status", [entry.endings for entry in entries]),
@@ -59,7 +66,8 @@ def rates(evidence: Evidence) -> Table:
 
 _NOTE = (
     "Iterations and bounds are medians over the seeds; largest ratio: iterations over bound, the "
-    "largest of the seeds. Bounds are those of the theorems with their constants, at the margin "
+    "largest of the seeds; mean ratio: mean iterations over mean bound, for bounds of the expected "
+    "iterations. Bounds are those of the theorems with their constants, at the margin "
     "known or proved. Side epsilon: the weights prove that the margin is at most epsilon "
     "(MARGIN\\_BOUNDED), or even that there is no separator (INFEASIBLE)."
 )
@@ -82,9 +90,24 @@ def _side(entry: Summary) -> str:
 
 def _largest_ratio(entry: Summary) -> float | None:
     """Return the largest ratio of the cells that have a bound, or None."""
-    known = entry.runs.dropna(subset=["bound", "updates"])
+    known = _bounded(entry)
     # No update within a bound of 0 is 0 / 0, and any other is infinitely too many.
     return None if known.empty else float((known["updates"] / known["bound"]).fillna(0.0).max())
+
+
+def _mean_ratio(entry: Summary) -> float | None:
+    """Return the ratio of the means of the cells that have a bound, or None."""
+    known = _bounded(entry)
+    return None if known.empty else float(known["updates"].mean() / known["bound"].mean())
+
+
+def _bounded(entry: Summary) -> pd.DataFrame:
+    return entry.runs.dropna(subset=["bound", "updates"])
+
+
+def _where(kind: str, kinds: Iterable[str], values: Iterable[float | None]) -> list[float | None]:
+    """Return the values of the lines whose bounds are all of this kind."""
+    return [v if found == kind else None for found, v in zip(kinds, values, strict=True)]
 
 
 def _theorem(theorems: list[str], reasons: list[str]) -> Column:
