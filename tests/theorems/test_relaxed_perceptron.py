@@ -104,7 +104,8 @@ def test_the_mean_of_the_updates_is_within_the_bound_which_is_an_expectation(n, 
     bound, height = algorithm.bound(system.facts(1e-3)), theta or 1 / math.sqrt(n)
     assert bound.kind == "expectation"
     eta = cap_probability(n, height)
-    assert bound.value == (math.floor(2 / sigma**2 * math.log(1 / height)) + 1) / eta
+    most = math.floor(2 / sigma**2 * math.log(1 / height)) + 1
+    assert bound.value == pytest.approx(most / eta)
     assert np.mean(updates) <= bound.value < max(updates)
     assert np.mean(tries) <= 1 / eta
 

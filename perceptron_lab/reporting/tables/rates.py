@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pandas as pd
 
@@ -54,8 +54,8 @@ def rates(evidence: Evidence) -> Table:
         counts("seeds", [entry.seeds for entry in entries]),
         counts("iterations", [entry.median("updates") for entry in entries]),
         reals("bound", [entry.median("bound") for entry in entries]),
-        reals("largest ratio", _where("worst case", kinds, map(_largest_ratio, entries))),
-        reals("mean ratio", _where("expectation", kinds, map(_mean_ratio, entries))),
+        reals("largest ratio", _of_kind("worst case", kinds, entries, _largest_ratio)),
+        reals("mean ratio", _of_kind("expectation", kinds, entries, _mean_ratio)),
         Column("kind", kinds, None),
         _theorem(theorems, reasons),
         Column("reason", reasons, None, align="l"),
@@ -105,9 +105,15 @@ def _bounded(entry: Summary) -> pd.DataFrame:
     return entry.runs.dropna(subset=["bound", "updates"])
 
 
-def _where(kind: str, kinds: Iterable[str], values: Iterable[float | None]) -> list[float | None]:
-    """Return the values of the lines whose bounds are all of this kind."""
-    return [v if found == kind else None for found, v in zip(kinds, values, strict=True)]
+def _of_kind(
+    kind: str,
+    kinds: Iterable[str],
+    entries: Iterable[Summary],
+    ratio: Callable[[Summary], float | None],
+) -> list[float | None]:
+    """Return the ratios of the entries whose bounds are all of this kind, and None for others."""
+    pairs = zip(kinds, entries, strict=True)
+    return [ratio(entry) if found == kind else None for found, entry in pairs]
 
 
 def _theorem(theorems: list[str], reasons: list[str]) -> Column:
