@@ -138,9 +138,10 @@ def _report_no_room(error: OSError) -> None:
 def _report_bug(error: Exception) -> None:
     """Say that this is a bug, and where its traceback is."""
     from perceptron_lab.experiments.environment import packages
+    from perceptron_lab.experiments.privacy import masked
 
     described = [
-        f"plab {' '.join(sys.argv[1:])}",
+        f"plab {' '.join(masked(sys.argv[1:]))}",
         datetime.now(UTC).isoformat(timespec="seconds"),
         f"{platform.python_implementation()} {platform.python_version()}, {platform.platform()}",
         ", ".join(f"{name} {version}" for name, version in packages().items()),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_lab import __version__
+from perceptron_lab.experiments.privacy import masked
 
 _PACKAGES = (
     "clarabel",
@@ -39,12 +40,13 @@ def environment() -> dict[str, Any]:
     -------
     dict
         ``id`` (8 hexadecimal digits of everything but the time and the command line), ``time``
-        (UTC), ``argv``, ``cpu``, ``cores``, ``memory_bytes``, ``system``, ``python``, ``blas``,
-        ``packages`` and ``git`` (revision, and whether it was changed; None outside a clone).
+        (UTC), ``argv`` (without user names and secrets), ``cpu``, ``cores``, ``memory_bytes``,
+        ``system``, ``python``, ``blas``, ``packages`` and ``git`` (revision, and whether it was
+        changed; None outside a clone).
     """
     described: dict[str, Any] = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "argv": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "argv": [Path(sys.argv[0]).name, *masked(sys.argv[1:])],
         "cpu": _cpu(),
         "cores": os.cpu_count(),
         "memory_bytes": _memory(),

@@ -10,7 +10,7 @@ what a learner claims. The text ``json`` is::
      "sha256": of the problem's data,
      "problem": {"dataset", "parameters" (all of them), "instance", "seed"},
      "algorithm": {"name", "parameters", "oracle", "goal"},
-     "base": the folder that relative paths of the problem start from}
+     "base": the folder that relative paths of the problem start from, relative to the file's own}
 
 Equal results are equal bytes; no clock is in it.
 """
@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.privacy import portable, resolved
 from perceptron_lab.experiments.storage.durable_files import replace_file
 from perceptron_lab.experiments.storage.records import sha256_of
 from perceptron_lab.experiments.storage.rows import as_json
@@ -140,7 +141,8 @@ def write_certificate(path: Path, certificate: Certificate) -> str:
         for name in Certificate.__dataclass_fields__
         if name not in ("point", "weights", "proof")
     }
-    record |= {"format": FORMAT, "bound": asdict(certificate.bound)}
+    base = portable(Path(certificate.base), path.parent)
+    record |= {"format": FORMAT, "bound": asdict(certificate.bound), "base": base}
     arrays = {"json": np.array(as_json(record)), "point": certificate.point}
     if certificate.weights is not None:
         arrays["weights"] = certificate.weights
@@ -219,6 +221,7 @@ def read_certificate(path: Path) -> Certificate:
         _refuse_result(path, record)
         _refuse_format(path, record.pop("format"))
         record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
+        record["base"] = str(resolved(record["base"], path.parent))
         point, weights = arrays.pop("point"), arrays.pop("weights", None)
         proof = {name.removeprefix(_PROOF): values for name, values in arrays.items()}
         certificate = Certificate(**record, point=point, weights=weights, proof=proof)

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.config import KNOWN_KEYS, ExperimentConfig
 from perceptron_lab.experiments.faults import refuse
+from perceptron_lab.experiments.privacy import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.records import (
@@ -183,7 +184,7 @@ class Reader:
 
     def base(self) -> Path:
         """Return the folder that relative paths in the configuration start from."""
-        return Path(self.about("base"))
+        return resolved(self.about("base"), self.folder)
 
     def environments(self) -> dict[str, Any]:
         """Return name -> description of the environments that the planned cells ran in."""

@@ -9,7 +9,8 @@ Every table but ``running`` has a column ``checksum``: the sha256 of the columns
 array of JSON. A row that does not fit its checksum is damaged and never shown.
 
 ``about`` -- name, value: ``config``, the configuration (JSON); ``base``, the folder that its
-relative paths start from; ``environment``, the name of the latest run's.
+relative paths start from, as seen from the experiment's; ``environment``, the name of the latest
+run's.
 
 ``plan`` -- the cells of the latest run, in their order. position; cell, 16 hexadecimal digits of
 everything that determines its course; title and label, what rows call problem and algorithm;

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from perceptron_lab.errors import StoreError
 from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.privacy import portable
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import (
     FOLDER,
@@ -140,7 +141,7 @@ class Store:
         self._base = base.resolve()
         about = {
             "config": as_json(config.model_dump(mode="json")),
-            "base": str(self._base),
+            "base": portable(self._base, self.folder),
             "environment": str(environment["id"]),
         }
         with self._writing("the plan of the run"), schema.transaction(self._connection):
