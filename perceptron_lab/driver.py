@@ -203,7 +203,7 @@ class _Run:
     def settled(self, claim: Claim) -> Status | None:
         """Let the judge prove a claim."""
         clock = time.perf_counter()
-        status = self.judge.settle(claim)
+        status = self.judge.settle(claim, self.state.ending)
         self.proof_seconds += time.perf_counter() - clock
         return status
 

@@ -54,9 +54,9 @@ class Proved:
         """Return in words that a goal is missed, and what is proved instead."""
         if isinstance(goal, MarginUpper):
             shown = "no upper bound" if self.upper is None else text_above(self.upper, 3)
-            return f"the goal margin_upper {goal.margin_upper:g} is missed: {shown} is proved"
+            return f"the goal margin_upper {goal.margin_upper} is missed: {shown} is proved"
         if isinstance(goal, MarginRatio):
-            return f"the goal margin_ratio {goal.margin_ratio:g} is missed: {self._ratio} is proved"
+            return f"the goal margin_ratio {goal.margin_ratio} is missed: {self._ratio} is proved"
         return f"the goal {goal} is missed"
 
     def _has_ratio(self, ratio: Fraction) -> bool:

@@ -61,17 +61,25 @@ class Judge:
     _settled: Status | None = None
     _best: tuple[PointProof, FloatArray] | None = None
 
-    def settle(self, claim: Claim) -> Status | None:
+    def settle(self, claim: Claim, ending: str = "") -> Status | None:
         """Prove a claim; return the status it leads to, or None if nothing is proved by it.
 
         A rejected claim makes the system stricter. UNVERIFIED: the algorithm repeats it all the
         same, up to the largest caution.
+
+        Parameters
+        ----------
+        claim
+            What the algorithm says.
+        ending
+            Why nothing more will come, if the algorithm knows.
         """
         self.repeated = self._last is not None and same(claim, self._last)
         if self.repeated and self._settled is not None:
+            self._add(ending or "the algorithm repeats its claim: nothing more comes")
             return self._settled
         if self.repeated and self.system.caution >= LARGEST_CAUTION:
-            self.message = f"{self.message}; the algorithm repeats its claim"
+            self._add("; ".join(filter(None, ["the algorithm repeats its claim", ending])))
             return Status.UNVERIFIED
         self._last = claim
         self._settled = self._status_of(claim)

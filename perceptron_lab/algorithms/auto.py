@@ -10,12 +10,17 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import State, Systems, claim_of
+from perceptron_lab.algorithms.base import Algorithm, State, Systems, claim_of
 from perceptron_lab.algorithms.ellipsoid import Ellipsoid
-from perceptron_lab.algorithms.minimum_norm_point import MinimumNormPoint, MinimumNormState
+from perceptron_lab.algorithms.minimum_norm_point import (
+    OPTIMAL,
+    MinimumNormPoint,
+    MinimumNormState,
+)
 from perceptron_lab.algorithms.separation import Separation, rounding
+from perceptron_lab.algorithms.smoothed_von_neumann import SmoothedVonNeumann
 from perceptron_lab.algorithms.von_neumann import VonNeumann
-from perceptron_lab.claims import Claim, MarginBelow
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -24,7 +29,9 @@ from perceptron_lab.results import Bound, FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
 WIDEST = MinimumNormPoint()
-"""What goes on towards the largest margin."""
+"""What goes on towards the largest margin of rows."""
+WIDEST_OF_CONES = SmoothedVonNeumann()
+"""What goes on towards the largest margin of other cones: bracket and error fall like 1 / k."""
 FIRST_UPDATES = 30
 """Updates of the von Neumann algorithm on a conic system before the ellipsoid method takes over."""
 
@@ -49,12 +56,17 @@ class WorkingState(State):
 
 @plain_dataclass(kw_only=True)
 class DelegatedState(State):
-    """The state of the algorithm that is used on a conic system."""
+    """The state of the algorithm that is used on a conic system.
+
+    ``caution`` is that of the system when a point was claimed: where it stays the same, the point
+    was proved.
+    """
 
     rng: np.random.Generator
     inner: State
     algorithm: Any
     done: int = 0
+    caution: float | None = None
 
     @property
     def notes(self) -> list[str]:
@@ -70,13 +82,13 @@ class Auto:
     is claimed; else the most violated ones join the set, and y becomes a separator of the set, or
     weights on it prove that nothing separates it (:class:`~perceptron_lab.algorithms.separation.
     Separation`): by the rescaled perceptron in its practical form, insensitive to small margins,
-    in turns with Wolfe's algorithm for the point of least norm, which is exact. A goal on the
-    margin goes on with ``minimum-norm-point`` once y is proved.
+    in turns with Wolfe's algorithm for the point of least norm, which is exact. Once y is proved, a
+    run with another goal goes on with ``minimum-norm-point`` towards the largest margin.
 
     Everything is claimed on the data as given. Kernels are treated as rows, in the coordinates of
     their pivoted Cholesky factor. Other cones: the von Neumann algorithm for a few updates, which
-    settles well-centred systems at once, then the ellipsoid method. What was done is in the
-    certificate's ``notes``.
+    settles well-centred systems at once, then the ellipsoid method; and towards the largest margin
+    ``smoothed-von-neumann``. What was done is in the certificate's ``notes``.
 
     Parameters
     ----------
@@ -132,9 +144,10 @@ class Auto:
         if isinstance(state, DelegatedState):
             return self._delegate(system, state, most)
         assert isinstance(state, WorkingState)
+        phase = state.phase
         for _ in range(most):
             claim = self._round(system, state)
-            if claim is not None:
+            if claim is not None or state.phase != phase:
                 return state, claim
         return state, None
 
@@ -200,28 +213,32 @@ class Auto:
     def _widen(
         self, system: ConicSystem, state: WorkingState, largest: MinimumNormState
     ) -> Claim | None:
-        """Go on towards the largest margin."""
+        """Go on towards the largest margin; claim its point, and nothing on the way."""
         before = largest.updates
         _, claim = WIDEST.step(system, largest, 1)
         state.point, state.weights = largest.point, largest.weights
         state.phase = largest.phase or state.phase
         state.updates += largest.updates - before
         state.iterations += largest.updates - before
-        return claim
+        return claim if largest.phase == OPTIMAL else None
 
     def _delegate(
         self, system: ConicSystem, state: DelegatedState, most: int
     ) -> tuple[State, Claim | None]:
         """Go on with the von Neumann algorithm, or after some updates with the ellipsoid method."""
+        widening = state.algorithm is WIDEST_OF_CONES
+        if not widening and state.caution == system.caution:
+            _hand_over(system, state, WIDEST_OF_CONES, "smoothed-von-neumann")
+            return state, None
         if state.inner.updates >= FIRST_UPDATES and isinstance(state.algorithm, VonNeumann):
-            state.algorithm = Ellipsoid(margin=min(self.epsilon, 0.5))
-            state.done, state.phase = state.inner.updates, "ellipsoid"
-            state.inner = state.algorithm.start(system, state.rng)
+            _hand_over(system, state, Ellipsoid(margin=min(self.epsilon, 0.5)), "ellipsoid")
         _, claim = advance(state.algorithm, system, state.inner, min(most, FIRST_UPDATES))
         state.updates = state.done + state.inner.updates
         state.iterations = state.updates
         state.point, state.weights = state.inner.point, state.inner.weights
-        return state, claim
+        if isinstance(claim, FeasiblePoint):
+            state.caution = system.caution
+        return state, None if widening else claim
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: each part has its own, their combination has none in updates."""
@@ -230,6 +247,15 @@ class Auto:
             "a combination of algorithms",
             "each part has its own bound; plab show names them",
         )
+
+
+def _hand_over(
+    system: ConicSystem, state: DelegatedState, algorithm: Algorithm[Any], name: str
+) -> None:
+    """Let another algorithm go on, from its own start."""
+    state.done += state.inner.updates
+    state.algorithm, state.phase = algorithm, name
+    state.inner = algorithm.start(system, state.rng)
 
 
 def _of_rows(system: ConicSystem) -> bool:

@@ -37,6 +37,8 @@ class State:
     claimed
         The update at which the point was claimed last: a claim that did not end the run is not
         repeated before the next update.
+    ending
+        Why nothing more will come, in words, once that is so: the run may end short of its goal.
     """
 
     point: FloatArray
@@ -45,6 +47,7 @@ class State:
     phase: str = ""
     weights: FloatArray | None = None
     claimed: int = -1
+    ending: str = ""
 
 
 S = TypeVar("S", bound=State)

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.algorithms.active_set import ActiveSet
 from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
 from perceptron_lab.algorithms.separation import equal_scores
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
@@ -22,21 +23,26 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Bound, FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
+ACTIVE_SET = "active set"
+"""The phase in which rounding has stopped Wolfe's algorithm, and the active set goes on."""
 OPTIMAL = "optimal"
 """The phase in which no row improves the point."""
 GAP = 1e-15
 """norm(w)^2 - a'w below this is rounding error, for rows of norm 1."""
 ZERO = 1e-14
 """A least norm below this is 0 for all that can be told, for rows of norm 1."""
+SHARP = 1.0 - 1e-12
+"""All a'w at least this part of norm(w)^2: w is as good as doubles can tell."""
 PROVABLE = 1e-12
 """What the proof of norm(A w) may add to its computed value, for rows of norm 1."""
 
 
 @plain_dataclass(kw_only=True)
 class MinimumNormState(State):
-    """The working set, shape ``(k,)``; empty at the barycentre."""
+    """The working set, shape ``(k,)``, empty at the barycentre; and the active set, in the end."""
 
     working: IntArray
+    exact: ActiveSet | None = None
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -106,13 +112,34 @@ class MinimumNormPoint(SeesAll):
             claim = claim_of(system, state, score, scores, norm, self.epsilon)
             if claim is not None:
                 return state, _rather_a_separator(system, state, norm, claim)
-            working = self._next(system, state, scores, norm)
             if state.phase == OPTIMAL:
                 return state, _last_word(system, state, score, scores, norm)
-            if working is None or not _improve(system, state, working, norm):
-                state.phase = OPTIMAL
+            if not self._moved(system, state, scores, norm):
+                _enter_next_phase(system, state, score, norm)
                 return state, None
         return state, None
+
+    def _moved(
+        self, system: ConicSystem, state: MinimumNormState, scores: FloatArray, norm: float
+    ) -> bool:
+        """Make a round; False if it has not improved the point."""
+        if state.exact is not None:
+            return self._sharpened(system, state, state.exact, scores)
+        working = self._next(system, state, scores, norm)
+        return working is not None and _improve(system, state, working, norm)
+
+    def _sharpened(
+        self, system: ConicSystem, state: MinimumNormState, exact: ActiveSet, scores: FloatArray
+    ) -> bool:
+        """Let violated rows enter the active set; False if that has not improved the point."""
+        size = system.atom_norm()
+        scaled = scores * (exact.length / size) ** 2
+        violated = np.flatnonzero(scaled < 1.0 - exact.tolerance)
+        coming = _lowest(violated, scaled, max(1, round(self.block * system.dimension)))
+        improved = bool(len(coming)) and exact.enter(_rows(system, coming) / size, coming)
+        if improved or exact.vanishing:
+            _show(system, state, exact)
+        return improved
 
     def _next(
         self, system: ConicSystem, state: MinimumNormState, scores: FloatArray, norm: float
@@ -166,6 +193,33 @@ def _improve(system: ConicSystem, state: MinimumNormState, working: IntArray, no
     state.updates += 1
     state.iterations += 1
     return True
+
+
+def _enter_next_phase(
+    system: ConicSystem, state: MinimumNormState, score: float, norm: float
+) -> None:
+    """Go on with the active set, if rounding has stopped Wolfe's algorithm; else it was that."""
+    known = norm > ZERO * system.atom_norm() and score < SHARP * norm**2
+    if state.exact is not None or not known:
+        state.phase = OPTIMAL
+        return
+    assert state.weights is not None
+    carrying = np.flatnonzero(state.weights)
+    state.exact = ActiveSet(carrying, _rows(system, carrying) / system.atom_norm())
+    state.phase = ACTIVE_SET
+    _show(system, state, state.exact)
+
+
+def _show(system: ConicSystem, state: MinimumNormState, exact: ActiveSet) -> None:
+    """Show y of the active set as a point of the hull, A w = y / norm(y)^2."""
+    state.weights = np.zeros(system.cone.size)
+    state.weights[exact.active] = exact.multipliers / exact.multipliers.sum()
+    if exact.vanishing:
+        state.point = system.combine(state.weights)
+    else:
+        state.point = exact.point * (system.atom_norm() / exact.length**2)
+    state.updates += 1
+    state.iterations += 1
 
 
 def _rows(system: ConicSystem, working: IntArray) -> FloatArray:

@@ -62,6 +62,7 @@ class Asked(Peer, ABC):
             raise NumericalError(state.silence)
         if state.answer is None:
             state.updates, state.iterations = 1, 1
+            state.ending = f"{type(self).__name__} is asked once, and has answered"
             try:
                 with quiet():
                     state.answer = self.ask(system, state)

@@ -43,6 +43,13 @@ def quiet() -> Iterator[None]:
         yield
 
 
+def ending(solver: str, made: int, most: int) -> str:
+    """Return how a training ended, in words: fewer iterations than allowed mean convergence."""
+    if made < most:
+        return f"{solver} converged after {made} iterations"
+    return f"{solver} stopped at its limit of {most} iterations"
+
+
 def refuse_other_cones(algorithm: Any, system: ConicSystem) -> None:
     """Refuse every system but one of rows.
 

@@ -74,6 +74,7 @@ class ConeProgram(Asked, ABC):
             except (cvxpy.SolverError, ArithmeticError, ValueError) as error:
                 name = type(self).__name__
                 raise NumericalError(f"{name} gives no answer: {error}") from None
+            state.ending = f"{type(self).__name__} has answered, and calls it {program.status}"
             claim = supported(system, state, self.epsilon)
             if claim is not None:
                 return claim
@@ -99,6 +100,11 @@ class Program:
         self._bounds = [constraint(p, data[span], self._point, top) for p, span in self._blocks]
         ball = cvxpy.norm(self._point, 2) <= 1
         self._problem = cvxpy.Problem(cvxpy.Maximize(top), [*self._bounds, ball])
+
+    @property
+    def status(self) -> str:
+        """What cvxpy calls the last solution."""
+        return str(self._problem.status)
 
     def solution(self, options: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
         """Return the point and the multipliers, as flat weights.

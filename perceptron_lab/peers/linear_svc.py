@@ -47,7 +47,7 @@ class LinearSvc(Trained):
     first: Annotated[int, Field(ge=1)] = 1000
     longest: Annotated[int, Field(ge=1)] = 1_024_000
 
-    def train(self, state: TrainedState) -> tuple[FloatArray, bool]:
+    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
         """Train from the start; fewer passes than allowed mean that LIBLINEAR has converged."""
         machine = LinearSVC(
             loss=self.loss.replace("-", "_"),
@@ -59,4 +59,4 @@ class LinearSvc(Trained):
             random_state=state.seed,
         )
         machine.fit(state.examples, state.labels)
-        return np.asarray(machine.coef_[0]), bool(np.max(machine.n_iter_) < state.length)
+        return np.asarray(machine.coef_[0]), int(np.max(machine.n_iter_))

@@ -46,7 +46,7 @@ class Sgd(Trained):
     first: Annotated[int, Field(ge=1)] = 1
     longest: Annotated[int, Field(ge=1)] = 65536
 
-    def train(self, state: TrainedState) -> tuple[FloatArray, bool]:
+    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
         """Pass over the rows ``length`` times more; never takes itself to be trained."""
         model = SGDClassifier(
             loss=self.loss,
@@ -59,4 +59,4 @@ class Sgd(Trained):
             random_state=(state.seed + state.updates) % 2**31,
         )
         model.fit(state.examples, state.labels, coef_init=state.point[None, :])
-        return np.asarray(model.coef_[0]), False
+        return np.asarray(model.coef_[0]), int(model.n_iter_)

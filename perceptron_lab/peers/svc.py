@@ -18,7 +18,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.peers.asked import claimed, supported
-from perceptron_lab.peers.base import Rows, quiet, refuse_other_cones, rows_of
+from perceptron_lab.peers.base import Rows, ending, quiet, refuse_other_cones, rows_of
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -29,6 +29,8 @@ Kernel = Literal["linear", "precomputed"]
 @plain_dataclass(kw_only=True)
 class SvcState(State):
     """A machine under training.
+
+    Its iterations are LIBSVM's own, of all trainings.
 
     Parameters
     ----------
@@ -108,18 +110,19 @@ class Svc(SeesAll):
         """
         if state.trained:
             return state, claimed(system, state, self.epsilon)
-        state.weights, converged = self._train(system, state.length)
+        state.weights, made = self._train(system, state.length)
         state.point = system.combine(state.weights)
         state.updates += 1
-        state.iterations += state.length
-        state.phase = f"{state.length} iterations"  # so that the budget is looked at in between
-        state.trained = converged or state.length == self.iterations
+        state.iterations += made
+        state.phase = f"at most {state.length} iterations"  # the budget is looked at in between
+        state.trained = made < state.length or state.length == self.iterations
+        state.ending = ending("LIBSVM", made, state.length)
         state.length = min(2 * state.length, self.iterations)
         answer = claimed if state.trained else supported
         return state, answer(system, state, self.epsilon)
 
-    def _train(self, system: ConicSystem, length: int) -> tuple[FloatArray, bool]:
-        """Return the weights of the machine, and whether it has converged."""
+    def _train(self, system: ConicSystem, length: int) -> tuple[FloatArray, int]:
+        """Return the weights of the machine, and the iterations made: fewer if it converged."""
         symmetrised, kernel = training_data(system)
         machine = SVC(
             C=self.penalty,
@@ -138,7 +141,7 @@ class Svc(SeesAll):
         weights = np.maximum(dual[:size] - dual[size:], 0.0)
         if not weights.any():
             raise NumericalError("LIBSVM returned no support vector")
-        return weights, int(machine.n_iter_[0]) < length
+        return weights, int(machine.n_iter_[0])
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: none is stated for LIBSVM's iterations in these terms."""

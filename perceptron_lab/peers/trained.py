@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import NumericalError
-from perceptron_lab.peers.base import Peer, Rows, quiet, refuse_other_cones, rows_of
+from perceptron_lab.peers.base import Peer, Rows, ending, quiet, refuse_other_cones, rows_of
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -19,6 +19,8 @@ from perceptron_lab.system import ConicSystem
 @dataclass(kw_only=True)
 class TrainedState(State):
     """A linear model under training.
+
+    Its iterations are the model's own, of all trainings.
 
     Parameters
     ----------
@@ -87,15 +89,16 @@ class Trained(Peer, ABC):
         if state.last is not None:
             return state, state.last
         with quiet():
-            point, trained = self.train(state)
+            point, made = self.train(state)
         if not np.isfinite(point).all():
             raise NumericalError("the coefficients of the linear model are not finite")
         state.point = np.asarray(point, dtype=np.float64)
         state.updates += 1
-        state.iterations += state.length
-        state.phase = f"{state.length} iterations"  # so that the budget is looked at in between
+        state.iterations += made
+        state.phase = f"at most {state.length} iterations"  # the budget is looked at in between
+        state.ending = ending(type(self).__name__, made, state.length)
         claim = FeasiblePoint(state.point.copy())
-        if trained or state.length == self.longest:
+        if made < state.length or state.length == self.longest:
             state.last = claim
         state.length = min(2 * state.length, self.longest)
         scores = system.scores(state.point)
@@ -103,8 +106,11 @@ class Trained(Peer, ABC):
         return state, claim if inside else state.last
 
     @abstractmethod
-    def train(self, state: TrainedState) -> tuple[FloatArray, bool]:
-        """Train for ``length`` iterations; return the coefficients, and whether that was enough."""
+    def train(self, state: TrainedState) -> tuple[FloatArray, int]:
+        """Train for ``length`` iterations at most; return the coefficients, and how many it made.
+
+        Fewer mean that the model takes itself to be trained.
+        """
 
 
 def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:

@@ -263,6 +263,15 @@ def test_a_solver_cut_short_is_judged_by_what_it_has() -> None:
     assert result.proved == (result.status is Status.FEASIBLE)
 
 
+def test_why_nothing_more_comes_is_said() -> None:
+    rows = planted(6, 40, 0.05, np.random.default_rng(1))[0]
+    for peer, words in (("clarabel", "calls it optimal"), ("highs", "Highs is asked once")):
+        result = solve(rows, peer, goal={"margin_ratio": 1 - 1e-15})
+        assert (result.status, result.goal_reached) == (Status.FEASIBLE, False)
+        assert words in result.message
+        assert "the goal margin_ratio 0.999999999999999 is missed" in result.message
+
+
 @pytest.mark.parametrize(
     "make",
     [

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.svm import SVC
 
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import InputError
@@ -84,3 +85,17 @@ def test_a_machine_that_is_wrong_is_not_believed(monkeypatch):
     result = solve(rows, "svc")
     assert result.status is Status.UNVERIFIED
     assert not result.proved
+
+
+def test_iterations_are_those_that_were_made_and_the_end_is_said():
+    rows = planted(6, 80, 0.05, np.random.default_rng(0))[0]
+    machine = SVC(C=1e6, tol=1e-3, max_iter=10**6, kernel="linear", cache_size=1000.0)
+    unit = rows / np.linalg.norm(rows, axis=1)[:, None]
+    machine.fit(np.vstack([unit, -unit]), np.repeat([1.0, -1.0], 80))
+    result = solve(rows, "svc")
+    assert result.iterations == machine.n_iter_[0] < 10**6
+    missed = solve(rows, "svc", goal={"margin_ratio": 1 - 1e-15})
+    assert not missed.goal_reached
+    assert f"LIBSVM converged after {result.iterations} iterations" in missed.message
+    short = solve(rows, Svc(first=2, iterations=2))
+    assert "LIBSVM stopped at its limit of 2 iterations" in short.message

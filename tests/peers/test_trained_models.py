@@ -103,6 +103,8 @@ def test_a_machine_that_takes_itself_to_be_trained_stops() -> None:
     rows = infeasible(3, 15, np.random.default_rng(0))
     result = solve(rows, LinearSvc(penalty=1e-3, tolerance=1e-2))
     assert result.status is Status.UNVERIFIED
+    assert 0 < result.iterations < 1000  # those made, not those allowed
+    assert f"LinearSvc converged after {result.iterations} iterations" in result.message
     assert result.updates == 1
 
 

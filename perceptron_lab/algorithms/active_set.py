@@ -1,0 +1,185 @@
+"""The largest margin to rounding, by a dual active-set method in the scale of the scores.
+
+The least norm(y)^2 / 2 with a'y >= 1 for all rows is attained at y = w / norm(w)^2, for the point w
+of least norm in the hull. Rows W that are active, a'y = 1, have non-negative multipliers u with
+y = N u, N of columns a, and u / sum(u) are the weights of w. A step lets the most violated row
+enter: u moves along -R^-1 Q'a with N = Q R, and y along the part of a outside the span of N, until
+that row is active; rows whose multipliers vanish on the way leave. norm(y) grows with every step,
+so that no set returns.
+
+w itself drowns in rounding where the margin rho is small: it is known to u = 2^-53, and its scores
+are rho^2 only. y has scores of 1, with rounding errors of u norm(y) = u / rho, since it is computed
+as Q R^-T e and not as a sum of rows. So the margin is found to a relative u / rho, however
+ill-conditioned the rows are.
+
+References
+----------
+D. Goldfarb and A. Idnani, A numerically stable dual method for solving strictly convex quadratic
+programs, Mathematical Programming 27 (1983) 1-33.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.linalg
+
+from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
+from perceptron_lab.results import FloatArray, IntArray
+
+DEPENDENT = 1e-13
+"""A row that is so close to the span of others, relative to its norm, depends on them."""
+TOLERANCE = 4.0
+"""Scores may miss 1 by so many u norm(y) sqrt(n)."""
+NOTHING = 1e-13
+"""What is so small beside the largest of its kind is a rounding error."""
+
+
+@dataclass
+class ActiveSet:
+    """Active rows with their multipliers, and the shortest y with a'y = 1 for them.
+
+    Parameters
+    ----------
+    active
+        Which rows are active, shape ``(k,)``. Of those to begin with, dependent ones and those of
+        negative multipliers leave at once.
+    normals
+        These rows, of norm about 1, shape ``(k, n)``.
+    point
+        y, shape ``(n,)``.
+    multipliers
+        u >= 0, shape ``(k,)``.
+    vanishing
+        Whether a row has turned out to be minus a combination of the active ones, which it has
+        joined: then no y exists, and ``multipliers`` combine the rows to 0.
+    """
+
+    active: IntArray
+    normals: FloatArray
+    point: FloatArray = field(init=False)
+    multipliers: FloatArray = field(init=False)
+    vanishing: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._solve()
+
+    @property
+    def length(self) -> float:
+        """norm(y), one over the margin of the active rows."""
+        return float(np.linalg.norm(self.point))
+
+    @property
+    def tolerance(self) -> float:
+        """By how much a score may miss 1, and be taken for rounding."""
+        return TOLERANCE * UNIT_ROUNDOFF * self.length * math.sqrt(len(self.point))
+
+    def enter(self, rows: FloatArray, indices: IntArray) -> bool:
+        """Let rows enter, the most violated one first, until none of them is violated.
+
+        Parameters
+        ----------
+        rows, indices
+            Shape ``(c, n)``, and what they are called, shape ``(c,)``.
+
+        Returns
+        -------
+        bool
+            Whether norm(y) has grown. If not, rounding has had the last word, or no y exists.
+        """
+        began = self.length
+        while not self.vanishing:
+            before, scores = self.length, rows @ self.point
+            new = int(np.argmin(scores))
+            if scores[new] >= 1.0 - self.tolerance:
+                break
+            self._admit(rows[new], int(indices[new]), float(scores[new]))
+            if self.length <= before:
+                break
+        return not self.vanishing and self.length > began
+
+    def _admit(self, normal: FloatArray, index: int, score: float) -> None:
+        """Move y and u until a row is active, dropping those whose multipliers vanish."""
+        while True:
+            inside, outside = self._split(normal)
+            falling = _solved(self._factor, inside)
+            square = float(outside @ outside)
+            apart = square > DEPENDENT**2 * float(normal @ normal)
+            whole = (1.0 - score) / square if apart else math.inf
+            part, place = _first_to_vanish(self.multipliers, falling)
+            if whole == part == math.inf:
+                self._vanish(normal, index, falling)
+                return
+            if whole <= part:
+                break
+            self.multipliers = self.multipliers - part * falling
+            score += part * square
+            self._drop(place)
+        self._append(normal, index)
+        self._solve()
+
+    def _split(self, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return Q'a, and a - Q Q'a, orthogonal to the active rows to working precision."""
+        inside = self._basis.T @ normal
+        outside = normal - self._basis @ inside
+        return inside, outside - self._basis @ (self._basis.T @ outside)
+
+    def _vanish(self, normal: FloatArray, index: int, falling: FloatArray) -> None:
+        """Keep the combination a - N R^-1 Q'a = 0."""
+        self._append(normal, index)
+        self.multipliers = np.append(np.maximum(-falling, 0.0), 1.0)
+        self.vanishing = True
+
+    def _append(self, normal: FloatArray, index: int) -> None:
+        self.active = np.append(self.active, index)
+        self.normals = np.vstack([self.normals, normal])
+
+    def _drop(self, place: int) -> None:
+        """Take an active row out; y and u are the caller's."""
+        self.active = np.delete(self.active, place)
+        self.normals = np.delete(self.normals, place, axis=0)
+        self.multipliers = np.delete(self.multipliers, place)
+        self._factorise()
+
+    def _factorise(self) -> None:
+        """N = Q R."""
+        basis, factor = scipy.linalg.qr(self.normals.T, mode="economic")
+        self._basis, self._factor = np.asarray(basis, np.float64), np.asarray(factor, np.float64)
+
+    def _solve(self) -> None:
+        """Solve for y and u on the active rows; those leave that must not be among them."""
+        while True:
+            self._factorise()
+            pivots = np.abs(np.diagonal(self._factor))
+            least = DEPENDENT * np.sqrt(np.einsum("ij,ij->i", self.normals, self.normals))
+            if len(pivots) == len(self.active) and (pivots > least).all():
+                solved = _solved(self._factor, np.ones(len(self.active)), transposed=True)
+                self.multipliers, self.point = _solved(self._factor, solved), self._basis @ solved
+                leaving = int(np.argmin(self.multipliers))
+                if self.multipliers[leaving] >= 0.0:
+                    return
+            else:
+                leaving = int(scipy.linalg.qr(self.normals.T, mode="r", pivoting=True)[1][-1])
+            self.active = np.delete(self.active, leaving)
+            self.normals = np.delete(self.normals, leaving, axis=0)
+
+
+def _solved(factor: FloatArray, right: FloatArray, *, transposed: bool = False) -> FloatArray:
+    """Return the solution of a triangular system."""
+    if not len(right):
+        return right
+    return np.asarray(
+        scipy.linalg.solve_triangular(factor, right, trans="T" if transposed else "N"), np.float64
+    )
+
+
+def _first_to_vanish(multipliers: FloatArray, falling: FloatArray) -> tuple[float, int]:
+    """Return after which step the first multiplier vanishes, and its place; inf for never."""
+    places = np.flatnonzero(falling > NOTHING * np.abs(falling).max(initial=0.0))
+    if not len(places):
+        return math.inf, -1
+    steps = multipliers[places] / falling[places]
+    first = int(np.argmin(steps))
+    return max(float(steps[first]), 0.0), int(places[first])
