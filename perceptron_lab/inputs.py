@@ -2,56 +2,96 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.doubles import LARGEST_WHOLE, Doubles, doubles_of
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.sparse_arrays import WITH_DATA, canonical, check_indices
 
 
 def checked_rows(rows: Any) -> FloatArray | sp.csr_array:
-    """Return finite rows as :func:`matrix_of` does."""
-    data = matrix_of(rows)
-    refuse_not_finite(data)
-    return data
+    """Return finite rows as :func:`doubles_of_rows` does; refuse them where that rounds them."""
+    given = doubles_of_rows(rows)
+    if given.roundings:
+        raise InputError(
+            "rows hold numbers that no double is equal to (integers above 2^53, fractions or more "
+            "than double precision); convert them to float64 if the rounded ones are meant"
+        )
+    refuse_not_finite(given.values)
+    return given.values  # type: ignore[no-any-return]
 
 
-def matrix_of(rows: Any) -> FloatArray | sp.csr_array:
-    """Return rows as an array in C order, or a CSR array; the numbers are not looked at.
+def doubles_of_rows(rows: Any) -> Doubles:
+    """Return rows as an array in C order, or a CSR array; NaN and infinity pass.
 
     Arrays in double or single precision are returned as they are, memory-mapped ones and CSR ones
     without repeated entries among them; others are copied, to double precision if they had another.
+
+    Raises
+    ------
+    InputError
+        If the rows are not a matrix of real numbers in the range of doubles.
     """
-    try:
-        data: Any = rows if sp.issparse(rows) else np.asarray(rows)
-    except ValueError as error:
-        raise InputError(f"rows must be a matrix of real numbers: {error}") from None
     if np.ma.is_masked(rows):
         raise InputError("rows are a masked array with missing entries; fill or remove them")
-    if data.dtype.kind not in "buif":
+    data: Any = rows if sp.issparse(rows) else _array_of(rows)
+    objects = data.dtype.kind == "O" and data.ndim == 2 and not sp.issparse(rows)
+    if data.dtype.kind not in "buif" and not objects:
         raise InputError(f"rows of type {data.dtype}; give a matrix of real numbers")
-    if data.ndim != 2 or 0 in data.shape:
-        raise InputError(
-            f"rows have shape {data.shape}; give a non-empty matrix, one row per constraint"
-        )
-    precision = data.dtype if data.dtype in (np.float32, np.float64) else np.float64
+    refuse_empty(data.shape)
     if sp.issparse(rows):
-        return _checked_sparse(rows, precision)
-    dense: FloatArray = np.ascontiguousarray(data, dtype=precision)
-    return dense
+        return _sparse_doubles(data)
+    found = doubles_of(data)
+    return replace(found, values=np.ascontiguousarray(found.values))
 
 
-def _checked_sparse(given: Any, precision: Any) -> sp.csr_array:
+def refuse_empty(shape: tuple[int, ...]) -> None:
+    """Refuse what is no matrix, or one without entries."""
+    if len(shape) != 2 or 0 in shape:
+        raise InputError(
+            f"rows have shape {shape}; give a non-empty matrix, one row per constraint"
+        )
+
+
+def _array_of(rows: Any) -> Any:
+    """Return rows as numpy sees them, but integers beside fractions as the integers they are.
+
+    numpy makes all of them doubles; that rounds integers above 2^53 alone.
+    """
+    try:
+        data = np.asarray(rows)
+        if isinstance(rows, np.ndarray) or data.dtype != np.float64 or not data.size:
+            return data
+        with np.errstate(invalid="ignore"):
+            mixed = (np.abs(data) >= LARGEST_WHOLE).any()
+        return _objects(rows) if mixed else data
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"rows must be a matrix of real numbers: {error}") from None
+
+
+def _objects(rows: Any) -> Any:
+    """Return an array of the numbers themselves; pandas would make them doubles on the way."""
+    pandas = sys.modules.get("pandas")  # where rows are a frame, it is loaded
+    if pandas is not None and isinstance(rows, pandas.DataFrame):
+        return rows.to_numpy(dtype=object)
+    return np.asarray(rows, dtype=object)
+
+
+def _sparse_doubles(given: Any) -> Doubles:
     """Return a valid sparse array as CSR, without repeated entries; its indices are not trusted."""
     check_indices(given)
     try:
         stored = given if given.format in WITH_DATA else given.tocoo()
     except (ValueError, IndexError, TypeError) as error:
         raise InputError(f"sparse rows in {given.format} format are not valid: {error}") from None
-    return canonical(stored.astype(precision, copy=False))
+    found = doubles_of(stored.data)
+    return Doubles(canonical(stored.astype(found.values.dtype, copy=False)), found.roundings)
 
 
 def refuse_not_finite(data: FloatArray | sp.csr_array) -> None:

@@ -12,6 +12,7 @@ from perceptron_lab.certificates.feasibility import PointProof
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
 from perceptron_lab.goal_proofs import Proved
 from perceptron_lab.goals import Goal, MarginRatio, MarginUpper
+from perceptron_lab.operators.base import EXACT
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
@@ -268,7 +269,10 @@ class Judge:
             assert self.weights is not None
             self._add(f"the weights prove it: {self._nothing(self.weights)}")
             status = Status.INFEASIBLE
-        self.certificate |= {"method": proof.method, "exact_rows": proof.exact_rows}
+        data = self.system.provenance
+        self.certificate |= {"method": proof.method, "exact_rows": proof.exact_rows, "data": data}
+        if data != EXACT and status not in (Status.FEASIBLE, Status.INFEASIBLE):
+            self._add(f"the data: {data}")
         return status, proof, point
 
     def conclude(self, status: Status, *, spent: bool) -> bool:

@@ -19,13 +19,16 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.spectral import lowest
+from perceptron_lab.doubles import Doubles
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.inputs import (
     check_kernel,
     checked_rows,
-    matrix_of,
+    doubles_of_rows,
+    refuse_empty,
     refuse_extreme_rows,
+    refuse_not_finite,
     signs_of,
 )
 from perceptron_lab.operators.base import Operator
@@ -98,6 +101,9 @@ class ConicSystem:
         be moved; or None.
     unit_rows
         Whether the margin is that of the rows divided by their norms.
+    multiple
+        What the data as given were multiplied by, a positive number: whole numbers in place of
+        decimals, which doubles do not hold.
     homogenised
         Whether coordinate 0 of the point is the homogenising variable x_0 of F(x) = sum x_i F_i -
         F_0, and the first block says x_0 > 0.
@@ -120,6 +126,7 @@ class ConicSystem:
     origin: ConicSystem | None = None
     interior: FloatArray | None = None
     unit_rows: bool = False
+    multiple: float = 1.0
     homogenised: bool = False
     caution: float = 0.0
     target: float = 0.0
@@ -142,8 +149,9 @@ class ConicSystem:
             Shape ``(m, dimension)``, dense or scipy.sparse, or a
             :class:`~perceptron_lab.operators.row_source.RowSource`; data in double or single
             precision in C order (CSR without repeated entries) are used as they are, memory-mapped
-            ones among them. Only
-            1 / norms are stored beside them.
+            ones among them. Only 1 / norms are stored beside them. Integers, fractions, decimals
+            and extended precision that no double is equal to are rounded once; proofs are about the
+            numbers given all the same.
         memory
             Bytes that a pass over a dense array may take, 1 MB or more; None: whatever is fastest.
             A source has a memory of its own.
@@ -154,12 +162,20 @@ class ConicSystem:
             If the rows are not a finite, non-empty matrix without zero rows, or the memory is not
             possible.
         """
-        data = _data_of(rows, memory)
-        matrix = Matrix(data)
-        origin = cls(matrix, Orthant(data.shape[0]), unit_rows=True)
-        norms = matrix.row_norms()
+        return cls._of_doubles(_data_of(rows, memory))
+
+    @classmethod
+    def _of_doubles(cls, given: Doubles) -> ConicSystem:
+        """Return the system of rows seen through unit rows; proved on whole numbers if known."""
+        data, cone = given.values, Orthant(given.values.shape[0])
+        original = Matrix(data, roundings=given.roundings)
+        norms = original.row_norms()
         refuse_extreme_rows(data, norms)
-        return cls(Matrix(data, 1.0 / norms), Orthant(data.shape[0]), origin, unit_rows=True)
+        multiple = 1.0 if given.whole is None else given.multiple
+        proved_on = original if given.whole is None else Matrix(given.whole)
+        origin = cls(proved_on, cone, unit_rows=True, multiple=multiple)
+        view = Matrix(data, 1.0 / norms, given.roundings)
+        return cls(view, cone, origin, unit_rows=True)
 
     @classmethod
     def from_labelled(
@@ -184,11 +200,15 @@ class ConicSystem:
         InputError
             As :meth:`from_rows`, and if the labels are not one per example, of exactly two classes.
         """
-        data = _data_of(examples, memory)
+        given = _data_of(examples, memory)
+        data, whole = given.values, given.whole
         signs = signs_of(labels, data.shape[0])
         if isinstance(data, RowSource):
             return cls.from_rows(LabelledRows(data, signs, affine=affine))
-        return cls.from_rows(_signed(data, signs.astype(data.dtype), affine))
+        if whole is not None:
+            whole = _signed(whole, signs, affine, given.multiple)
+        rows = _signed(data, signs.astype(data.dtype), affine)
+        return cls._of_doubles(replace(given, values=rows, whole=whole))
 
     @classmethod
     def from_kernel(
@@ -248,7 +268,9 @@ class ConicSystem:
         InputError
             If the matrix is not finite, or the sizes are not positive numbers with its rows as sum.
         """
-        data = checked_rows(matrix)
+        found = doubles_of_rows(matrix)
+        data = found.values
+        refuse_not_finite(data)
         given = np.atleast_1d(np.asarray(sizes))
         if given.dtype.kind not in "iu" or given.min() < 1 or given.sum() != data.shape[0]:
             raise InputError(
@@ -258,7 +280,8 @@ class ConicSystem:
         orders: list[int] = given.tolist()
         cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in orders]
         double = data.astype(float, copy=False)
-        return cls(Matrix(double), cones[0] if len(cones) == 1 else Product(cones))
+        operator = Matrix(double, roundings=found.roundings)
+        return cls(operator, cones[0] if len(cones) == 1 else Product(cones))
 
     @property
     def dimension(self) -> int:
@@ -302,7 +325,8 @@ class ConicSystem:
         assert isinstance(self.operator, Matrix)
         entries = (np.ones(len(places)), (places, np.arange(len(places))))
         spread = sp.csr_array(entries, shape=(cone.size, len(places)))
-        operator = Matrix(sp.csr_array(spread @ sp.csr_array(self.operator.data)))
+        entries_of = sp.csr_array(spread @ sp.csr_array(self.operator.data))
+        operator = Matrix(entries_of, roundings=self.operator.roundings)
         return replace(self, operator=operator, cone=cone)
 
     def whitened(self, tolerance: float = TOLERANCE) -> ConicSystem:
@@ -484,13 +508,19 @@ class ConicSystem:
         operator, cone = self._innermost()
         return prove_infeasible(operator, cone, self.weights_to_origin(weights))
 
+    @property
+    def provenance(self) -> str:
+        """What proofs on this system are about: ``exact``, or how the data given are enclosed."""
+        return self._innermost()[0].provenance
+
     def facts(self, margin: float | None = None) -> Facts:
         """Return what a bound may use; ``margin`` is a known (lower bound of the) margin."""
         operator, cone = self._innermost()
-        norm = norm_bound(operator, cone, "atoms")
+        multiple = self.multiple if self.origin is None else self.origin.multiple
+        norm = norm_bound(operator, cone, "atoms") / multiple
         unit = raw = margin
         if margin is not None and self.unit_rows:
-            raw = margin * float(_row_norms(operator).min())
+            raw = margin * float(_row_norms(operator).min()) / multiple
         elif margin is not None:
             unit = margin / norm
         return Facts(
@@ -513,25 +543,26 @@ class ConicSystem:
         return 1.0 if self.unit_rows else norm_bound(self.operator, self.cone, "atoms")
 
 
-def _data_of(rows: Any, memory: int | None) -> FloatArray | sp.csr_array | RowSource:
+def _data_of(rows: Any, memory: int | None) -> Doubles:
     """Return a source of rows as it is, and other rows as a matrix or, with a memory, a source."""
     if isinstance(rows, RowSource):
         if memory is not None:
             raise InputError("these rows have a memory of their own; leave memory out")
-        return rows
-    data = matrix_of(rows)
+        return Doubles(rows)
+    given = rows if isinstance(rows, Doubles) else doubles_of_rows(rows)
+    refuse_empty(given.values.shape)
     if memory is None:
-        return data
-    if not isinstance(data, np.ndarray):
+        return given
+    if not isinstance(given.values, np.ndarray):
         raise InputError("sparse rows are in memory already; leave memory out")
-    return ArrayRows(data, memory)
+    return Doubles(ArrayRows(given.values, memory, given.roundings))
 
 
 def _signed(
-    examples: FloatArray | sp.csr_array, signs: FloatArray, affine: bool
+    examples: FloatArray | sp.csr_array, signs: FloatArray, affine: bool, one: float = 1.0
 ) -> FloatArray | sp.csr_array:
-    """Return s_i x_i, or s_i (x_i, 1), in the precision of the examples."""
-    ones = np.ones((len(signs), 1), signs.dtype)
+    """Return s_i x_i, or s_i (x_i, 1), in the precision of the examples; 1 may be a multiple."""
+    ones = np.full((len(signs), 1), one, signs.dtype)
     if isinstance(examples, np.ndarray):
         lifted = np.hstack([examples, ones]) if affine else examples
         return np.asarray(lifted * signs[:, None])

@@ -16,6 +16,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "perceptron_lab"
 ROOT = PACKAGE.name
+NUMBERS = ["doubles", "printed_numbers", "sparse_arrays"]
 LAYERS = [
     [
         "errors",
@@ -27,7 +28,7 @@ LAYERS = [
         "goal_proofs",
         "claims",
         "inputs",
-        "sparse_arrays",
+        *NUMBERS,
     ],
     ["compiled"],
     ["oracles"],

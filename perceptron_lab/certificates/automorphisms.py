@@ -36,7 +36,7 @@ _ROWS = 4096
 
 
 class Block(ABC):
-    """One block at the weights w = T e.
+    """One block at the weights w = T e; the data may have been rounded once (``roundings``).
 
     Attributes
     ----------
@@ -75,6 +75,7 @@ class RowsBlock(Block):
     data: Data
     used: IntArray
     positive: FloatArray
+    roundings: int = 0
 
     def __post_init__(self) -> None:
         self.unit, self.rank = np.ones(len(self.positive)), len(self.positive)
@@ -82,13 +83,16 @@ class RowsBlock(Block):
     def columns(self) -> tuple[FloatArray, float]:
         """Return fl(A T) and a bound of its error."""
         columns = (dense_rows(self.data, self.place, self.used) * self.positive[:, None]).T
-        return columns, 2.0 * UNIT_ROUNDOFF * norm_above(columns) + columns.size * SMALLEST
+        return columns, (2.0 + 2.0 * self.roundings) * UNIT_ROUNDOFF * norm_above(
+            columns
+        ) + columns.size * SMALLEST
 
     def moved(self, step: FloatArray) -> Self | None:
         """Return the block at T (e + d), or None where that is not inside."""
         positive = self.positive * (1.0 + step)
         inside = bool((positive > 0).all())
-        return type(self)(self.place, self.data, self.used, positive) if inside else None
+        moved = type(self)(self.place, self.data, self.used, positive, self.roundings)
+        return moved if inside else None
 
     def weights(self) -> FloatArray:
         """Return T e, rounded."""
@@ -103,20 +107,27 @@ class MatrixBlock(Block):
     cone: Semidefinite
     rows: FloatArray
     factor: FloatArray
+    roundings: int = 0
 
     def __post_init__(self) -> None:
         self.unit, self.rank = self.cone.identity, self.cone.rank
 
     @classmethod
     def at(
-        cls, place: IntArray, cone: Semidefinite, rows: FloatArray, matrix: FloatArray
+        cls,
+        place: IntArray,
+        cone: Semidefinite,
+        rows: FloatArray,
+        matrix: FloatArray,
+        roundings: int,
     ) -> Self | None:
         """Return the block at the Cholesky factor of a matrix; None where it has none."""
         try:
             factor = scipy.linalg.cholesky(matrix, lower=True)
         except (scipy.linalg.LinAlgError, ValueError):
             return None
-        return cls(place, cone, rows, factor) if (factor.diagonal() > 0).all() else None
+        inside = bool((factor.diagonal() > 0).all())
+        return cls(place, cone, rows, factor, roundings) if inside else None
 
     def columns(self) -> tuple[FloatArray, float]:
         """Return fl(A T) and a bound of its error."""
@@ -127,8 +138,10 @@ class MatrixBlock(Block):
             image = self.factor.T @ matrix @ self.factor
             columns[i] = image[self.cone.rows, self.cone.columns] * root
             length = math.hypot(length, norm_above(magnitude.T @ np.abs(matrix) @ magnitude))
-        # two products of ``rank`` terms each, then sqrt 2 and one rounding
-        wrong = gamma(2 * self.rank + 8) * above(length, 2 * self.rank + len(columns))
+        # two products of ``rank`` terms each, then sqrt 2 and one rounding; before, those of F_i
+        wrong = gamma(2 * self.rank + 8 + 2 * self.roundings) * above(
+            length, 2 * self.rank + len(columns)
+        )
         wrong = above(wrong, 4) + 2.0 * UNIT_ROUNDOFF * norm_above(columns)
         return columns, wrong + 4.0 * self.rank * columns.size * SMALLEST
 
@@ -136,7 +149,8 @@ class MatrixBlock(Block):
         """Return the block at T (e + d), or None where that is not inside."""
         change = self.cone.matrix(step / np.sqrt(self.cone.multiplicity))
         matrix = self.factor @ (np.eye(self.rank) + change) @ self.factor.T
-        return type(self).at(self.place, self.cone, self.rows, (matrix + matrix.T) / 2.0)
+        matrix = (matrix + matrix.T) / 2.0
+        return type(self).at(self.place, self.cone, self.rows, matrix, self.roundings)
 
     def weights(self) -> FloatArray:
         """Return T e, rounded."""
@@ -155,13 +169,16 @@ class SecondOrderBlock(Block):
     place: IntArray
     rows: FloatArray
     root: FloatArray
+    roundings: int = 0
 
     def __post_init__(self) -> None:
         self.rank, self.unit = 2, np.zeros(len(self.root))
         self.unit[-1] = math.sqrt(2.0)
 
     @classmethod
-    def at(cls, place: IntArray, rows: FloatArray, weights: FloatArray) -> Self | None:
+    def at(
+        cls, place: IntArray, rows: FloatArray, weights: FloatArray, roundings: int
+    ) -> Self | None:
         """Return the block at v = the square root of the element w / 2 in the Jordan algebra."""
         cone, element = SecondOrder(len(weights)), weights / 2.0
         values, direction = cone.spectrum(element)
@@ -169,7 +186,7 @@ class SecondOrderBlock(Block):
             return None
         root = cone.assemble(np.sqrt(values), direction) / cone.multiplicity
         inside = max(norm_above(root[:-1]), SHORTEST) < root[-1]
-        return cls(place, rows, root) if inside else None
+        return cls(place, rows, root, roundings) if inside else None
 
     def _representation(self) -> FloatArray:
         v = self.root
@@ -183,25 +200,29 @@ class SecondOrderBlock(Block):
         size = np.abs(self.root)
         largest = 2.0 * np.outer(size, size) + 2.0 * float(size @ size) * np.eye(len(size))
         wrong = norm_above(np.abs(self.rows).T @ largest)
-        wrong = above(2.0 * gamma(4 * len(size) + 20) * wrong, len(size))
+        terms = 4 * len(size) + 20 + 2 * self.roundings
+        wrong = above(2.0 * gamma(terms) * wrong, len(size))
         return columns, wrong + 4.0 * len(size) * columns.size * SMALLEST
 
     def moved(self, step: FloatArray) -> Self | None:
         """Return the block at T (e + d), or None where that is not inside."""
         element = self._representation() @ ((self.unit + step) / math.sqrt(2.0))
-        return type(self).at(self.place, self.rows, 2.0 * element)
+        return type(self).at(self.place, self.rows, 2.0 * element, self.roundings)
 
     def weights(self) -> FloatArray:
         """Return T e, rounded."""
         return 2.0 * self._representation()[:, -1]
 
 
-def block_at(part: Cone, at: IntArray, rows: FloatArray, weights: FloatArray) -> Block | None:
+def block_at(
+    part: Cone, at: IntArray, rows: FloatArray, weights: FloatArray, roundings: int
+) -> Block | None:
     """Return the block of a second-order or whole matrix cone at weights inside it, or None."""
     if isinstance(part, SecondOrder):
-        return SecondOrderBlock.at(at, rows, weights)
+        return SecondOrderBlock.at(at, rows, weights, roundings)
     if isinstance(part, Semidefinite) and part.complete:
-        return MatrixBlock.at(at, part, rows, part.matrix(weights / part.multiplicity))
+        matrix = part.matrix(weights / part.multiplicity)
+        return MatrixBlock.at(at, part, rows, matrix, roundings)
     return None
 
 

@@ -20,12 +20,17 @@ _SPLITTER = 2.0**27 + 1.0
 
 
 def residual_with_radius(
-    matrix: FloatArray, right: FloatArray, first: FloatArray, second: FloatArray
+    matrix: FloatArray,
+    right: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    roundings: int = 0,
 ) -> tuple[FloatArray, FloatArray]:
     """Return r near b - M (x + z), and a bound of its error, entry by entry.
 
     r is evaluated with 2 k + 1 products; the bound is 2 u |r| + 2 gamma^2 S + 10 (2 k + 1) eta with
-    the gamma of twice as many terms, which covers the rounding of S and of the bound itself.
+    the gamma of twice as many terms, which covers the rounding of S and of the bound itself. If M
+    was rounded before, u S is added, raised by a thousandth for the rounding of S.
 
     Parameters
     ----------
@@ -33,6 +38,8 @@ def residual_with_radius(
         M, shape ``(k, k)``, and b, shape ``(k,)``.
     first, second
         x and z, shape ``(k,)``.
+    roundings
+        0 or 1, of M.
 
     Returns
     -------
@@ -56,6 +63,8 @@ def residual_with_radius(
     terms = 2 * len(right) + 1
     sizes = np.abs(matrix) @ (np.abs(first) + np.abs(second)) + np.abs(right)
     radius = 2.0 * UNIT_ROUNDOFF * np.abs(residual) + 2.0 * gamma(2 * terms) ** 2 * sizes
+    if roundings:
+        radius += 1.001 * roundings * UNIT_ROUNDOFF * sizes
     return residual, radius + 10.0 * terms * SMALLEST
 
 

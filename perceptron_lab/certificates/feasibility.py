@@ -15,6 +15,7 @@ from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     UNIT_ROUNDOFF,
     above,
+    dot_below,
     exact_dot,
     float_below,
     gamma,
@@ -91,9 +92,15 @@ def prove_point(
         raise TypeError(f"no proof is known for the operator {type(operator).__name__}")
     norms = operator.row_norms() if unit_rows else None
     if not isinstance(cone, Product):
-        return _prove_block(operator.stored, cone, ray, norms)
+        return _prove_block(operator.stored, cone, ray, norms, operator.roundings)
     proofs = [
-        _prove_block(operator.data[at], part, ray, None if norms is None else norms[at])
+        _prove_block(
+            operator.data[at],
+            part,
+            ray,
+            None if norms is None else norms[at],
+            operator.roundings,
+        )
         for part, at in zip(cone.parts, cone.spans, strict=True)
     ]
     return PointProof(
@@ -104,20 +111,24 @@ def prove_point(
     )
 
 
-def _prove_block(data: Data, cone: Cone, point: FloatArray, norms: FloatArray | None) -> PointProof:
+def _prove_block(
+    data: Data, cone: Cone, point: FloatArray, norms: FloatArray | None, roundings: int
+) -> PointProof:
     if isinstance(cone, Orthant):
-        return _prove_rows(data, point, norms)
+        return _prove_rows(data, point, norms, roundings)
     if isinstance(cone, SecondOrder):
-        return _prove_second_order(data, point)
+        return _prove_second_order(data, point, roundings)
     if isinstance(cone, Semidefinite):
-        return _prove_matrix(data, cone, point)
+        return _prove_matrix(data, cone, point, roundings)
     raise TypeError(f"no proof is known for the cone {type(cone).__name__}")
 
 
-def _prove_rows(data: Data, point: FloatArray, norms: FloatArray | None) -> PointProof:
-    scores, radius = product_with_radius(data, point)
+def _prove_rows(
+    data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
+) -> PointProof:
+    scores, radius = product_with_radius(data, point, roundings)
     feasible, lower, exact_rows = _decided(
-        scores, radius, lambda row: exact_dot(_row(data, row), point)
+        scores, radius, lambda row: dot_below(_row(data, row), point, roundings)
     )
     margin = _over_norms(lower, norm_below(point), norm_above(point), norms, data.shape[1])
     return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
@@ -155,7 +166,10 @@ def kernel_square(
 def _decided(
     scores: FloatArray, radius: FloatArray, exact: Callable[[int], Fraction]
 ) -> tuple[bool, FloatArray, int]:
-    """Return whether all scores are positive, their lower bounds, and how many took integers."""
+    """Return whether all scores are positive, their lower bounds, and how many took integers.
+
+    ``exact`` gives a row's score, or the least that it can be.
+    """
     lower = scores - radius
     if not np.isfinite(scores).all():
         return False, np.full(len(scores), -math.inf), 0
@@ -179,7 +193,8 @@ def _over_norms(
 ) -> float:
     """Return a lower bound of min_i lower_i / (norm(a_i) norm(y)); -inf for norms beyond range.
 
-    norm(y) lies in [shortest, longest]; the norms were computed from so many terms each.
+    norm(y) lies in [shortest, longest]; the norms were computed from so many terms each, which may
+    have been rounded before.
     """
     if not np.isfinite(lower).all():
         return -math.inf
@@ -199,10 +214,10 @@ def _over_norms(
     return max(rounded, 0.0) if least > 0 else rounded
 
 
-def _prove_second_order(data: Data, point: FloatArray) -> PointProof:
+def _prove_second_order(data: Data, point: FloatArray, roundings: int) -> PointProof:
     """Bound t - norm(u) from below; where that is not positive, compare t^2 and norm(u)^2."""
     method = "second-order blocks by dot-product bounds"
-    scores, radius = product_with_radius(data, point)
+    scores, radius = product_with_radius(data, point, roundings)
     if not np.isfinite(scores).all():
         return PointProof(False, -math.inf, 0, method)
     length = above(norm_above(scores[:-1]) + norm_above(radius[:-1]), 2)
@@ -212,8 +227,10 @@ def _prove_second_order(data: Data, point: FloatArray) -> PointProof:
         return PointProof(True, _over(lowest, point), 0, method)
     if highest < -4 * UNIT_ROUNDOFF * (abs(scores[-1]) + length):
         return PointProof(False, _over(lowest, point), 0, method)
-    *parts, last = (exact_dot(_row(data, row), point) for row in range(len(scores)))
-    feasible = last > 0 and last * last > sum(part * part for part in parts)
+    *parts, last = (_row(data, row) for row in range(len(scores)))
+    least = dot_below(last, point, roundings)
+    most = [max(-dot_below(side * row, point, roundings) for side in (1, -1)) for row in parts]
+    feasible = least > 0 and least * least > sum(part * part for part in most)
     return PointProof(feasible, 0.0 if feasible else _over(lowest, point), len(scores), method)
 
 
@@ -225,8 +242,8 @@ def _over(lowest: float, point: FloatArray) -> float:
     return math.nextafter(lowest / length, -math.inf)
 
 
-def _prove_matrix(data: Data, cone: Semidefinite, point: FloatArray) -> PointProof:
-    scores, radius = product_with_radius(data, point)
+def _prove_matrix(data: Data, cone: Semidefinite, point: FloatArray, roundings: int) -> PointProof:
+    scores, radius = product_with_radius(data, point, roundings)
     # norm of the matrix of entry errors <= its largest row sum
     spread = np.bincount(cone.rows, radius, cone.rank)
     spread += np.bincount(cone.columns, np.where(cone.identity > 0, 0.0, radius), cone.rank)

@@ -46,7 +46,7 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.blockwise import Data, combined
+from perceptron_lab.operators.blockwise import combined
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 
@@ -124,10 +124,11 @@ def prove_infeasible(
 
 def _prove_vertex(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
     support = _support(cone, weights)
-    found = positive_vertex(operator.stored, support)
+    found = positive_vertex(operator.stored, support, operator.roundings)
     if found is None:  # a weight of rounding errors brings in columns that no other row has
         heavy = support[weights[support] > NOTHING * weights.max()]
-        found = positive_vertex(operator.stored, heavy) if len(heavy) < len(support) else None
+        if len(heavy) < len(support):
+            found = positive_vertex(operator.stored, heavy, operator.roundings)
     if found is None:
         return None
     flat = np.zeros(cone.size)
@@ -151,7 +152,7 @@ def _prove_at(
     operator: Matrix, cone: Cone, weights: FloatArray, near: bool
 ) -> InfeasibilityProof | None:
     used = used_columns(operator.stored, _support(cone, weights))
-    blocks = _blocks(operator.stored, cone, weights, used)
+    blocks = _blocks(operator, cone, weights, used)
     if not blocks or not len(used):
         return None
     if _operations(blocks, used) > MOST_OPERATIONS:
@@ -248,19 +249,22 @@ def _parts(cone: Cone) -> list[tuple[Cone, slice]]:
     return [(cone, slice(0, cone.size))]
 
 
-def _blocks(data: Data, cone: Cone, weights: FloatArray, used: IntArray) -> list[Block] | None:
+def _blocks(
+    operator: Matrix, cone: Cone, weights: FloatArray, used: IntArray
+) -> list[Block] | None:
     """Return the blocks at these weights; None where they do not lie inside the cone."""
     blocks: list[Block] = []
+    data, roundings = operator.stored, operator.roundings
     for part, span in _parts(cone):
         if isinstance(part, Orthant):
             support = span.start + np.flatnonzero(weights[span] > 0)
             pieces = [support[k : k + _ROWS] for k in range(0, len(support), _ROWS)]
-            blocks += [RowsBlock(at, data, used, weights[at]) for at in pieces]
+            blocks += [RowsBlock(at, data, used, weights[at], roundings) for at in pieces]
             continue
         at = np.arange(span.start, span.stop)
         if not weights[at].any():
             continue
-        block = block_at(part, at, dense_rows(data, at, used), weights[at])
+        block = block_at(part, at, dense_rows(data, at, used), weights[at], roundings)
         if block is None:
             return None
         blocks.append(block)

@@ -86,8 +86,9 @@ def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[Float
         raw, radius = product_with_radius(operator.kernel, operator.signs * weights)
         return operator.signs * raw, radius
     if isinstance(operator, Matrix) and not isinstance(operator.stored, sp.csr_array):
-        return combination_with_radius(weights, operator.stored)
-    return product_with_radius(*_adjoint(operator, weights))
+        return combination_with_radius(weights, operator.stored, operator.roundings)
+    roundings = operator.roundings if isinstance(operator, Matrix) else 0
+    return product_with_radius(*_adjoint(operator, weights), roundings)
 
 
 def _adjoint(
@@ -106,8 +107,11 @@ def _adjoint(
 def _vanishes(operator: Operator, weights: FloatArray) -> bool:
     """Return whether A w = 0 exactly: integers can tell, bounds of rounding errors cannot.
 
-    For kernels w'S = 0 is asked for, which makes w'(S c) = 0 for all coefficients c.
+    For kernels w'S = 0 is asked for, which makes w'(S c) = 0 for all coefficients c. Of rows that
+    were rounded nobody can tell.
     """
+    if isinstance(operator, Matrix) and operator.roundings:
+        return False
     adjoint, given = _adjoint(operator, weights)
     for k in range(adjoint.shape[0]):
         row = adjoint[[k]]

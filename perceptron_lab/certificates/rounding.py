@@ -1,14 +1,18 @@
 """Bounds of rounding errors in double precision: dot products, sums, and their exact fallback.
 
-u = 2^-53 is the unit roundoff, eta = 2^-1074 the smallest positive double. Statements are about the
-doubles stored. Every bound is itself rounded upward: a computed sum or norm of N terms is
-multiplied by 1 + 2 N u, then moved to the next double.
+u = 2^-53 is the unit roundoff, eta = 2^-1074 the smallest positive double. Every bound is itself
+rounded upward: a computed sum or norm of N terms is multiplied by 1 + 2 N u, then moved to the next
+double.
 
 Dot products of k terms, summed in any order, with or without fused multiply-add: every product
 goes through at most k roundings, so |fl(a'b) - a'b| <= gamma_k s + k eta / 2 with s = |a|'|b| and
 gamma_k = k u / (1 - k u), the last term for underflow (sums have none). The computed s~ is at least
 (1 - k u) s - k eta / 2. Hence (k + 2) u (1 + 4 k u + 1e-10) s~ + 2 k eta, evaluated with five
 roundings, is a bound for k u < 1/100: (1 + 4 k u)(1 - k u) >= 1 + 2.9 k u >= 1 / (1 - k u).
+
+Where the data are not doubles but were rounded to doubles once, a = a~ (1 + d) with |d| <= u, that
+is one more rounding of every product: gamma_k s + u s <= gamma_{k+1} s. So ``roundings``, 0 or 1,
+is added to k, and the bounds are about the numbers that were given.
 
 References
 ----------
@@ -96,24 +100,29 @@ def in_range(norms: FloatArray) -> bool:
     return bool(((norms > 1e-150) & (norms < 1e150)).all())
 
 
-def product_with_radius(matrix: Data, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return s = fl(M v) and r with |s - M v| <= r, entry by entry, shape ``(rows,)`` each.
+def product_with_radius(
+    matrix: Data, vector: FloatArray, roundings: int = 0
+) -> tuple[FloatArray, FloatArray]:
+    """Return s = fl(M~ v) and r with |s - M v| <= r, entry by entry, shape ``(rows,)`` each.
 
-    r is the bound above for |M||v|, with k the number of terms of a row.
+    r is the bound above for |M~||v|, with k the number of terms of a row; M is what was rounded to
+    M~ so often.
     """
     require_ieee_mode()
     product, sizes = np.empty(matrix.shape[0]), np.empty(matrix.shape[0])
     if isinstance(matrix, sp.csr_array):
         for at, some in blocks(matrix):
             product[at], sizes[at] = some @ vector, abs(some) @ np.abs(vector)
-        return product, _radius(np.diff(matrix.indptr), sizes)
+        return product, _radius(np.diff(matrix.indptr) + roundings, sizes)
     vector = np.ascontiguousarray(vector, dtype=np.float64)
     for at, rows in blocks(matrix):
         (products if _compact(rows) else products_reference)(rows, vector, product[at], sizes[at])
-    return product, _radius(matrix.shape[1], sizes)
+    return product, _radius(matrix.shape[1] + roundings, sizes)
 
 
-def combination_with_radius(weights: FloatArray, matrix: Data) -> tuple[FloatArray, FloatArray]:
+def combination_with_radius(
+    weights: FloatArray, matrix: Data, roundings: int = 0
+) -> tuple[FloatArray, FloatArray]:
     """Return s = fl(w M) and r with |s - w M| <= r, entry by entry, shape ``(columns,)`` each.
 
     The bound is that of :func:`product_with_radius`; it holds for sums in any order, so also for
@@ -125,7 +134,7 @@ def combination_with_radius(weights: FloatArray, matrix: Data) -> tuple[FloatArr
     for at, rows in weighted_blocks(weights, matrix):
         add = add_combination if _compact(rows) else add_combination_reference
         add(weights[at], rows, product, sizes)
-    return product, _radius(int(np.count_nonzero(weights)), sizes)
+    return product, _radius(int(np.count_nonzero(weights)) + roundings, sizes)
 
 
 def _compact(rows: FloatArray) -> bool:
@@ -149,6 +158,14 @@ def exact_dot(left: FloatArray, right: FloatArray) -> Fraction:
     lowest = min((i[1] + j[1] for i, j in terms), default=0)
     total = sum((i[0] * j[0]) << (i[1] + j[1] - lowest) for i, j in terms)
     return Fraction(total) * Fraction(2) ** lowest
+
+
+def dot_below(left: FloatArray, right: FloatArray, roundings: int) -> Fraction:
+    """Return left'right exactly, or the least that it can be where ``left`` was rounded."""
+    least = exact_dot(left, right)
+    if roundings:
+        least -= roundings * Fraction(UNIT_ROUNDOFF) * exact_dot(np.abs(left), np.abs(right))
+    return least
 
 
 def _integer(value: float) -> tuple[int, int]:

@@ -59,7 +59,7 @@ class Vertex(NamedTuple):
 
 
 @np.errstate(all="ignore")  # what is not finite proves nothing
-def positive_vertex(data: Data, support: IntArray) -> Vertex | None:
+def positive_vertex(data: Data, support: IntArray, roundings: int = 0) -> Vertex | None:
     """Prove that the rows of a support have exact positive weights w with A w = 0, or return None.
 
     Rows whose weights cannot be told from 0 are left out and the others tried again, as long as
@@ -71,12 +71,15 @@ def positive_vertex(data: Data, support: IntArray) -> Vertex | None:
         The rows, shape ``(m, unknowns)``, dense or CSR.
     support
         Which of them, shape ``(k,)``.
+    roundings
+        1: the rows meant were rounded once; the proof is about all that they may have been.
     """
     while 2 <= len(support) <= min(data.shape[1] + 1, LARGEST):
         used = used_columns(data, support)
         if len(support) != len(used) + 1:
             return None
-        found = _weights(np.asarray(dense_rows(data, support, used), dtype=np.float64))
+        rows = np.asarray(dense_rows(data, support, used), dtype=np.float64)
+        found = _weights(rows, roundings)
         if found is None:
             return None
         weights, ratios = found
@@ -86,7 +89,7 @@ def positive_vertex(data: Data, support: IntArray) -> Vertex | None:
     return None
 
 
-def _weights(rows: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+def _weights(rows: FloatArray, roundings: int) -> tuple[FloatArray, FloatArray] | None:
     """Return the weights of n + 1 rows and bounds of their relative errors.
 
     The bound is infinite where the weight is not positive. None: the system is singular to working
@@ -105,13 +108,13 @@ def _weights(rows: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     solution = inverse @ right
     for _ in range(REFINEMENTS):
         solution = solution + inverse @ (right - matrix @ solution)
-    bounds = error_bounds(matrix, right, inverse, solution)
+    bounds = error_bounds(matrix, right, inverse, solution, roundings=roundings)
     if bounds is not None and (np.abs(solution) <= bounds).any():  # undecided
         nothing = np.zeros(len(right))
         step = inverse @ residual_with_radius(matrix, right, solution, nothing)[0]
         before, solution = solution, solution + step
         rest = step - (solution - before)  # what the sum has lost, about
-        bounds = error_bounds(matrix, right, inverse, solution, rest)
+        bounds = error_bounds(matrix, right, inverse, solution, rest, roundings)
     weights = np.ldexp(solution, exponents - exponents.max())
     if bounds is None or not (weights[solution > 0] > 0).all():
         return None
@@ -134,6 +137,7 @@ def error_bounds(
     inverse: FloatArray,
     solution: FloatArray,
     rest: FloatArray | None = None,
+    roundings: int = 0,
 ) -> FloatArray | None:
     """Return bounds of the errors of an approximate solution of M x = b, shape ``(k,)``, or None.
 
@@ -146,7 +150,8 @@ def error_bounds(
 
     fl(R M) is off by gamma_k |R||M| at most, entry by entry, the row sums of which are
     |R|(|M| (1, ..., 1)), and by k eta for underflow. Sums of non-negative terms are raised by more
-    than their own rounding. Where x~ is known as a sum y + z, and its residual in twice the
+    than their own rounding. If M itself was rounded, M = M~ + D with |D| <= u |M~|, both |R||M| and
+    |M||x~| count once more. Where x~ is known as a sum y + z, and its residual in twice the
     precision, y is off by |z| more.
 
     Parameters
@@ -159,6 +164,8 @@ def error_bounds(
         x~, or y.
     rest
         z, or None.
+    roundings
+        0 or 1, of M.
 
     Returns
     -------
@@ -166,10 +173,10 @@ def error_bounds(
         None if alpha < 1 is not shown, or if something overflows.
     """
     order = len(right)
-    alpha = _defect(matrix, inverse)
+    alpha = _defect(matrix, inverse, roundings)
     if not alpha < 1.0:
         return None
-    residual = _residual(matrix, right, solution, rest)
+    residual = _residual(matrix, right, solution, rest, roundings)
     spread = np.abs(inverse) @ residual
     spread = spread * (1.0 + 4.0 * (order + 4) * UNIT_ROUNDOFF) + 2.0 * order * SMALLEST
     factor = above(alpha / (1.0 - alpha), 4)
@@ -181,23 +188,27 @@ def error_bounds(
 
 
 def _residual(
-    matrix: FloatArray, right: FloatArray, solution: FloatArray, rest: FloatArray | None
+    matrix: FloatArray,
+    right: FloatArray,
+    solution: FloatArray,
+    rest: FloatArray | None,
+    roundings: int = 0,
 ) -> FloatArray:
     """Return an upper bound of |b - M x~|, entry by entry."""
     if rest is None:
-        product, radius = product_with_radius(matrix, solution)
+        product, radius = product_with_radius(matrix, solution, roundings)
         near = right - product
     else:
-        near, radius = residual_with_radius(matrix, right, solution, rest)
+        near, radius = residual_with_radius(matrix, right, solution, rest, roundings)
     return np.asarray((np.abs(near) + radius) * (1.0 + 4.0 * UNIT_ROUNDOFF))
 
 
-def _defect(matrix: FloatArray, inverse: FloatArray) -> float:
+def _defect(matrix: FloatArray, inverse: FloatArray, roundings: int = 0) -> float:
     """Return an upper bound of norm(I - R M)_inf; NaN or infinite where something overflows."""
     order = len(matrix)
     difference = np.abs(np.eye(order) - _product(inverse, matrix)).sum(axis=1)
     magnitude = np.abs(inverse) @ np.abs(matrix).sum(axis=1)
-    sums = difference + gamma(order) * magnitude + 2.0 * order * order * SMALLEST
+    sums = difference + gamma(order + roundings) * magnitude + 2.0 * order * order * SMALLEST
     return above(float(sums.max()), 4 * order + 8)
 
 

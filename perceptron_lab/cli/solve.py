@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from perceptron_lab import registry
 from perceptron_lab.cli.options import bytes_of
-from perceptron_lab.datasets.problem_files import FORMATS, LAST, read_system
+from perceptron_lab.datasets.problem_files import FORMATS, read_system
+from perceptron_lab.datasets.text_rows import LAST
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.components import Component
@@ -108,7 +109,9 @@ def command(
 ) -> int:
     """Solve the system in FILE: a point strictly inside, or a proof that there is (nearly) none.
 
-    Rows of numbers are the system rows @ y > 0. The answer is proved on the numbers of the file.
+    Rows of numbers are the system rows @ y > 0. The answer is proved on the
+    numbers of the file: text is read as the decimals printed, and what no double is equal to is
+    enclosed.
     """
     try:
         budget = Budget(budget_updates, budget_seconds)

@@ -45,7 +45,8 @@ def homogenised(data: SdpaData) -> ConicSystem:
         cone, matrix = _block(data, number, size, variables)
         cones.append(cone)
         matrices.append(matrix)
-    operator = Matrix(sp.csr_array(sp.vstack(matrices, format="csr")))
+    joined = sp.csr_array(sp.vstack(matrices, format="csr"))
+    operator = Matrix(joined, roundings=data.roundings)
     cone = Product(cones)
     return ConicSystem(operator, cone, interior=_interior(operator, cone), homogenised=True)
 
@@ -62,7 +63,9 @@ def recession(data: SdpaData) -> ConicSystem:
         cone, matrix = _block(data, number, size, variables + 1)
         cones.append(cone)
         matrices.append(sp.csr_array(matrix[:, 1:]))
-    return ConicSystem(Matrix(sp.csr_array(sp.vstack(matrices, format="csr"))), Product(cones))
+    joined = sp.csr_array(sp.vstack(matrices, format="csr"))
+    roundings = max(data.roundings, data.objective_roundings)
+    return ConicSystem(Matrix(joined, roundings=roundings), Product(cones))
 
 
 def _block(data: SdpaData, number: int, size: int, variables: int) -> tuple[Cone, sp.csr_array]:

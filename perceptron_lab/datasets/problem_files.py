@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZipFile
@@ -21,7 +19,14 @@ from perceptron_lab.datasets.row_files import (
     parquet_names,
 )
 from perceptron_lab.datasets.sdpa import read_sdpa
-from perceptron_lab.errors import DataError, InputError, did_you_mean
+from perceptron_lab.datasets.text_rows import (
+    LONGEST_TEXT,
+    column_of,
+    place_of,
+    printed_entries,
+    read_text,
+)
+from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.inputs import signs_of
 from perceptron_lab.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.system import ConicSystem
@@ -37,9 +42,6 @@ FORMATS = {
     ".libsvm": "labelled examples (svmlight)",
 }
 """End of a file's name -> what such a file holds."""
-_LONGEST_TEXT = 200
-LAST = "last"
-"""The word for the last column."""
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _LABELLED = (*_SEPARATORS, ".npy", ".parquet")
 _STREAMED = (".npy", ".parquet")
@@ -51,7 +53,8 @@ class Contents(NamedTuple):
     Parameters
     ----------
     rows
-        Constraints, or examples if there are labels; dense or scipy.sparse.
+        Constraints, or examples if there are labels; dense, scipy.sparse or
+        :class:`~perceptron_lab.doubles.Doubles`.
     labels
         One per example, or None.
     """
@@ -127,7 +130,7 @@ def _system(path: Path, kind: str, labels: str | None, memory: int | None) -> Co
 
 def _parquet(path: Path, labels: str | None, memory: int) -> ConicSystem:
     names = parquet_names(path)
-    column, _ = _column(labels, names)
+    column, _ = column_of(labels, names)
     if column is None:
         return ConicSystem.from_rows(ParquetRows(path, memory))
     examples = ParquetRows(path, memory, omitted=names[column])
@@ -138,7 +141,7 @@ def _numpy(path: Path, labels: str | None, memory: int) -> ConicSystem:
     rows = NumpyRows(path, memory)
     if labels is None:
         return ConicSystem.from_rows(rows)
-    column = _place(labels, rows.shape[1], [])
+    column = place_of(labels, rows.shape[1], [])
     classes = np.concatenate([some[:, column] for _, some in rows.blocks()])
     signs = signs_of(classes, len(classes))
     return ConicSystem.from_rows(LabelledRows(rows, signs, affine=True, omitted=column))
@@ -151,106 +154,12 @@ def _contents(path: Path, kind: str, labels: str | None) -> Contents:
         raise
     except Exception as error:
         # On damaged bytes the libraries' readers end in anything, from zlib.error to TokenError.
-        reason = " ".join(str(error).split())[:_LONGEST_TEXT]
+        reason = " ".join(str(error).split())[:LONGEST_TEXT]
         raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
 
 
 def _text(path: Path, labels: str | None) -> Contents:
-    """Read lines of numbers; the first line may name the columns."""
-    separator = _SEPARATORS[path.suffix.lower()]
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = _lines(csv.reader(file, delimiter=separator, skipinitialspace=True))
-        first = next(lines, None)
-        if first is None:
-            raise InputError("the file is empty; give rows of numbers")
-        width, (column, named) = len(first[1]), _column(labels, first[1])
-        rows, classes = [], []
-        for number, fields in lines if named else _chained(first, lines):
-            if len(fields) != width:
-                raise InputError(
-                    f"line {number} has {len(fields)} fields, line {first[0]} has {width}; "
-                    "give every row as many"
-                )
-            if column is not None:
-                classes.append(fields.pop(column))
-            rows.append(np.array([_number(text, number) for text in fields]))
-    if not rows:
-        raise InputError("only names of columns are in the file; give rows of numbers below")
-    return Contents(np.array(rows), _classes(classes) if column is not None else None)
-
-
-_Line = tuple[int, list[str]]
-
-
-def _lines(reader: Any) -> Iterator[_Line]:
-    """Yield the number of each line that is not blank, and its fields."""
-    for fields in reader:
-        stripped = [field.strip() for field in fields]
-        if any(stripped):
-            yield reader.line_num, stripped
-
-
-def _chained(first: _Line, others: Iterator[_Line]) -> Iterator[_Line]:
-    yield first
-    yield from others
-
-
-def _column(labels: str | None, first: list[str]) -> tuple[int | None, bool]:
-    """Return the place of the labels, and whether the first line holds names of columns."""
-    if labels is not None and labels in first and not _is_place(labels):
-        return first.index(labels), True
-    column = None if labels is None else _place(labels, len(first), first)
-    return column, not any(_is_number(text) for i, text in enumerate(first) if i != column)
-
-
-def _is_place(labels: str) -> bool:
-    return labels == LAST or (labels.isascii() and labels.isdigit())
-
-
-def _place(labels: str, width: int, names: list[str]) -> int:
-    """Return the place of the labels' column among ``width``, from 0 on."""
-    if labels == LAST:
-        return width - 1
-    if not _is_place(labels):
-        raise InputError(
-            f"no column is called {labels!r}{did_you_mean(labels, names)}; give a name of the "
-            f"first line, a number from 1 to {width}, or {LAST}"
-        )
-    if not 1 <= int(labels) <= width:
-        raise InputError(f"there is no column {labels}; give 1 to {width}, or {LAST}")
-    return int(labels) - 1
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _number(text: str, line: int) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise InputError(
-            f"line {line}: received {text[:_LONGEST_TEXT]!r}, which is no number; mend it, or say "
-            "which column holds the labels if it is one"
-        ) from None
-    if not math.isfinite(number):
-        raise InputError(
-            f"line {line}: received {text[:_LONGEST_TEXT]!r}; give finite numbers, or remove the "
-            "row"
-        )
-    return number
-
-
-def _classes(labels: list[str]) -> Any:
-    """Return labels as numbers, if all are, so that 10 is larger than 9."""
-    if "" in labels:
-        raise InputError(f"{labels.count('')} labels are missing; give every one")
-    numbers = all(map(_is_number, labels))
-    return np.array([float(label) for label in labels]) if numbers else np.array(labels)
+    return Contents(*read_text(path, _SEPARATORS[path.suffix.lower()], labels))
 
 
 def _array(path: Path, labels: str | None) -> Contents:
@@ -263,7 +172,7 @@ def _array(path: Path, labels: str | None) -> Contents:
         return Contents(rows)
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise InputError(f"rows have shape {rows.shape}; with labels give two columns or more")
-    column = _place(labels, rows.shape[1], [])
+    column = place_of(labels, rows.shape[1], [])
     return Contents(np.delete(rows, column, axis=1), rows[:, column])
 
 
@@ -309,7 +218,7 @@ def _svmlight(path: Path, labels: str | None) -> Contents:
     from sklearn.datasets import load_svmlight_file
 
     examples, classes = load_svmlight_file(str(path))
-    return Contents(examples, classes)
+    return Contents(printed_entries(path, sp.csr_array(examples)), classes)
 
 
 _READERS: dict[str, Callable[[Path, str | None], Contents]] = {

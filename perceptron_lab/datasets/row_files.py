@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_lab.doubles import doubles_of
 from perceptron_lab.errors import DataError, PlabError
 from perceptron_lab.operators.row_source import MEMORY, Dense, RowSource, in_order
 from perceptron_lab.results import IntArray
@@ -23,7 +24,7 @@ class NumpyRows(RowSource):
     ----------
     path
         A matrix of real numbers in C order, shape ``(m, n)``. Single precision stays single; other
-        numbers become doubles.
+        numbers become the nearest doubles.
     memory
         See :class:`~perceptron_lab.operators.row_source.RowSource`.
 
@@ -36,8 +37,14 @@ class NumpyRows(RowSource):
     def __init__(self, path: Path, memory: int = MEMORY) -> None:
         mapped = _mapped(path)
         self.path, self._begin, self._kind = path, int(mapped.offset), mapped.dtype
+        self._roundings = 0
         single = mapped.dtype.newbyteorder("=") == np.float32
         super().__init__(mapped.shape, np.float32 if single else np.float64, memory)
+
+    @property
+    def roundings(self) -> int:
+        """1 once a number was read that no double is equal to."""
+        return self._roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield consecutive rows, read one after the other."""
@@ -64,7 +71,9 @@ class NumpyRows(RowSource):
         rows = np.fromfile(file, self._kind, count * self.shape[1])
         if len(rows) < count * self.shape[1]:
             raise DataError(f"{self.path}: it became shorter while it was read; write it anew")
-        return np.asarray(rows.reshape(count, self.shape[1]), dtype=self.dtype)
+        found = doubles_of(rows.reshape(count, self.shape[1]))
+        self._roundings = max(self._roundings, found.roundings)
+        return np.asarray(found.values, dtype=self.dtype)
 
 
 def _mapped(path: Path) -> Any:
@@ -100,9 +109,9 @@ class ParquetRows(RowSource):
     Parameters
     ----------
     path
-        Columns of integers and floating-point numbers without nulls. If all are in single (or half)
-        precision, or integers of at most 16 bits, so are the rows; otherwise they are doubles,
-        which must hold them exactly.
+        Columns of integers, decimals and floating-point numbers without nulls. If all are in single
+        (or half) precision, or integers of at most 16 bits, so are the rows; otherwise they are the
+        nearest doubles.
     memory
         See :class:`~perceptron_lab.operators.row_source.RowSource`.
     omitted
@@ -119,6 +128,7 @@ class ParquetRows(RowSource):
         with opened(path) as file:
             schema, count = file.schema_arrow, file.metadata.num_rows
             self._ends = _ends(file.metadata)
+        self._roundings = 0
         self._names = [name for name in schema.names if name != omitted]
         if not self._names or not count:
             raise DataError(f"{path}: it holds no rows of numbers; give one column and row or more")
@@ -131,6 +141,8 @@ class ParquetRows(RowSource):
         """Return whether single precision holds a column's numbers; refuse it if it has none."""
         import pyarrow.types as kinds
 
+        if kinds.is_decimal(field.type):
+            return False
         if not (kinds.is_integer(field.type) or kinds.is_floating(field.type)):
             raise DataError(
                 f"{self.path}: column {field.name!r} holds {field.type}; give numbers, or say that "
@@ -138,6 +150,11 @@ class ParquetRows(RowSource):
             )
         most = 16 if kinds.is_integer(field.type) else 32
         return bool(field.type.bit_width <= most)
+
+    @property
+    def roundings(self) -> int:
+        """1 once a number was read that no double is equal to."""
+        return self._roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield the file's batches of rows, one after the other."""
@@ -157,24 +174,19 @@ class ParquetRows(RowSource):
             start = at.stop
 
     def _converted(self, batch: Any, start: int) -> Dense:
-        import pyarrow as arrow
-
         rows = np.empty((len(self._names), batch.num_rows), self.dtype)
         for place, name in enumerate(self._names):
             column = batch.column(name)
-            where = f"{self.path}: column {name!r}"
             if column.null_count:
                 empty = column.is_null().to_numpy(zero_copy_only=False)
                 row = start + int(np.flatnonzero(empty)[0])
-                raise DataError(f"{where} has no value in row {row}; fill it, or remove the row")
-            try:
-                column = column.cast(arrow.from_numpy_dtype(self.dtype))
-            except arrow.ArrowInvalid:
                 raise DataError(
-                    f"{where} holds integers beyond 2^53 in rows {start} to "
-                    f"{start + batch.num_rows - 1}, which are no doubles; rescale it"
-                ) from None
-            rows[place] = column.to_numpy(zero_copy_only=False)
+                    f"{self.path}: column {name!r} has no value in row {row}; fill it, or remove "
+                    "the row"
+                )
+            found = doubles_of(column.to_numpy(zero_copy_only=False))
+            self._roundings = max(self._roundings, found.roundings)
+            rows[place] = found.values
         return rows.T
 
     def __getitem__(self, indices: IntArray) -> Dense:

@@ -11,6 +11,8 @@ negative order is a diagonal block), c, and one line ``matrix block row column v
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,7 @@ from perceptron_lab.datasets.sdpa_data import (
     shortened,
 )
 from perceptron_lab.datasets.sdpa_text import SdpaText
+from perceptron_lab.doubles import LEAST_NORMAL, Doubles
 from perceptron_lab.errors import DataError
 from perceptron_lab.results import FloatArray, IntArray
 
@@ -38,6 +41,7 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
     counts and the block orders, braces, parentheses and commas, explicit signs, Fortran exponents
     (``1.0D+00``), lists and entries that run over several lines. Explicit zeros are dropped, an
     entry of the lower triangle stands for its mirror image, and an exact repetition counts once.
+    Numbers are the decimals printed: where these are no doubles, the data say so.
 
     Parameters
     ----------
@@ -59,18 +63,19 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
             reader.line,
             f"block orders {shortened(blocks)}; allowed: none 0, at most {LARGEST_ORDER} in all",
         )
-    objective = np.array(reader.reals(variables, "the objective"))
-    entries = reader.table(5)
-    indices, value = entries[:, :4] - [0, 1, 1, 1], entries[:, 4]
-    fault = entry_fault(indices, value, variables, blocks)
+    objective = reader.reals(variables, "the objective")
+    places, value = reader.table(5)
+    indices = places - [0, 1, 1, 1]
+    fault = entry_fault(indices, value.values, variables, blocks)
     if fault is not None:
         raise reader.error(reader.table_line(5 * fault[0] + 4), fault[1])
     return _from_text(reader, objective, blocks, indices.astype(np.int64), value)
 
 
 def _from_text(
-    reader: SdpaText, objective: FloatArray, blocks: list[int], indices: IntArray, value: FloatArray
+    reader: SdpaText, objective: Doubles, blocks: list[int], indices: IntArray, found: Doubles
 ) -> SdpaData:
+    value: FloatArray = found.values
     conflict = first_conflict(indices, value)
     if conflict is not None:
         first, second = (reader.table_line(5 * entry + 4) for entry in conflict)
@@ -84,7 +89,8 @@ def _from_text(
         raise reader.error(
             reader.table_line(0), "every entry is 0, so there is no program; mend the file"
         )
-    return SdpaData.from_entries(objective, blocks, indices, value)
+    data = SdpaData.from_entries(objective.values, blocks, indices, value)
+    return replace(data, roundings=found.roundings, objective_roundings=objective.roundings)
 
 
 def read_sdpa(path: str | Path) -> SdpaData:
@@ -123,8 +129,8 @@ def _text(path: Path) -> str:
 def format_sdpa(data: SdpaData) -> str:
     """Return the program as canonical text, so that equal data give equal text.
 
-    Numbers are written with the fewest digits that read back as the same double;
-    ``parse_sdpa(format_sdpa(data)) == data``.
+    Numbers are written with the fewest digits that read back as the same double, subnormal ones in
+    full; ``parse_sdpa(format_sdpa(data)) == data``.
     """
     entries = zip(
         data.matrix.tolist(),
@@ -138,9 +144,13 @@ def format_sdpa(data: SdpaData) -> str:
         str(len(data.objective)),
         str(len(data.blocks)),
         " ".join(map(str, data.blocks)),
-        " ".join(map(repr, data.objective.tolist())),
+        " ".join(map(_printed, data.objective.tolist())),
     ]
-    return "\n".join(head + [f"{i} {b} {r} {c} {v!r}" for i, b, r, c, v in entries]) + "\n"
+    return "\n".join(head + [f"{i} {b} {r} {c} {_printed(v)}" for i, b, r, c, v in entries]) + "\n"
+
+
+def _printed(value: float) -> str:
+    return repr(value) if value == 0.0 or abs(value) >= LEAST_NORMAL else str(Decimal(value))
 
 
 def write_sdpa(data: SdpaData, path: str | Path) -> None:

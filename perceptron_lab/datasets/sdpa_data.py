@@ -36,6 +36,8 @@ class SdpaData:
         Where it stands, counted from 0, row <= column.
     value
         Its value, finite and not 0.
+    roundings, objective_roundings
+        0: the values, and the objective, are doubles; 1: they are doubles nearest to decimals.
 
     Raises
     ------
@@ -50,6 +52,8 @@ class SdpaData:
     row: IntArray
     column: IntArray
     value: FloatArray
+    roundings: int = 0
+    objective_roundings: int = 0
 
     def __post_init__(self) -> None:
         _check_shapes(self)

@@ -6,7 +6,9 @@ import re
 
 import numpy as np
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.doubles import Doubles
+from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.printed_numbers import PrintedNumbers
 from perceptron_lab.results import FloatArray
 
 _PUNCTUATION = str.maketrans(",(){}", "     ")
@@ -72,20 +74,27 @@ class SdpaText:
         self._check_length(len(numbers), count, what, first)
         return numbers
 
-    def reals(self, count: int, what: str) -> list[float]:
-        """Read a list of finite numbers."""
+    def reals(self, count: int, what: str) -> Doubles:
+        """Read a list of finite numbers, shape ``(count,)``."""
+        words: list[str] = []
         numbers: list[float] = []
         first = self.line + 1
         while len(numbers) < count:
-            content = self._content(what, len(numbers), count)
-            numbers += [self._real(word, what) for word in content.split()]
+            found = self._content(what, len(numbers), count).split()
+            numbers += [self._real(word, what) for word in found]
+            words += found
         self._check_length(len(numbers), count, what, first)
-        return numbers
+        return self._printed(words, np.array(numbers), self.line)
 
-    def table(self, width: int) -> FloatArray:
+    def table(self, width: int) -> tuple[FloatArray, Doubles]:
         """Read all that is left, numbers separated by any white space, as rows of ``width``.
 
         NaN and infinities pass; the caller knows what each column allows.
+
+        Returns
+        -------
+        tuple
+            The columns but the last, and the last as the decimals printed.
         """
         words = self._words()
         if not words:
@@ -99,7 +108,20 @@ class SdpaText:
                 f"the entries end after {len(numbers)} numbers, which is no multiple of {width} "
                 f"(matrix block row column value); {self._uneven_line(width)}",
             )
-        return numbers.reshape(-1, width)
+        rows = numbers.reshape(-1, width)
+        values = rows[:, -1]
+        if not np.isfinite(values).all():
+            return rows[:, :-1], Doubles(values)  # the caller refuses them
+        return rows[:, :-1], self._printed(words[width - 1 :: width], values, self.line + 1)
+
+    def _printed(self, words: list[str], values: FloatArray, line: int) -> Doubles:
+        """Return numbers with what became of them when they were made doubles."""
+        printed = PrintedNumbers()
+        try:
+            printed.add([word.translate(_FORTRAN_EXPONENT) for word in words], values)
+            return printed.doubles(values)
+        except InputError as error:
+            raise self.error(line, str(error)) from None
 
     def table_line(self, word: int) -> int:
         """Return the line on which a number of the table stands (numbers counted from 0)."""

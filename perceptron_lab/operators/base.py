@@ -8,6 +8,11 @@ from typing import ClassVar
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.results import FloatArray
 
+EXACT = "exact"
+"""Proofs are about the numbers given, to the last digit."""
+ENCLOSED = "rounded once, enclosed"
+"""The numbers given are no doubles; proofs are about all numbers that round to those stored."""
+
 
 class Operator(ABC):
     """A*: points, shape ``(dimension,)`` -> scores, shape ``(size,)``, and its adjoint A.
@@ -46,6 +51,11 @@ class Operator(ABC):
     @abstractmethod
     def normal(self, atom: Atom) -> FloatArray:
         """Return A(atom), a new point."""
+
+    @property
+    def provenance(self) -> str:
+        """What proofs on these data are about: the numbers stored, or those that were given."""
+        return EXACT
 
     @property
     def unknowns(self) -> int:

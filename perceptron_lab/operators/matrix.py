@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.errors import InputError
-from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.base import ENCLOSED, EXACT, Operator
 from perceptron_lab.operators.blockwise import (
     Data,
     chosen_rows,
@@ -31,11 +31,14 @@ class Matrix(Operator):
         twice at a point (or at a multiple by a power of two) or for weights reads the rows once.
     scale
         The diagonal of S, shape ``(size,)``, for instance 1 / norms of the rows; None means I.
+    roundings
+        0: M is meant as it is stored; 1: what is meant are numbers of which M holds the nearest
+        doubles. A source of rows says so itself.
     """
 
-    def __init__(self, data: Data, scale: FloatArray | None = None) -> None:
+    def __init__(self, data: Data, scale: FloatArray | None = None, roundings: int = 0) -> None:
         self.size, self.dimension = int(data.shape[0]), int(data.shape[1])
-        self.stored, self.scale = data, scale
+        self.stored, self.scale, self._roundings = data, scale, roundings
         self._transposed: dict[tuple[int, int], sp.csr_array] = {}
         self._scored: tuple[FloatArray, FloatArray] | None = None
         self._combined: tuple[FloatArray, FloatArray] | None = None
@@ -56,6 +59,17 @@ class Matrix(Operator):
                 "auto or another algorithm that does not, or pass the rows as an array"
             )
         return self.stored
+
+    @property
+    def roundings(self) -> int:
+        """How often the numbers meant were rounded to be stored: 0 or 1."""
+        source = self.stored.roundings if isinstance(self.stored, RowSource) else 0
+        return max(self._roundings, source)
+
+    @property
+    def provenance(self) -> str:
+        """What proofs on these data are about."""
+        return ENCLOSED if self.roundings else EXACT
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return S M point."""
@@ -116,7 +130,7 @@ class Matrix(Operator):
 
     def unscaled(self) -> Matrix:
         """Return the rows as given."""
-        return self if self.scale is None else Matrix(self.stored)
+        return self if self.scale is None else Matrix(self.stored, roundings=self._roundings)
 
     def _sparse_row(self, row: int, factor: float) -> FloatArray:
         assert isinstance(self.stored, sp.csr_array)

@@ -52,6 +52,14 @@ class RowSource(ABC):
         self.shape, self.dtype, self.memory = shape, np.dtype(dtype), memory
 
     @property
+    def roundings(self) -> int:
+        """0: the rows are those given; 1: some numbers were rounded to doubles, once.
+
+        It is known after one pass over all rows, such as that for their norms.
+        """
+        return 0
+
+    @property
     def step(self) -> int:
         """Rows of a block at most."""
         return max(1, self.memory // (4 * 8 * self.shape[1]))
@@ -87,11 +95,18 @@ class ArrayRows(RowSource):
         Shape ``(m, n)``, in single or double precision.
     memory
         See :class:`RowSource`.
+    roundings
+        0 or 1, of its numbers.
     """
 
-    def __init__(self, array: Dense, memory: int = MEMORY) -> None:
+    def __init__(self, array: Dense, memory: int = MEMORY, roundings: int = 0) -> None:
         super().__init__((array.shape[0], array.shape[1]), array.dtype, memory)
-        self.array = array
+        self.array, self._roundings = array, roundings
+
+    @property
+    def roundings(self) -> int:
+        """Of the array's numbers."""
+        return self._roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield slices of the array."""
@@ -128,6 +143,11 @@ class LabelledRows(RowSource):
         )
         self.examples, self.affine, self.omitted = examples, affine, omitted
         self.signs = signs.astype(examples.dtype)
+
+    @property
+    def roundings(self) -> int:
+        """Of the examples."""
+        return self.examples.roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield the examples' blocks with their signs."""

@@ -14,6 +14,7 @@ from perceptron_lab.certificates import automorphisms, infeasibility
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import ETA, rational, root_above
 from tests.certificates.exact_weights import (
@@ -35,7 +36,7 @@ every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
 def built(cone: Cone, data: FloatArray, weights: FloatArray) -> list[Any]:
     """The blocks at these weights, as the proof has them."""
     used = np.flatnonzero(np.asarray(data).any(axis=0)).astype(np.int64)
-    made = infeasibility._blocks(data, cone, weights, used)
+    made = infeasibility._blocks(Matrix(data), cone, weights, used)
     assert made
     return list(made)
 

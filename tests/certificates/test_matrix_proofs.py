@@ -132,7 +132,7 @@ def test_errors_of_entries_add_up_over_a_row(monkeypatch: pytest.MonkeyPatch) ->
     assert kind(exact_pencil(cone, data, np.ones(1))) is Kind.SEMIDEFINITE
     assert np.linalg.eigvalsh(cone.matrix(data[:, 0] - off))[0] > 1.99 * r
     monkeypatch.setattr(
-        feasibility, "product_with_radius", lambda m, v: (m @ v - off * v[0], off * v[0])
+        feasibility, "product_with_radius", lambda m, v, _: (m @ v - off * v[0], off * v[0])
     )
     proof = prove_point(Matrix(data), cone, np.ones(1))
     assert not proof.feasible

@@ -85,7 +85,9 @@ def test_the_bound_is_true_whatever_the_rounding_of_the_products(
         exactly, most = left @ right, size * np.abs(left) @ np.abs(right)
         return np.asarray(exactly + np.clip(np.eye(len(left)) - exactly, -most, most))
 
-    def with_radius(matrix: FloatArray, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def with_radius(
+        matrix: FloatArray, vector: FloatArray, _: int
+    ) -> tuple[FloatArray, FloatArray]:
         exactly, most = matrix @ vector, size * np.abs(matrix) @ np.abs(vector)
         shown = exactly + np.clip(target - exactly, -most, most)
         return shown, most * (1.0 + 1e-15 / size)  # rounded here, too

@@ -1,0 +1,169 @@
+"""Rows of numbers as text, with commas or tabs between them, and the columns of tables."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.doubles import LEAST_NORMAL, Doubles
+from perceptron_lab.errors import InputError, did_you_mean
+from perceptron_lab.printed_numbers import PrintedNumbers, of_short_decimals
+
+LAST = "last"
+"""The word for the last column."""
+LONGEST_TEXT = 200
+"""Characters of a file that a message shows at most."""
+_MANY_DIGITS = re.compile(rb"\d{16,}|[\d.]{17,}")
+"""What a decimal of more than 15 digits contains."""
+_SMALL = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")
+"""A number after a colon that may be 0 as a double."""
+
+
+def read_text(path: Path, separator: str, labels: str | None) -> tuple[Doubles, Any]:
+    """Return the numbers of a text, read as the decimals printed, and the labels or None.
+
+    Parameters
+    ----------
+    path
+        Lines of numbers; the first line may name the columns.
+    separator
+        What stands between numbers.
+    labels
+        The column of the labels, by name or number, or None.
+
+    Raises
+    ------
+    InputError
+        If a line is no row of numbers, or as long as the first.
+    """
+    printed = PrintedNumbers()
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = _lines(csv.reader(file, delimiter=separator, skipinitialspace=True))
+        first = next(lines, None)
+        if first is None:
+            raise InputError("the file is empty; give rows of numbers")
+        width, (column, named) = len(first[1]), column_of(labels, first[1])
+        rows, classes = [], []
+        for number, fields in lines if named else _chained(first, lines):
+            if len(fields) != width:
+                raise InputError(
+                    f"line {number} has {len(fields)} fields, line {first[0]} has {width}; "
+                    "give every row as many"
+                )
+            if column is not None:
+                classes.append(fields.pop(column))
+            rows.append(np.array([_number(text, number) for text in fields]))
+            printed.add(fields, rows[-1])
+    if not rows:
+        raise InputError("only names of columns are in the file; give rows of numbers below")
+    found = printed.doubles(np.array(rows))
+    return found, _classes(classes) if column is not None else None
+
+
+_Line = tuple[int, list[str]]
+
+
+def _lines(reader: Any) -> Iterator[_Line]:
+    """Yield the number of each line that is not blank, and its fields."""
+    for fields in reader:
+        stripped = [field.strip() for field in fields]
+        if any(stripped):
+            yield reader.line_num, stripped
+
+
+def _chained(first: _Line, others: Iterator[_Line]) -> Iterator[_Line]:
+    yield first
+    yield from others
+
+
+def column_of(labels: str | None, first: list[str]) -> tuple[int | None, bool]:
+    """Return the place of the labels, and whether the first line holds names of columns."""
+    if labels is not None and labels in first and not _isplace_of(labels):
+        return first.index(labels), True
+    column = None if labels is None else place_of(labels, len(first), first)
+    return column, not any(_is_number(text) for i, text in enumerate(first) if i != column)
+
+
+def _isplace_of(labels: str) -> bool:
+    return labels == LAST or (labels.isascii() and labels.isdigit())
+
+
+def place_of(labels: str, width: int, names: list[str]) -> int:
+    """Return the place of the labels' column among ``width``, from 0 on."""
+    if labels == LAST:
+        return width - 1
+    if not _isplace_of(labels):
+        raise InputError(
+            f"no column is called {labels!r}{did_you_mean(labels, names)}; give a name of the "
+            f"first line, a number from 1 to {width}, or {LAST}"
+        )
+    if not 1 <= int(labels) <= width:
+        raise InputError(f"there is no column {labels}; give 1 to {width}, or {LAST}")
+    return int(labels) - 1
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(text: str, line: int) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise InputError(
+            f"line {line}: received {text[:LONGEST_TEXT]!r}, which is no number; mend it, or say "
+            "which column holds the labels if it is one"
+        ) from None
+    if not math.isfinite(number):
+        raise InputError(
+            f"line {line}: received {text[:LONGEST_TEXT]!r}; give finite numbers, or remove the row"
+        )
+    return number
+
+
+def _classes(labels: list[str]) -> Any:
+    """Return labels as numbers, if all are, so that 10 is larger than 9."""
+    if "" in labels:
+        raise InputError(f"{labels.count('')} labels are missing; give every one")
+    numbers = all(map(_is_number, labels))
+    return np.array([float(label) for label in labels]) if numbers else np.array(labels)
+
+
+def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:
+    """Return what became of the numbers of a file in svmlight's format.
+
+    Parameters
+    ----------
+    path
+        The file; its numbers are decimals.
+    examples
+        The doubles nearest to them.
+
+    Raises
+    ------
+    InputError
+        If a number is so small that doubles near it have few digits.
+    """
+    content = path.read_bytes()
+    for match in _SMALL.finditer(content):
+        if abs(float(match.group(1))) < LEAST_NORMAL:
+            raise InputError(f"{match.group(1).decode()[:40]} has no double near it; rescale")
+    if _MANY_DIGITS.search(content):
+        return Doubles(examples, 1)
+    found = of_short_decimals(examples.data)
+    whole = None
+    if found.whole is not None:
+        parts = found.whole, examples.indices, examples.indptr
+        whole = sp.csr_array(parts, shape=examples.shape)
+    return Doubles(examples, found.roundings, whole, found.multiple)

@@ -1,0 +1,159 @@
+"""Numbers as doubles, and whether they are the numbers given: the first rounding of all.
+
+A number that no double holds becomes the nearest one. Then a = a~ (1 + d) with |d| <= u = 2^-53, as
+long as a~ is neither subnormal nor infinite; such numbers are refused. Proofs that count one
+rounding more per product are about a, not about a~: no intervals are kept.
+
+Fractions with a common denominator are whole numbers in disguise. Rows may be multiplied by it, for
+a system of rows is the same after that; if all products are doubles, nothing is rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import Any, NoReturn
+
+import numpy as np
+
+from perceptron_lab.errors import InputError
+
+LARGEST_WHOLE = 2**53
+"""Whole numbers up to this magnitude are doubles."""
+LEAST_NORMAL = 2.0**-1022
+"""Below this doubles lose digits: their rounding errors are not relative ones."""
+
+
+@dataclass(frozen=True)
+class Doubles:
+    """Doubles in place of the numbers given.
+
+    Parameters
+    ----------
+    values
+        The nearest doubles (single precision stays single), of any shape, or a CSR array of them.
+    roundings
+        0: they are the numbers given; 1: some were rounded, once.
+    whole
+        Where some were rounded: whole numbers (doubles, exact) that are ``multiple`` times the
+        numbers given, if there are any; else None.
+    multiple
+        > 0, a whole number.
+    """
+
+    values: Any
+    roundings: int = 0
+    whole: Any = None
+    multiple: float = 1.0
+
+
+def doubles_of(given: Any) -> Doubles:
+    """Return an array's numbers as doubles; single precision stays single.
+
+    Parameters
+    ----------
+    given
+        An array of truth values, integers, floating-point numbers of any precision, or Python's
+        own numbers (int, float, Fraction, Decimal). What is not finite stays so.
+
+    Raises
+    ------
+    InputError
+        If a number is none, or is beyond the range of doubles.
+    """
+    if given.dtype.kind == "O":
+        return _from_objects(given)
+    if given.dtype in (np.float32, np.float64):
+        return Doubles(given)
+    if given.dtype.kind == "f" and given.dtype.itemsize > 8:
+        return _from_extended(given)
+    values = np.asarray(given, dtype=np.float64)
+    if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and given.size:
+        return Doubles(values, _rounded_integers(given))
+    return Doubles(values)
+
+
+def _rounded_integers(given: Any) -> int:
+    """Return 1 if some 64-bit integers are no doubles."""
+    if int(given.max()) <= LARGEST_WHOLE and int(given.min()) >= -LARGEST_WHOLE:
+        return 0
+    large = given[(given > LARGEST_WHOLE) | (given < -LARGEST_WHOLE)]
+    return int(any(int(float(number)) != number for number in large.tolist()))
+
+
+def _from_extended(given: Any) -> Doubles:
+    """Return numbers of more than double precision as doubles."""
+    with np.errstate(over="ignore", under="ignore"):
+        values = given.astype(np.float64)
+    changed = (values != given) & ~np.isnan(given)
+    if np.isinf(values[changed]).any():
+        _refuse("beyond 1.8e308")
+    if (np.abs(values[changed]) < LEAST_NORMAL).any():
+        _refuse("between 0 and 2.2e-308")
+    return Doubles(values, int(changed.any()))
+
+
+def _from_objects(given: Any) -> Doubles:
+    """Return Python's own numbers as doubles, or as multiples of them where there is one."""
+    exact = list(_exact(given.ravel().tolist()))
+    values = np.array([_nearest(number) for number in exact]).reshape(given.shape)
+    pairs = zip(exact, values.ravel().tolist(), strict=True)
+    if all(isinstance(number, float) or number == value for number, value in pairs):
+        return Doubles(values)
+    if not np.isfinite(values).all():  # will be refused
+        return Doubles(values, 1)
+    whole = _whole([Fraction(number) for number in exact])
+    if whole is None:
+        return Doubles(values, 1)
+    numerators, multiple = whole
+    return Doubles(values, 1, np.array(numerators).reshape(given.shape), multiple)
+
+
+def _exact(numbers: list[Any]) -> Iterator[Fraction | float]:
+    """Yield numbers as fractions, and floating-point ones as they are."""
+    for number in numbers:
+        if isinstance(number, float):
+            yield number
+        elif isinstance(number, Rational):
+            yield Fraction(int(number.numerator), int(number.denominator))
+        elif isinstance(number, Decimal):
+            yield Fraction(number) if number.is_finite() else math.nan
+        elif isinstance(number, np.floating):
+            yield Fraction(*number.as_integer_ratio()) if np.isfinite(number) else math.nan
+        else:
+            raise InputError(
+                f"rows hold {str(number)[:40]!r} ({type(number).__name__}); give a matrix of real "
+                "numbers"
+            )
+
+
+def _nearest(number: Fraction | float) -> float:
+    """Return the nearest double."""
+    try:
+        value = float(number)
+    except OverflowError:
+        _refuse("beyond 1.8e308")
+    if abs(value) < LEAST_NORMAL and value != number:
+        _refuse("between 0 and 2.2e-308")
+    return value
+
+
+def _refuse(where: str) -> NoReturn:
+    raise InputError(f"rows hold a number {where}, which no double is near to; rescale the rows")
+
+
+def _whole(numbers: list[Fraction]) -> tuple[list[float], float] | None:
+    """Return the numbers times their common denominator, if they are doubles, and it."""
+    common = 1
+    for number in numbers:
+        common = math.lcm(common, number.denominator)
+        if common > LARGEST_WHOLE:
+            return None
+    products = [int(number * common) for number in numbers]
+    if max(map(abs, products)) > LARGEST_WHOLE:
+        return None
+    return [float(product) for product in products], float(common)
