@@ -180,7 +180,8 @@ def test_an_old_file_that_knows_no_goals_is_proved_as_before(tmp_path: Path) -> 
     for name, (problem, algorithm, more, _) in RUNS.items():
         path = certified(tmp_path, problem, algorithm, **more)
         one = read_certificate(path)
-        write_certificate(path, replace(one, goal_reached=None))
+        certificate = {key: value for key, value in one.certificate.items() if key != "claim"}
+        write_certificate(path, replace(one, goal_reached=None, certificate=certificate))
         expected = Verdict.NOT_PROVED if name == "upper, relaxed" else Verdict.PROVED
         assert verdict(path).verdict is expected, name
 
