@@ -67,6 +67,7 @@ class Assessment:
             self.solution.iterations,
             _message(status, lower, upper, proof, self.solution),
             rule,
+            self.solution.complete,
         )
 
     def _separating(self) -> tuple[Ellipsoid | None, Ellipsoid | None, float]:
