@@ -34,7 +34,7 @@ LAYERS = [
     ["oracles"],
     ["cones", "operators"],
     ["certificates"],
-    ["system"],
+    ["system", "infeasible_margin"],
     ["algorithms", "peers", "datasets"],
     ["problems", "judge", "driver"],
     ["ellipsoids", "estimators"],
