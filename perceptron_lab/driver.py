@@ -300,6 +300,7 @@ class _Run:
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         reached = judge.conclude(status, spent=self.spent)
         known = facts.margin if facts is not None and facts.margin else lower
+        l1_margin = facts.l1_margin if facts is not None else None
         positive = known if known is not None and known > 0 else None
         return Result(
             status=status,
@@ -317,7 +318,7 @@ class _Run:
             total_seconds=time.perf_counter() - began,
             trace=self.trace,
             certificate=judge.certificate,
-            bound=self.bound(_told(system.facts(positive), facts)),
+            bound=self.bound(replace(system.facts(positive), l1_margin=l1_margin)),
             message=judge.message,
             goal=judge.goal,
             goal_reached=reached,
@@ -330,15 +331,3 @@ class _Run:
             return self.algorithm.bound(facts)
         epsilon = self.judge.system.target or getattr(self.algorithm, "epsilon", 0.0)
         return cast("Bound", certificate_bound(facts, epsilon))
-
-
-def _told(found: Facts, told: Facts | None) -> Facts:
-    """Return what was found of a system, with what only the caller can know."""
-    if told is None:
-        return found
-    return replace(
-        found,
-        l1_margin=told.l1_margin,
-        hull_radius=told.hull_radius,
-        centre_norm=told.centre_norm,
-    )

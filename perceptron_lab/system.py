@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.certificates.feasibility import PointProof, prove_point
 from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_infeasible
+from perceptron_lab.certificates.kernel_matrices import semidefinite
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF, normalised
 from perceptron_lab.cones.base import Atom, Cone
@@ -33,7 +34,8 @@ from perceptron_lab.inputs import (
 )
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Coordinates, Gram
-from perceptron_lab.operators.kernels import Kernel, symmetric, symmetrised
+from perceptron_lab.operators.kernel_matrix import KernelMatrix, kernel_matrix
+from perceptron_lab.operators.kernels import Kernel, symmetrised
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.norms import known_bound, norm_bound
 from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSource
@@ -220,12 +222,18 @@ class ConicSystem:
         vector of the coefficients c, shape ``(m,)``. The margin is that of the normalised features
         phi(x) / sqrt(K(x, x)) (`RamdasPena2014`, (5)); there is no bias.
 
+        Proofs are about the kernel, whose values are enclosed; about the values themselves if they
+        are given or come from a kernel of a user's own. Such a matrix that is not positive
+        semidefinite to the last bit gets a larger diagonal (``certificate["data"]`` says by how
+        much).
+
         Parameters
         ----------
         kernel
             A record of :mod:`perceptron_lab.operators.kernels`, or ``"precomputed"``.
         examples
-            x_i as rows, shape ``(m, features)``; if precomputed, the matrix K(x_i, x_j) itself.
+            x_i as rows, shape ``(m, features)``; if precomputed, the matrix K(x_i, x_j) itself, or
+            a :class:`~perceptron_lab.operators.kernel_matrix.KernelMatrix`.
         labels
             Two different values, shape ``(m,)``.
 
@@ -235,21 +243,11 @@ class ConicSystem:
             If the examples are not a finite matrix, the labels not of exactly two classes, or the
             kernel matrix not symmetric positive semidefinite to rounding, with a positive diagonal.
         """
-        data = checked_rows(examples)
-        data = np.asarray(data if isinstance(data, np.ndarray) else data.toarray(), dtype=float)
-        if kernel != "precomputed" and (isinstance(kernel, type) or not hasattr(kernel, "matrix")):
-            raise InputError(
-                f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
-                "perceptron_lab.operators.kernels, or 'precomputed'"
-            )
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
-            matrix = symmetrised(data) if kernel == "precomputed" else symmetric(kernel, data)
-        check_kernel(matrix)
-        signs = signs_of(labels, len(matrix))
-        cone = Orthant(len(matrix))
-        origin = cls(Gram(matrix, signs), cone, unit_rows=True)
-        scale = 1.0 / np.sqrt(matrix.diagonal())
-        return cls(Gram(matrix, signs, scale), cone, origin, unit_rows=True)
+        matrix = _kernel_matrix_of(kernel, examples)
+        signs, cone = signs_of(labels, len(matrix.values)), Orthant(len(matrix.values))
+        origin = cls(Gram(matrix.values, signs, matrix=matrix), cone, unit_rows=True)
+        scale = 1.0 / np.sqrt(matrix.values.diagonal())
+        return cls(Gram(matrix.values, signs, scale, matrix), cone, origin, unit_rows=True)
 
     @classmethod
     def second_order(cls, matrix: Any, sizes: Sequence[int]) -> ConicSystem:
@@ -449,12 +447,15 @@ class ConicSystem:
         """An upper bound of the margin below which nothing can be proved in double precision.
 
         0 for rows and matrices. With inner products alone, norm(A w)^2 = w'Sw is known to about
-        2 (m + 2) u only, and its root to the root of that.
+        2 (m + 2) u only, and to the errors of the kernel's values or what was added to its
+        diagonal; its root to the root of that.
         """
         system = self if self.origin is None else self.origin
         if not isinstance(system.operator, Gram):
             return 0.0
-        return 2.0 * math.sqrt(2.0 * (self.cone.size + 2) * UNIT_ROUNDOFF)
+        matrix = system.operator.matrix
+        rounding = 2.0 * (self.cone.size + 2) * UNIT_ROUNDOFF
+        return 2.0 * math.sqrt(rounding + matrix.spread + matrix.raised)
 
     def worth(self, epsilon: float) -> float:
         """Return the largest norm(A w) that is worth a claim: epsilon, or the run's own target."""
@@ -556,6 +557,35 @@ def _data_of(rows: Any, memory: int | None) -> Doubles:
     if not isinstance(given.values, np.ndarray):
         raise InputError("sparse rows are in memory already; leave memory out")
     return Doubles(ArrayRows(given.values, memory, given.roundings))
+
+
+def _kernel_matrix_of(kernel: Any, examples: Any) -> KernelMatrix:
+    """Return the matrix of a kernel on examples, or the one given; checked in any case."""
+    if kernel == "precomputed":
+        given = examples if isinstance(examples, KernelMatrix) else None
+        values = checked_rows(examples) if given is None else given.values
+        matrix = given or KernelMatrix(symmetrised(_dense(values)))
+    else:
+        if isinstance(kernel, type) or not hasattr(kernel, "matrix"):
+            raise InputError(
+                f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
+                "perceptron_lab.operators.kernels, or 'precomputed'"
+            )
+        found = doubles_of_rows(examples)
+        refuse_not_finite(found.values)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            matrix = kernel_matrix(kernel, _dense(found.values), found.roundings)
+    check_kernel(matrix.values)
+    if matrix.definite:
+        return matrix
+    values, part = semidefinite(matrix.values)
+    said = f"kernel matrix, its diagonal raised by {part:.1e} of itself" if part else None
+    provenance = said or matrix.provenance
+    return replace(matrix, values=values, provenance=provenance, definite=True, raised=part)
+
+
+def _dense(data: FloatArray | sp.csr_array) -> FloatArray:
+    return np.asarray(data if isinstance(data, np.ndarray) else data.toarray(), dtype=float)
 
 
 def _signed(

@@ -34,7 +34,7 @@ LAYERS = [
     ["oracles"],
     ["cones", "operators"],
     ["certificates"],
-    ["system", "infeasible_margin"],
+    ["system"],
     ["algorithms", "peers", "datasets"],
     ["problems", "judge", "driver"],
     ["ellipsoids", "estimators"],

@@ -66,10 +66,10 @@ def prove_point(
     """Prove a point feasible, block by block.
 
     Rows: s = fl(a'y) with the dot-product bound, and integers where that does not decide the sign.
-    Kernels: the same for the rows of the kernel matrix. Second-order blocks: t - norm(u) with the
-    bounds of all scores, and integers where that does not decide. Matrices: F(y) = sum y_i F_i with
-    the bound of each entry, then the residual test for the lowest eigenvalue, less the norm of the
-    entries' errors.
+    Kernels: the same for the rows of the kernel matrix, with the errors of its values.
+    Second-order blocks: t - norm(u) with the bounds of all scores, and integers where that does not
+    decide. Matrices: F(y) = sum y_i F_i with the bound of each entry, then the residual test for
+    the lowest eigenvalue, less the norm of the entries' errors.
 
     Parameters
     ----------
@@ -136,27 +136,49 @@ def _prove_rows(
 
 def _prove_kernel(gram: Gram, coefficients: FloatArray, unit_rows: bool) -> PointProof:
     """Decide s_i sum_j K_ij s_j c_j, over sqrt(K_ii) and the norm sqrt(c'Sc) of the function."""
+    method = "rows of the kernel by dot-product bounds"
+    if not math.isfinite(gram.matrix.spread):
+        return PointProof(False, -math.inf, 0, method)
     signed = gram.signs * coefficients
-    raw, radius = product_with_radius(gram.kernel, signed)
-    scores = gram.signs * raw
+    scores, radius, spread = kernel_scores(gram, coefficients)
     feasible, lower, exact_rows = _decided(
         scores,
         radius,
-        lambda row: exact_dot(gram.kernel[row], signed) * int(gram.signs[row]),
+        lambda row: (
+            exact_dot(gram.kernel[row], signed) * int(gram.signs[row])
+            - Fraction(float(spread[row]))
+        ),
     )
     square, error = kernel_square(coefficients, scores, radius)
     longest, shortest = math.sqrt(square + error), math.sqrt(max(square - error, 0.0))
     norms = gram.row_norms() if unit_rows else None
+    terms = 1 + math.ceil(gram.matrix.spread / UNIT_ROUNDOFF)  # K_ii is off by that
     margin = _over_norms(
-        lower, math.nextafter(shortest, 0.0), math.nextafter(longest, math.inf), norms, 1
+        lower, math.nextafter(shortest, 0.0), math.nextafter(longest, math.inf), norms, terms
     )
-    return PointProof(feasible, margin, exact_rows, "rows of the kernel by dot-product bounds")
+    return PointProof(feasible, margin, exact_rows, method)
+
+
+def kernel_scores(
+    gram: Gram, coefficients: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return S c, a bound of its error, and the part of it that is due to the kernel's values."""
+    raw, radius = product_with_radius(gram.kernel, gram.signs * coefficients)
+    if not gram.matrix.spread:
+        return gram.signs * raw, radius, np.zeros(len(raw))
+    lengths = gram.row_norms()
+    size = above(float(lengths @ np.abs(coefficients)), len(raw) + 4)
+    spread = np.nextafter(gram.matrix.spread * size * lengths * (1.0 + 2.0**-49), np.inf)
+    return gram.signs * raw, np.nextafter(radius + spread, np.inf), spread
 
 
 def kernel_square(
     coefficients: FloatArray, scores: FloatArray, radius: FloatArray
 ) -> tuple[float, float]:
-    """Return c'Sc, computed, non-negative, and a bound of its error, given S c and its radius."""
+    """Return c'Sc, computed, non-negative, and a bound of its error, given S c and its radius.
+
+    S is positive semidefinite: a negative value is an error, and 0 is nearer to the true one.
+    """
     magnitude = np.abs(coefficients)
     rounding = gamma(len(scores) + 2) * above(float(magnitude @ np.abs(scores)), len(scores))
     inherited = above(float(magnitude @ radius), len(scores))

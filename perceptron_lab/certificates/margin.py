@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.feasibility import kernel_square
+from perceptron_lab.certificates.feasibility import kernel_scores, kernel_square
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     above,
@@ -41,8 +41,7 @@ def prove_weights(
     For every unit y and w in K*: <e, w> min over atoms <= <w, A*y> = <A w, y> <= norm(A w). For
     rows divided by their norms <e, w> becomes sum_i w_i norm(a_i). Weights of matrix and
     second-order blocks that do not lie in the cone to the last bit are first moved inside by a
-    multiple of e. The matrix of a kernel is taken to be positive semidefinite, as kernels are:
-    norm(A w)^2 = w'Sw.
+    multiple of e. The matrix of a kernel is positive semidefinite: norm(A w)^2 = w'Sw.
 
     Parameters
     ----------
@@ -83,8 +82,7 @@ def _norm(
 def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return fl(A w), or fl(S w) for kernels, and a bound of its error, entry by entry."""
     if isinstance(operator, Gram):
-        raw, radius = product_with_radius(operator.kernel, operator.signs * weights)
-        return operator.signs * raw, radius
+        return kernel_scores(operator, weights)[:2]
     if isinstance(operator, Matrix) and not isinstance(operator.stored, sp.csr_array):
         return combination_with_radius(weights, operator.stored, operator.roundings)
     roundings = operator.roundings if isinstance(operator, Matrix) else 0
@@ -108,10 +106,13 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
     """Return whether A w = 0 exactly: integers can tell, bounds of rounding errors cannot.
 
     For kernels w'S = 0 is asked for, which makes w'(S c) = 0 for all coefficients c. Of rows that
-    were rounded nobody can tell.
+    were rounded nobody can tell; of features whose inner products are only enclosed, if those of
+    identical examples cancel.
     """
     if isinstance(operator, Matrix) and operator.roundings:
         return False
+    if isinstance(operator, Gram) and operator.matrix.spread:
+        return _identical_cancel(operator, weights)
     adjoint, given = _adjoint(operator, weights)
     for k in range(adjoint.shape[0]):
         row = adjoint[[k]]
@@ -119,6 +120,17 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
         if exact_dot(dense, given) != 0:
             return False
     return True
+
+
+def _identical_cancel(gram: Gram, weights: FloatArray) -> bool:
+    """Return whether sum_i w_i s_i = 0 over each group of identical examples, exactly."""
+    groups = gram.matrix.groups
+    if groups is None:
+        return False
+    sums: dict[int, list[float]] = {}
+    for group, weight in zip(groups.tolist(), (gram.signs * weights).tolist(), strict=True):
+        sums.setdefault(group, []).append(weight)
+    return not any(map(math.fsum, sums.values()))  # rounded correctly: 0 where it is 0
 
 
 def _mass(operator: Operator, cone: Cone, weights: FloatArray, unit_rows: bool) -> float:
@@ -129,7 +141,8 @@ def _mass(operator: Operator, cone: Cone, weights: FloatArray, unit_rows: bool) 
         terms = operator.row_norms()
         if not in_range(terms):
             return 0.0
-    return below(float(terms @ weights), 2 * (cone.size + operator.dimension))
+    slack = 1.0 - operator.matrix.spread if isinstance(operator, Gram) else 1.0
+    return below(float(terms @ weights) * slack, 2 * (cone.size + operator.dimension))
 
 
 def moved_inside(cone: Cone, weights: FloatArray) -> FloatArray | None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from perceptron_lab.datasets.generated import seed_sequence
 from perceptron_lab.errors import InputError
-from perceptron_lab.operators.kernels import Kernel, symmetric
+from perceptron_lab.operators.kernel_matrix import KernelMatrix, kernel_matrix
+from perceptron_lab.operators.kernels import Kernel
 from perceptron_lab.results import FloatArray, IntArray
 
 
@@ -37,10 +38,10 @@ class Examples:
     kernel: Kernel | None
 
     @cached_property
-    def gram(self) -> FloatArray:
-        """K(x_i, x_j) of the training examples, shape ``(m, m)``."""
+    def gram(self) -> KernelMatrix:
+        """K(x_i, x_j) of the training examples, shape ``(m, m)``, enclosed."""
         assert self.kernel is not None
-        return symmetric(self.kernel, self.train)
+        return kernel_matrix(self.kernel, self.train)
 
     @cached_property
     def test_gram(self) -> FloatArray:

@@ -12,17 +12,15 @@ import cvxpy
 import numpy as np
 
 from perceptron_lab.ellipsoids.rescaling import Rescaling, Rows
-from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution, middle
+from perceptron_lab.ellipsoids.solution import Classes, Solution, middle
 from perceptron_lab.errors import NumericalError
 
 _ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
-_LONG = 1e8
-"""Seconds that stand for no limit of SCS."""
-_CHEAPER = 200
-"""Iterations of SCS for one of an interior point."""
+_ITERATIONS = 200_000
+"""SCS's own at most."""
 
 
-def solve_with_clarabel(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+def solve_with_clarabel(classes: Classes, tolerance: float) -> Solution:
     """Return the solution of (7.9) by cvxpy and Clarabel, at this tolerance.
 
     Raises
@@ -33,11 +31,10 @@ def solve_with_clarabel(classes: Classes, tolerance: float, limits: Limits) -> S
         If there is none.
     """
     options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
-    most = {"max_iter": limits.iterations, "time_limit": limits.seconds_left()}
-    return _solve(classes, {"solver": "CLARABEL", "max_threads": 1, **options, **most})
+    return _solve(classes, {"solver": "CLARABEL", "max_threads": 1, **options})
 
 
-def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+def solve_with_scs(classes: Classes, tolerance: float) -> Solution:
     """Return the solution of (7.9) by cvxpy and SCS, at this tolerance (absolute and relative).
 
     Raises
@@ -47,10 +44,8 @@ def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Soluti
     NumericalError
         If there is none.
     """
-    options = {"eps_abs": tolerance, "eps_rel": tolerance}
-    seconds = min(limits.seconds_left(), _LONG)
-    most = {"max_iters": _CHEAPER * limits.iterations, "time_limit_secs": seconds}
-    return _solve(classes, {"solver": "SCS", **options, **most})
+    options = {"eps_abs": tolerance, "eps_rel": tolerance, "max_iters": _ITERATIONS}
+    return _solve(classes, {"solver": "SCS", **options})
 
 
 def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
@@ -90,7 +85,6 @@ def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
         weights[1] / total,
         int(problem.solver_stats.num_iters),
         f"cvxpy and {options['solver']}: {problem.status}",
-        complete=problem.status == cvxpy.OPTIMAL,
     )
 
 

@@ -17,6 +17,7 @@ import scipy.linalg.lapack
 
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.kernel_matrix import KernelMatrix
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 
@@ -38,14 +39,22 @@ class Gram(Operator):
         s_i = +1 or -1, shape ``(m,)``.
     scale
         Shape ``(m,)``, or None for 1.
+    matrix
+        What is known of the kernel's values, of which ``kernel`` holds the doubles; None: they are
+        meant as they are.
     """
 
     scores_cost: ClassVar[float] = 0.0
 
     def __init__(
-        self, kernel: FloatArray, signs: FloatArray, scale: FloatArray | None = None
+        self,
+        kernel: FloatArray,
+        signs: FloatArray,
+        scale: FloatArray | None = None,
+        matrix: KernelMatrix | None = None,
     ) -> None:
         self.kernel, self.signs, self.scale = kernel, signs, scale
+        self.matrix = KernelMatrix(kernel) if matrix is None else matrix
         self.size = len(signs)
         self.dimension = 2 * self.size
         self.normal_cost = 1.0 / self.size
@@ -54,6 +63,11 @@ class Gram(Operator):
     def unknowns(self) -> int:
         """Number of coefficients, m."""
         return self.size
+
+    @property
+    def provenance(self) -> str:
+        """What proofs on these data are about."""
+        return self.matrix.provenance
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return the scores that the point carries."""
@@ -89,7 +103,7 @@ class Gram(Operator):
 
     def unscaled(self) -> Gram:
         """Return the features as given."""
-        return self if self.scale is None else Gram(self.kernel, self.signs)
+        return self if self.scale is None else Gram(self.kernel, self.signs, matrix=self.matrix)
 
     def row_norms(self) -> FloatArray:
         """Return scale_i norm(psi_i), norm(psi_i) = sqrt(K(x_i, x_i)), shape ``(m,)``."""

@@ -1,7 +1,13 @@
-"""Kernels: inner products of features that are never formed."""
+"""Kernels: inner products of features that are never formed, and the errors of their values.
+
+With gamma_k = k u / (1 - k u), u = 2^-53 and n features, a computed x'z is off by at most
+gamma_n |x|'|z|, and |x|'|z| <= norm(x) norm(z). What follows is stated with each kernel; underflow
+is added.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Protocol
 
 import numpy as np
@@ -11,6 +17,13 @@ from scipy.spatial.distance import cdist
 
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
+
+_UNIT_ROUNDOFF = 2.0**-53
+_SMALLEST = 2.0**-1074
+_LARGEST = 1e150
+"""Examples of larger entries have squares that overflow: nothing is known of their values."""
+_OF_EXP = 8
+"""Unit roundoffs that exp may be off by: four units in the last place, more than any library's."""
 
 
 class Kernel(Protocol):
@@ -23,7 +36,28 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, config=STRICT)
 class Linear:
-    """K(x, z) = x'z."""
+    """K(x, z) = x'z.
+
+    The error is at most gamma_{n+1} norm(x) norm(z), the last rounding being that of the mean of
+    K(x, z) and K(z, x); 0 where all entries are small multiples of one power of two.
+    """
+
+    def spread(self, examples: FloatArray, diagonal: FloatArray, roundings: int) -> float:
+        """Return the bound of the values' errors, relative to sqrt(K(x, x) K(z, z)).
+
+        Parameters
+        ----------
+        examples
+            Finite rows, shape ``(m, features)``.
+        diagonal
+            The values K(x, x) as computed, > 0.
+        roundings
+            How often the examples were rounded, 0 or 1.
+        """
+        if not roundings and _products_are_exact(examples):
+            return 0.0
+        terms = examples.shape[1] + 1 + 2 * roundings
+        return _relative(terms) + float(4.0 * terms * _SMALLEST / diagonal.min())
 
     def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the inner products, shape ``(len(left), len(right))``."""
@@ -33,6 +67,10 @@ class Linear:
 @dataclass(frozen=True, config=STRICT)
 class Polynomial:
     """K(x, z) = (gamma x'z + c)^degree.
+
+    gamma x'z + c is off by gamma_{n+3} (gamma norm(x) norm(z) + c) at most, a rounding of gamma
+    itself included, and that is at most gamma_{n+3} times the root of its values for (x, x) and
+    (z, z). Powers multiply the number of roundings.
 
     Parameters
     ----------
@@ -51,12 +89,24 @@ class Polynomial:
     def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the kernel's values, shape ``(len(left), len(right))``."""
         gamma = self.gamma or 1.0 / left.shape[1]
-        return np.asarray((gamma * (left @ right.T) + self.coef0) ** self.degree)
+        return _power(gamma * (left @ right.T) + self.coef0, self.degree)
+
+    def spread(self, examples: FloatArray, diagonal: FloatArray, roundings: int) -> float:
+        """Return the bound of the values' errors; see :meth:`Linear.spread`."""
+        gamma = self.gamma or 1.0 / examples.shape[1]
+        terms = self.degree * (examples.shape[1] + 4 + 2 * roundings) + 1
+        largest = max(1.0, float(diagonal.max()))
+        lost = 8.0 * terms * (gamma + 1.0) * _SMALLEST * largest / float(diagonal.min())
+        return _relative(terms) + float(lost)
 
 
 @dataclass(frozen=True, config=STRICT)
 class Rbf:
     """K(x, z) = exp(-gamma norm(x - z)^2).
+
+    t = gamma norm(x - z)^2 is off by gamma_{n+4} t at most, a rounding of gamma itself included;
+    t e^-t < 1, so that e^-t is off by gamma_{n+4} and what exp itself errs. Examples that were
+    rounded move by u norm(x), and e^(-gamma r^2) by at most sqrt(2 gamma) per unit of r.
 
     Parameters
     ----------
@@ -70,6 +120,57 @@ class Rbf:
         """Return the kernel's values, shape ``(len(left), len(right))``."""
         gamma = self.gamma or 1.0 / left.shape[1]
         return np.asarray(np.exp(-gamma * cdist(left, right, "sqeuclidean")))
+
+    def spread(self, examples: FloatArray, diagonal: FloatArray, roundings: int) -> float:
+        """Return the bound of the values' errors; see :meth:`Linear.spread`."""
+        gamma = self.gamma or 1.0 / examples.shape[1]
+        if float(np.abs(examples).max()) > _LARGEST:
+            return math.inf
+        moved = 0.0
+        if roundings:
+            longest = math.sqrt(float(np.einsum("ij,ij->i", examples, examples).max()))
+            moved = 2.5 * _UNIT_ROUNDOFF * longest * math.sqrt(2.0 * gamma)
+        lost = 4.0 * examples.shape[1] * gamma * _SMALLEST
+        return _relative(examples.shape[1] + 6 + _OF_EXP) + float(moved + lost)
+
+
+NAMED = (Linear, Polynomial, Rbf)
+"""Kernels of which the errors of the computed values are bounded."""
+
+
+def _relative(terms: int) -> float:
+    """Return more than gamma_k / (1 - gamma_k), relative to the computed K(x, x); k below 1e10."""
+    return 1.01 * terms * _UNIT_ROUNDOFF
+
+
+def _products_are_exact(examples: FloatArray) -> bool:
+    """Return whether all sums of products of entries are doubles, in any order.
+
+    So it is where the entries are multiples of a power of two, of at most b bits, 2 b + log2 n
+    being no more than 53.
+    """
+    bits = (53 - (examples.shape[1] - 1).bit_length()) // 2
+    exponent = int(np.frexp(np.abs(examples).max())[1])
+    if not -400 < exponent < 400:
+        return False
+    multiples = np.ldexp(examples, bits - exponent)
+    return bool((multiples == np.rint(multiples)).all())
+
+
+def _power(base: FloatArray, degree: int) -> FloatArray:
+    """Return base^degree by multiplications, ``degree - 1`` of which would be the plain way.
+
+    A library's power need not be rounded correctly; a product is.
+    """
+    power = None
+    while True:
+        if degree & 1:
+            power = base if power is None else power * base
+        degree >>= 1
+        if not degree:
+            assert power is not None
+            return np.asarray(power)
+        base = base * base
 
 
 def symmetric(kernel: Kernel, examples: FloatArray) -> FloatArray:
