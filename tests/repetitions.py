@@ -47,6 +47,19 @@ def repeated(values: Iterable[Any], kept: int) -> list[Any]:
     return parameters[:kept] + [_long(parameter) for parameter in parameters[kept:]]
 
 
+def thinned(values: Iterable[Any], step: int) -> list[Any]:
+    """Return the same parameters, of which the first of each `step` run always.
+
+    For a table of all pairs, row by row: with a step that does not divide the length of the rows,
+    each row and each column keeps some of its pairs.
+    """
+    parameters = [_parameter(value) for value in values]
+    return [
+        _long(parameter) if index % step else parameter
+        for index, parameter in enumerate(parameters)
+    ]
+
+
 def _parameter(value: Any) -> Any:
     if isinstance(value, type(pytest.param())):
         return value

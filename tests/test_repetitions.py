@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.repetitions import FEW, drawn, examples, repeated
+from tests.repetitions import FEW, drawn, examples, repeated, thinned
 
 
 def is_long(parameter: Any) -> bool:
@@ -17,6 +17,15 @@ def test_all_but_the_first_repetitions_are_long() -> None:
     parameters = repeated(range(5), kept=2)
     assert [parameter.values for parameter in parameters] == [(0,), (1,), (2,), (3,), (4,)]
     assert [is_long(parameter) for parameter in parameters] == [False, False, True, True, True]
+
+
+def test_of_a_table_of_pairs_each_row_and_column_keeps_some() -> None:
+    table = thinned(((row, column) for row in range(5) for column in range(4)), step=3)
+    kept = [parameter.values for parameter in table if not is_long(parameter)]
+    assert len(table) == 20
+    assert len(kept) == 7
+    assert {row for row, _ in kept} == {0, 1, 2, 3, 4}
+    assert {column for _, column in kept} == {0, 1, 2, 3}
 
 
 def test_a_tuple_gives_one_value_per_argument() -> None:

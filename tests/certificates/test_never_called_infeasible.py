@@ -23,6 +23,7 @@ from tests.certificates.exact_weights import is_infeasible_near
 from tests.certificates.made_systems import SMALL, feasible_data, infeasible_data, nearly_null
 from tests.cones.sample_cones import complete
 from tests.families import planted
+from tests.repetitions import repeated
 
 RNG = np.random.default_rng
 every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
@@ -45,12 +46,13 @@ def tried_rows(rows: FloatArray, rng: np.random.Generator) -> Iterator[FloatArra
 
 
 @pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])
+@pytest.mark.parametrize("block", repeated(range(4), kept=1))
 def test_rows_of_any_margin_are_never_called_infeasible(
-    monkeypatch: pytest.MonkeyPatch, steps: int
+    monkeypatch: pytest.MonkeyPatch, block: int, steps: int
 ) -> None:
     """Without steps the weights are judged as they are."""
     monkeypatch.setattr(infeasibility, "STEPS", steps)
-    for seed in range(120):
+    for seed in range(30 * block, 30 * block + 30):
         rng = RNG(seed)
         dimension = int(rng.integers(2, 6))
         count = dimension + int(rng.integers(0, 8))
@@ -63,12 +65,13 @@ def test_rows_of_any_margin_are_never_called_infeasible(
 
 @every_cone
 @pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])
+@pytest.mark.parametrize("block", repeated(range(4), kept=1))
 def test_systems_of_any_margin_are_never_called_infeasible(
-    monkeypatch: pytest.MonkeyPatch, cone: Cone, steps: int
+    monkeypatch: pytest.MonkeyPatch, cone: Cone, block: int, steps: int
 ) -> None:
     """A w = 0 has solutions outside the cone, tried as well: they prove nothing."""
     monkeypatch.setattr(infeasibility, "STEPS", steps)
-    for seed in range(40):
+    for seed in range(10 * block, 10 * block + 10):
         rng = RNG(seed)
         data, z = feasible_data(cone, int(rng.integers(1, 5)), 10.0 ** rng.uniform(-12, 0), rng)
         assert prove_point(Matrix(data), cone, z).feasible
@@ -84,8 +87,9 @@ def test_systems_of_any_margin_are_never_called_infeasible(
 
 
 @pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])
+@pytest.mark.parametrize("block", repeated(range(5), kept=1))
 def test_nothing_is_proved_where_q_is_hardly_above_one(
-    monkeypatch: pytest.MonkeyPatch, steps: int
+    monkeypatch: pytest.MonkeyPatch, block: int, steps: int
 ) -> None:
     """Rows (v_i, s u_i) with sum v_i = 0 and u >= 0 near e_1, turned: q -> 1 as A A' -> singular.
 
@@ -94,7 +98,7 @@ def test_nothing_is_proved_where_q_is_hardly_above_one(
     """
     monkeypatch.setattr(infeasibility, "STEPS", steps)
     tried = 0
-    for seed in range(1500):
+    for seed in range(300 * block, 300 * block + 300):
         rng = RNG(seed)
         count = int(rng.integers(3, 9))
         u = rng.random(count) * 10.0 ** rng.uniform(-17, -3)
@@ -109,7 +113,7 @@ def test_nothing_is_proved_where_q_is_hardly_above_one(
         if is_feasible(rows, z):
             tried += 1
             assert prove_infeasible(Matrix(rows), Orthant(count), np.ones(count)) is None, seed
-    assert tried > 900
+    assert tried > 180
 
 
 @pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])

@@ -10,6 +10,8 @@ import pytest
 
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.gallery import gallery
+from perceptron_lab.experiments.loader import read_config
+from tests.repetitions import repeated
 
 SIZES = {
     "margin_sets": [
@@ -67,17 +69,22 @@ REPORTS = {
     "rates": ("rates", 4 * 9),
 }
 """Configuration -> its table, and how many lines it has."""
+DRAWN_FIRST = "margin_effect"
+"""Two kinds of figures of two panels: the fewest."""
+
+
+def run_small(name: str, folder: Path, *more: str) -> Path:
+    """Run a small version and return the folder of its results."""
+    overrides = [word for override in (*SIZES[name], *more) for word in ("-s", override)]
+    assert main(["run", name, "-q", "--output", str(folder), *overrides]) == 0
+    return folder / name
 
 
 def run(name: str, folder: Path) -> tuple[list[dict[str, str]], pd.DataFrame]:
-    """Run a small version and return its rows and its table."""
-    overrides = [word for override in SIZES[name] for word in ("-s", override)]
-    assert main(["run", name, "-q", "--output", str(folder), *overrides]) == 0
-    results = folder / name
+    """Run a small version and return its rows and its table; figures take longer than all else."""
+    results = run_small(name, folder, "report.figures=[]")
     with (results / "runs.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    for suffix in ("png", "pdf"):
-        assert (results / f"convergence.{suffix}").stat().st_size > 1000
     return rows, pd.read_csv(results / f"{REPORTS[name][0]}.csv")
 
 
@@ -90,6 +97,16 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     others |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
     own = {name for name in gallery() if not name.startswith("benchmarks/")}
     assert set(SIZES) == set(REPORTS) == own - others
+
+
+@pytest.mark.parametrize("name", repeated(sorted(SIZES, key=DRAWN_FIRST.__ne__), kept=1))
+def test_its_figures_are_drawn(name: str, tmp_path: Path) -> None:
+    results = run_small(name, tmp_path)
+    figures = read_config(gallery()[name]).report.figures
+    assert "convergence" in figures
+    for figure in figures:
+        for suffix in ("png", "pdf"):
+            assert (results / f"{figure}.{suffix}").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("name", ["margin_sets", "margin_effect"])

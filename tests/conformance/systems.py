@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -172,11 +173,16 @@ SYSTEMS = FEASIBLE + INFEASIBLE
 KERNELS: list[Make] = [rbf, linear_kernel, infeasible_kernel]
 
 
-def runs(algorithm: str, make: Make) -> bool:
+@cache
+def form(make: Make) -> tuple[bool, bool]:
+    """Whether the data are sparse, and whether they are rows."""
     system = make()
-    if algorithm in DENSE_ONLY and sp.issparse(getattr(system.operator, "data", None)):
-        return False
-    return algorithm not in ROWS_ONLY or isinstance(system.cone, Orthant)
+    return sp.issparse(getattr(system.operator, "data", None)), isinstance(system.cone, Orthant)
+
+
+def runs(algorithm: str, make: Make) -> bool:
+    sparse, of_rows = form(make)
+    return (of_rows or algorithm not in ROWS_ONLY) and not (sparse and algorithm in DENSE_ONLY)
 
 
 def cases(systems: list[Make], algorithms: list[str] = ALGORITHMS) -> list[object]:

@@ -40,6 +40,7 @@ from tests.conformance.systems import (
     two_classes,
 )
 from tests.families import planted
+from tests.repetitions import thinned
 
 BUDGET = Budget(updates=3000, seconds=60.0)
 SETTLED = {Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED}
@@ -208,7 +209,7 @@ def test_an_update_costs_what_it_must(algorithm: str, gram: bool) -> None:
 # --- course --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("algorithm", "make"), cases(SYSTEMS, ITERATIVE))
+@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(SYSTEMS, ITERATIVE), step=3))
 def test_same_seed_same_course_with_every_record_due(algorithm: str, make: Make) -> None:
     budget = Budget(updates=100)
     one, two = (solve(make(), algorithm, budget=budget, seed=7) for _ in range(2))
@@ -230,7 +231,7 @@ def test_same_seed_same_course_with_every_record_due(algorithm: str, make: Make)
     assert changes == len(dict.fromkeys(trace.phase)) - 1
 
 
-@pytest.mark.parametrize(("algorithm", "make"), cases(SYSTEMS))
+@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(SYSTEMS), step=3))
 def test_a_budget_of_zero_proves_what_is_there(algorithm: str, make: Make) -> None:
     for budget in (Budget(updates=0), Budget(seconds=0.0)):
         result = solve(make(), algorithm, budget=budget)

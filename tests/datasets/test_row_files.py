@@ -18,6 +18,7 @@ from perceptron_lab.operators.row_source import LEAST_MEMORY, RowSource
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import infeasible, planted
+from tests.repetitions import repeated
 
 arrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -45,7 +46,9 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64, np.int16, np.int64, np.float16])
-@pytest.mark.parametrize(("count", "width"), [(1, 1), (3, 5), (700, 8), (30, 3000)])
+@pytest.mark.parametrize(
+    ("count", "width"), repeated([(700, 8), (1, 1), (3, 5), (30, 3000)], kept=2)
+)
 def test_the_rows_are_those_of_the_file(path: Path, count: int, width: int, precision: Any) -> None:
     rng = np.random.default_rng(width)
     rows = (100 * rng.standard_normal((count, width))).astype(precision)

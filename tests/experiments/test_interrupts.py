@@ -14,6 +14,7 @@ import pytest
 
 from perceptron_lab.experiments.interrupts import Interrupts
 from perceptron_lab.experiments.storage.reader import Reader
+from tests.repetitions import repeated
 from tests.robustness.commands import Command, plab
 
 CONFIG = """\
@@ -143,7 +144,7 @@ def saved(folder: Path) -> list[str]:
 
 @on_linux
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", repeated([signal.SIGINT, signal.SIGTERM], kept=1))
 def test_the_command_stops_cleanly(folder: Path, number: signal.Signals) -> None:
     with Command("run", "long.yaml", "--jobs", "2", folder=folder) as command:
         until_cells_run(command, 4)
@@ -163,7 +164,7 @@ def test_the_command_stops_cleanly(folder: Path, number: signal.Signals) -> None
 
 @on_linux
 @pytest.mark.slow
-@pytest.mark.parametrize("pause", [0.0, 0.02])
+@pytest.mark.parametrize("pause", repeated([0.0, 0.02], kept=1))
 def test_a_second_interrupt_ends_it_at_once(folder: Path, pause: float) -> None:
     with Command("run", "long.yaml", "--jobs", "2", folder=folder) as command:
         until_cells_run(command, 4)

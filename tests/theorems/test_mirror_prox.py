@@ -65,7 +65,7 @@ def test_the_bound_is_that_of_theorem_3_with_the_constant_derived() -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=repr)
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", repeated(range(2), kept=1))
 def test_the_gap_of_the_averages_is_within_theorem_1_at_every_iteration(
     seed: int, kind: tuple[str, str], algorithm: MirrorProx
 ) -> None:
@@ -202,14 +202,14 @@ def check_against_the_printed_form(
 
 
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", repeated(range(4), kept=1))
 def test_sums_and_softmins_are_algorithm_1_of_the_paper(seed: int, kind: tuple[str, str]) -> None:
     system = known_system(kind, seed)
     check_against_the_printed_form(MirrorProx(), system, printed(Setup(system)), 40)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", repeated(range(4), kept=1))
 def test_the_tested_steps_are_those_of_the_bregman_distance_written_out(
     seed: int, kind: tuple[str, str]
 ) -> None:

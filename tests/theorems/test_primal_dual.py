@@ -104,7 +104,7 @@ def test_the_gap_of_the_averages_is_within_the_theorem_at_every_iteration(
 
 @pytest.mark.parametrize("algorithm", [CONSTANT, ADAPTIVE], ids=repr)
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", repeated(range(2), kept=1))
 def test_the_sums_are_what_they_say(
     seed: int, kind: tuple[str, str], algorithm: PrimalDual
 ) -> None:
@@ -178,7 +178,7 @@ def written_out(
 
 @pytest.mark.parametrize("algorithm", [CONSTANT, ADAPTIVE], ids=repr)
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", repeated(range(3), kept=1))
 def test_accumulated_scores_are_the_prox_steps_written_out(
     seed: int, kind: tuple[str, str], algorithm: PrimalDual
 ) -> None:
@@ -226,7 +226,7 @@ def test_adaptive_steps_bound_the_margin_where_there_is_none(seed: int, kind: st
     assert result.margin_upper <= 1e-4 * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", repeated(range(3), kept=1))
 def test_reflected_rows_take_some_dozens_of_iterations(seed: int) -> None:
     """100 x 5000 with a margin of about 6e-4: the bound of constant steps is beyond 6000."""
     result = solve(reflected(100, 5000, 0.3, seed), ADAPTIVE)

@@ -139,7 +139,7 @@ def prox_of(name: str, system: ConicSystem, seed: int) -> tuple[Prox, FloatArray
 
 @pytest.mark.parametrize("prox_name", ["entropy", "euclidean", "around a random point"])
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", repeated(range(3), kept=1))
 def test_the_smoothed_loss_lies_below_minus_half_the_square_of_the_combination(
     seed: int, kind: tuple[str, str], prox_name: str
 ) -> None:

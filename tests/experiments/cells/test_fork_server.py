@@ -29,6 +29,7 @@ from tests.experiments.processes import (
     open_files,
     outcomes_of,
 )
+from tests.repetitions import repeated
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
@@ -166,7 +167,7 @@ def spinning(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("by", repeated([signal.SIGKILL, signal.SIGTERM], kept=1))
 def test_nothing_outlives_a_parent_that_is_killed(
     spinning: subprocess.Popen[str], by: signal.Signals
 ) -> None:

@@ -43,6 +43,7 @@ from tests.experiments.processes import (
     open_files,
     outcomes_of,
 )
+from tests.repetitions import repeated
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
@@ -269,7 +270,7 @@ def test_what_a_cell_has_started_ends_with_it(configure: Configure, server: Fork
 
 
 @on_linux
-@pytest.mark.parametrize("ending", [None, KeyboardInterrupt, RuntimeError])
+@pytest.mark.parametrize("ending", repeated([KeyboardInterrupt, None, RuntimeError], kept=1))
 def test_closing_ends_everything(
     configure: Configure, ending: type[BaseException] | None, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from perceptron_lab.experiments.storage.core_digest import (
     tree_digest,
 )
 from perceptron_lab.oracles.orthant import Random
+from tests.repetitions import repeated
 
 SOURCE = '''"""A module."""
 import math
@@ -109,7 +110,16 @@ def test_what_makes_no_number_does_not_count(copy: Path, part: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["driver.py", "certificates/margin.py", "ellipsoids/precision.py", "peers/svc.py", "goals.py"],
+    repeated(
+        [
+            "certificates/margin.py",
+            "driver.py",
+            "ellipsoids/precision.py",
+            "peers/svc.py",
+            "goals.py",
+        ],
+        kept=2,
+    ),
 )
 def test_an_edit_anywhere_in_the_core_counts(copy: Path, name: str) -> None:
     path = copy / name
