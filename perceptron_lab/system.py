@@ -42,6 +42,9 @@ from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSour
 from perceptron_lab.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.results import FloatArray
 
+SMALL = 1e-290
+"""Squares below this are not trusted: their terms may have underflowed."""
+
 
 class Cut(NamedTuple):
     """A violated constraint: <normal, point> <= 0 at the point asked about, <= -slack with slack.
@@ -312,12 +315,22 @@ class ConicSystem:
             return self
         return replace(self, operator=Coordinates(self.operator))
 
-    def completed(self) -> ConicSystem:
+    def completed(self, *, required: bool = True) -> ConicSystem:
         """Return the same system with all entries of its matrix blocks, so that weights are whole.
 
         Off the pattern the scores are zero.
+
+        Parameters
+        ----------
+        required
+            Whether blocks that are too large for it are refused; else they keep their pattern.
+
+        Raises
+        ------
+        InputError
+            If it is required of a block that is too large.
         """
-        cone, places = self.cone.completed()
+        cone, places = self.cone.completed(required=required)
         if cone is self.cone:
             return self
         assert isinstance(self.operator, Matrix)
@@ -462,8 +475,15 @@ class ConicSystem:
         return max(self.target or epsilon, self.resolution)
 
     def norm(self, point: FloatArray) -> float:
-        """Return the norm of a point."""
-        return math.sqrt(max(self.operator.inner(point, point), 0.0))
+        """Return the norm of a point, also where its square leaves the range of doubles."""
+        square = max(self.operator.inner(point, point), 0.0)
+        if SMALL < square < math.inf:
+            return math.sqrt(square)
+        ray = normalised(point)
+        if ray is None:
+            return math.sqrt(square)
+        power = float(np.abs(point).max()) / float(np.abs(ray).max())
+        return math.sqrt(max(self.operator.inner(ray, ray), 0.0)) * power
 
     def margin(self, point: FloatArray) -> float:
         """Return the computed (not proved) margin of a point; -inf if it is 0 or not finite.

@@ -117,8 +117,10 @@ class Auto:
     takes_start: ClassVar[bool] = False
 
     def view(self, system: ConicSystem) -> ConicSystem:
-        """Return rows in coordinates, and other cones with whole matrices."""
-        return system.in_coordinates() if _of_rows(system) else system.completed()
+        """Return rows in coordinates, and other cones with whole matrices but for large ones."""
+        if _of_rows(system):
+            return system.in_coordinates()
+        return system.completed(required=False)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
         """Return the state at the mean of the rows, or at the barycentre."""

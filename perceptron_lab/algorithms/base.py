@@ -14,6 +14,8 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut, Deepest
 
+BEYOND = "the bound is beyond the range of doubles"
+"""Why there is no bound for margins that are too small."""
 ROUNDING = 1e-13
 """What rounding may add to a vanishing combination, relative to the norms of the cuts."""
 
@@ -92,14 +94,21 @@ class Algorithm(Protocol[S]):
 
 
 class SeesAll:
-    """What the algorithms have in common that look at all constraints themselves."""
+    """What the algorithms have in common that look at all constraints themselves.
+
+    Attributes
+    ----------
+    needs_whole
+        Whether they refuse matrix blocks too large for all their eigenvalues and entries.
+    """
 
     uses_oracle: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False
+    needs_whole: ClassVar[bool] = True
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system with whole matrices, so that weights can be proved and projected."""
-        return system.completed()
+        return system.completed(required=self.needs_whole)
 
 
 def view_of(algorithm: Algorithm[Any], system: ConicSystem) -> ConicSystem:
@@ -166,14 +175,23 @@ def squared_ratio(facts: Facts, theorem: str) -> Bound:
     """Return (L / rho)^2 with L >= norm(A(atom)), the bound of the additive algorithms."""
     if facts.margin is None or facts.atom_norm is None or facts.margin <= 0.0:
         return Bound(None, theorem, "no positive margin is known")
-    return Bound((facts.atom_norm / facts.margin) ** 2, theorem)
+    return squared(facts.atom_norm / facts.margin, theorem)
 
 
 def squared_accuracy(facts: Facts, epsilon: float, theorem: str) -> Bound:
     """Return (L / epsilon)^2, their bound for weights with norm(A w) <= epsilon."""
     if facts.atom_norm is None or epsilon <= 0.0:
         return Bound(None, theorem, "no bound of the cuts' norms, or no epsilon, is known")
-    return Bound(math.ceil((facts.atom_norm / epsilon) ** 2), theorem)
+    found = squared(facts.atom_norm / epsilon, theorem)
+    return found if found.value is None else Bound(math.ceil(found.value), theorem)
+
+
+def squared(ratio: float, theorem: str) -> Bound:
+    """Return ratio^2 as a bound, or None beyond the range of doubles."""
+    value = ratio * ratio
+    if not math.isfinite(value):
+        return Bound(None, theorem, BEYOND)
+    return Bound(value, theorem)
 
 
 @dataclass(kw_only=True)

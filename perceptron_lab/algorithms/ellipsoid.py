@@ -24,6 +24,9 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
 
+MOST_MEMORY = 2**28
+"""Bytes that the cuts of matrix blocks may take which are kept for the weights."""
+
 
 @plain_dataclass(frozen=True)
 class Coefficients:
@@ -191,12 +194,16 @@ class Ellipsoid:
 
 
 def remember(state: EllipsoidState, cut: Cut) -> None:
-    """Keep a cut for the weights: each row once, of matrix cuts the last 20 n (at least 2000)."""
+    """Keep a cut for the weights: each row once, of matrix cuts the last 20 n (at least 2000).
+
+    These are fewer where they would take more than ``MOST_MEMORY``.
+    """
     span = cut.atom.span
     single = span.stop - span.start == 1
     key = (span.start, -1) if single else (span.start, state.updates)
     state.cuts[key] = (cut.atom, cut.normal / cut.norm)
-    if not single and len(state.cuts) > max(2000, 20 * len(state.point)):
+    few = MOST_MEMORY // (cut.atom.values.nbytes + cut.normal.nbytes)
+    if not single and len(state.cuts) > min(max(2000, 20 * len(state.point)), few):
         state.cuts.popitem(last=False)
 
 
@@ -205,12 +212,20 @@ def minimum_norm_weights(system: ConicSystem, state: EllipsoidState) -> FloatArr
 
     min over u >= 0 of norm(N'u)^2 + (1 - sum u)^2 is attained at a multiple of it (non-negative
     least squares). The weights refer to atoms, so each is divided by the norm of its cut.
+
+    Raises
+    ------
+    NumericalError
+        If the least squares are not solved, as for cuts whose norms differ by many powers of ten.
     """
     atoms, normals = zip(*state.cuts.values(), strict=True)
     stacked = np.vstack([np.array(normals).T, np.ones(len(atoms))])
     target = np.zeros(len(stacked))
     target[-1] = 1.0
-    shares = scipy.optimize.nnls(stacked, target)[0]
+    try:
+        shares = scipy.optimize.nnls(stacked, target)[0]
+    except (RuntimeError, ValueError) as error:
+        raise NumericalError(f"no weights of the cuts are found: {error}") from None
     weights = np.zeros(system.cone.size)
     for share, atom in zip(shares, atoms, strict=True):
         if share > 0:

@@ -29,7 +29,7 @@ class Metric:
     """
 
     def __init__(self, dimension: int) -> None:
-        self._lower = np.asfortranarray(np.eye(dimension))
+        self._lower = np.eye(dimension, order="F")
 
     def along(self, normal: FloatArray) -> tuple[FloatArray, float]:
         """Return Qa and sqrt(a'Qa) for a cut's normal a.

@@ -51,6 +51,8 @@ class NormalizedPerceptron(SeesAll):
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
+    needs_whole: ClassVar[bool] = False
+
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepestState:

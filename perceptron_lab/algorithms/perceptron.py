@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
+from perceptron_lab.algorithms.base import State, Systems, cut_or_claim, squared
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -67,4 +67,4 @@ class Perceptron:
         size = 1.0 if self.normalized else facts.norm
         if margin is None or size is None or margin <= 0.0:
             return Bound(None, theorem, "no positive margin is known")
-        return Bound((size / margin) ** 2, theorem)
+        return squared(size / margin, theorem)

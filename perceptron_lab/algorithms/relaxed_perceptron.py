@@ -11,7 +11,7 @@ import scipy.special
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, Systems, no_point_exists
+from perceptron_lab.algorithms.base import BEYOND, State, Systems, no_point_exists
 from perceptron_lab.claims import Claim, MarginAbove
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -127,10 +127,12 @@ class RelaxedPerceptron:
         if facts.margin is None or facts.margin < 0.0:
             return Bound(None, theorem, "no y with a'y >= 0 for all cuts is known")
         theta = self.theta or 1.0 / math.sqrt(facts.dimension)
-        square = 1.0 if facts.unit_rows else facts.norm**2
-        most = math.floor(self.limit(facts.dimension) * square) + 1
+        square = 1.0 if facts.unit_rows else facts.norm * facts.norm
+        most = self.limit(facts.dimension) * square
+        if not math.isfinite(most):
+            return Bound(None, theorem, BEYOND)
         tries = 1.0 / cap_probability(facts.dimension, theta)
-        return Bound(most * tries, theorem, kind="expectation")
+        return Bound((math.floor(most) + 1) * tries, theorem, kind="expectation")
 
 
 _ON_CONES = "Theorem 6.5 of Kharechko2009"

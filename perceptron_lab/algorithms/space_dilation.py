@@ -75,7 +75,7 @@ class SpaceDilation:
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DilationState:
         """Return the state at x = 0, D = I."""
         return DilationState(
-            point=np.zeros(system.dimension), inverse=np.asfortranarray(np.eye(system.dimension))
+            point=np.zeros(system.dimension), inverse=np.eye(system.dimension, order="F")
         )
 
     def step_size(self, update: int) -> float:

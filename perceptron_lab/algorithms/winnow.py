@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
+from perceptron_lab.algorithms.base import State, Systems, cut_or_claim, squared
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -106,7 +106,7 @@ class Winnow:
             return Bound(None, theorem, "no positive margin is known")
         size = math.log(2.0 * facts.dimension)
         if self.rate is None:
-            return Bound(4.0 * size / margin**2, theorem)
+            return squared(2.0 * math.sqrt(size) / margin, theorem)
         gain = self.rate * margin - self.rate**2 / 2.0
         if gain <= 0.0:
             return Bound(None, theorem, "the rate is not below twice the l1 margin")

@@ -11,6 +11,7 @@ import numpy as np
 
 from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.definite_pattern import pattern_eigenvalue_bound
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     UNIT_ROUNDOFF,
@@ -68,8 +69,9 @@ def prove_point(
     Rows: s = fl(a'y) with the dot-product bound, and integers where that does not decide the sign.
     Kernels: the same for the rows of the kernel matrix, with the errors of its values.
     Second-order blocks: t - norm(u) with the bounds of all scores, and integers where that does not
-    decide. Matrices: F(y) = sum y_i F_i with the bound of each entry, then the residual test for
-    the lowest eigenvalue, less the norm of the entries' errors.
+    decide. Matrices: F(y) = sum y_i F_i with the bound of each entry, then a lower bound of the
+    lowest eigenvalue by the residual test (for matrices on a sparsity pattern by the shift test),
+    less the norm of the entries' errors.
 
     Parameters
     ----------
@@ -267,8 +269,16 @@ def _over(lowest: float, point: FloatArray) -> float:
 def _prove_matrix(data: Data, cone: Semidefinite, point: FloatArray, roundings: int) -> PointProof:
     scores, radius = product_with_radius(data, point, roundings)
     # norm of the matrix of entry errors <= its largest row sum
-    spread = np.bincount(cone.rows, radius, cone.rank)
-    spread += np.bincount(cone.columns, np.where(cone.identity > 0, 0.0, radius), cone.rank)
-    error = float(spread.max()) * (1.0 + 2.0 * (cone.rank + 2) * UNIT_ROUNDOFF)
-    lowest = math.nextafter(lowest_eigenvalue_bound(cone.matrix(scores)) - error, -math.inf)
-    return PointProof(lowest > 0, _over(lowest, point), 0, "matrices by the Cholesky residual test")
+    spread = float(cone.pattern.row_sums(radius).max())
+    error = spread * (1.0 + 2.0 * (cone.rank + 2) * UNIT_ROUNDOFF)
+    bound, method = _lowest_eigenvalue(cone, scores)
+    lowest = math.nextafter(bound - error, -math.inf)
+    return PointProof(lowest > 0, _over(lowest, point), 0, method)
+
+
+def _lowest_eigenvalue(cone: Semidefinite, scores: FloatArray) -> tuple[float, str]:
+    """Return a lower bound of the lowest eigenvalue, and how it is proved."""
+    if cone.complete and not cone.large:
+        bound = lowest_eigenvalue_bound(cone.matrix(scores))
+        return bound, "matrices by the Cholesky residual test"
+    return pattern_eigenvalue_bound(cone.pattern, scores), "matrices by a shifted Cholesky factor"

@@ -45,6 +45,7 @@ from perceptron_lab.certificates.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import combined
 from perceptron_lab.operators.matrix import Matrix
@@ -167,6 +168,13 @@ def _prove_at(
     return InfeasibilityProof(flat, ratio, "in Dikin's ellipsoid, q")
 
 
+def _too_large(part: Cone, used: IntArray) -> bool:
+    """Return whether a block cannot be treated: its rows, written out, would take too long."""
+    if isinstance(part, Semidefinite) and not part.complete:
+        return True
+    return STEPS * 2.0 * part.size * float(len(used)) ** 2 > MOST_OPERATIONS
+
+
 def _operations(blocks: list[Block], used: IntArray) -> float:
     """Return about how many operations the proof takes."""
     return STEPS * sum(block.operations(len(used)) for block in blocks)
@@ -252,7 +260,11 @@ def _parts(cone: Cone) -> list[tuple[Cone, slice]]:
 def _blocks(
     operator: Matrix, cone: Cone, weights: FloatArray, used: IntArray
 ) -> list[Block] | None:
-    """Return the blocks at these weights; None where they do not lie inside the cone."""
+    """Return the blocks at these weights; None where they do not lie inside the cone.
+
+    Nor is anything returned for blocks that are too large to be written out, or whose weights are
+    known on a pattern only.
+    """
     blocks: list[Block] = []
     data, roundings = operator.stored, operator.roundings
     for part, span in _parts(cone):
@@ -264,6 +276,8 @@ def _blocks(
         at = np.arange(span.start, span.stop)
         if not weights[at].any():
             continue
+        if _too_large(part, used):
+            return None
         block = block_at(part, at, dense_rows(data, at, used), weights[at], roundings)
         if block is None:
             return None

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.definite_pattern import pattern_eigenvalue_bound
 from perceptron_lab.certificates.feasibility import kernel_scores, kernel_square
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
@@ -171,15 +172,20 @@ def _second_order_inside(weights: FloatArray) -> FloatArray:
 
 
 def _semidefinite_inside(cone: Semidefinite, weights: FloatArray) -> FloatArray | None:
+    """Move weights inside; entries outside the pattern are taken to be 0, as any others may be."""
     diagonal = cone.identity > 0
     if not weights[~diagonal].any() and (weights >= 0).all():
         return weights
-    if not cone.complete:
-        return None  # entries outside the pattern are unknown
     moved = weights
     for _ in range(3):
-        lowest = lowest_eigenvalue_bound(cone.matrix(moved / cone.multiplicity))
+        lowest = _lowest_eigenvalue(cone, moved / cone.multiplicity)
         if lowest >= 0.0:
             return moved
         moved = moved - 2.0 * lowest * cone.identity
     return None
+
+
+def _lowest_eigenvalue(cone: Semidefinite, entries: FloatArray) -> float:
+    if cone.complete and not cone.large:
+        return lowest_eigenvalue_bound(cone.matrix(entries))
+    return pattern_eigenvalue_bound(cone.pattern, entries)

@@ -69,6 +69,10 @@ class Cone(ABC):
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
         """Return the eigenvalues of scores, shape ``(rank,)``, in the order of ``spectrum``."""
 
+    def lowest(self, scores: FloatArray) -> float:
+        """Return the lowest eigenvalue of scores: min over w in Delta(K) of <w, scores>."""
+        return float(self.eigenvalues(scores).min())
+
     @abstractmethod
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, Any]:
         """Return the eigenvalues of scores and the frame to which they belong."""
@@ -81,8 +85,12 @@ class Cone(ABC):
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return this cone with fresh running oracles: those given, or the defaults."""
 
-    def completed(self) -> tuple[Cone, IntArray]:
-        """Return the cone with all entries of its matrices, and where this one's lie in it."""
+    def completed(self, *, required: bool = True) -> tuple[Cone, IntArray]:
+        """Return the cone with all entries of its matrices, and where this one's lie in it.
+
+        Matrices too large for that are refused, or, where it is not required, left on their
+        pattern.
+        """
         return self, np.arange(self.size)
 
     def strict(self) -> Self:

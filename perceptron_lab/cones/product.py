@@ -51,6 +51,11 @@ class Product(Cone):
         blocks = zip(self.parts, self.spans, strict=True)
         return np.concatenate([part.eigenvalues(scores[span]) for part, span in blocks])
 
+    def lowest(self, scores: FloatArray) -> float:
+        """Return the least of the blocks' lowest eigenvalues; NaN if one of them is NaN."""
+        blocks = zip(self.parts, self.spans, strict=True)
+        return float(np.min([part.lowest(scores[span]) for part, span in blocks]))
+
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, list[Any]]:
         """Return the eigenvalues of all blocks and the list of their frames."""
         blocks = zip(self.parts, self.spans, strict=True)
@@ -67,9 +72,11 @@ class Product(Cone):
         """Return the product of the parts with fresh oracles."""
         return type(self)([part.started(oracles, rng) for part in self.parts])
 
-    def completed(self) -> tuple[Cone, IntArray]:
+    def completed(self, *, required: bool = True) -> tuple[Cone, IntArray]:
         """Return the product of the completed parts, and where this one's entries lie in it."""
-        cones, places = zip(*(part.completed() for part in self.parts), strict=True)
+        cones, places = zip(
+            *(part.completed(required=required) for part in self.parts), strict=True
+        )
         whole = type(self)(cones)
         starts = [span.start for span in whole.spans]
         shifted = [place + start for place, start in zip(places, starts, strict=True)]

@@ -8,9 +8,18 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.base import Atom, Cone, Oracles
-from perceptron_lab.errors import NumericalError
-from perceptron_lab.oracles.semidefinite import PivotedCholesky
+from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.oracles.on_pattern import RESOLUTION, examiner
+from perceptron_lab.oracles.semidefinite import Cholesky, PivotedCholesky
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.symmetric.lanczos import Lowest, lowest_eigenpair
+from perceptron_lab.symmetric.pattern import Pattern
+
+LARGEST_WHOLE = 3000
+"""Blocks of a larger order are never written as whole matrices: what needs all of their eigenvalues
+or entries refuses, and the lowest eigenvalue is computed on the pattern."""
+DENSE_UP_TO = 200
+"""Blocks of at most this order have their lowest eigenvalue computed as whole matrices."""
 
 
 class Semidefinite(Cone):
@@ -18,6 +27,7 @@ class Semidefinite(Cone):
 
     Scores are the entries z_ij on the pattern (i <= j). Weights hold w_ii and 2 w_ij, so that the
     plain dot product of weights and scores is trace(WZ). Atoms are vv' on the pattern, norm(v) = 1.
+    The default oracle is ``pivoted-cholesky``; ``cholesky`` for an order above ``LARGEST_WHOLE``.
 
     Parameters
     ----------
@@ -28,29 +38,52 @@ class Semidefinite(Cone):
     """
 
     def __init__(self, order: int, rows: IntArray, columns: IntArray) -> None:
-        self.rank, self.size = order, len(rows)
-        self.rows, self.columns = rows, columns
-        self.identity = (rows == columns).astype(float)
+        self._on(Pattern(order, rows, columns))
+        self._use(self._default())
+
+    def _on(self, pattern: Pattern) -> None:
+        self.pattern, self.rank, self.size = pattern, pattern.order, pattern.size
+        self.rows, self.columns = pattern.rows, pattern.columns
+        self.identity = (self.rows == self.columns).astype(float)
         self.multiplicity = 2.0 - self.identity
-        self._use(PivotedCholesky())
 
     def _use(self, record: Any) -> None:
         self.oracles = {"semidefinite": record}
-        self._oracle = record.start(self.rank)
-        self._buffer: FloatArray | None = None
+        self._oracle = examiner(record, self.pattern, large=self.large)
+
+    def _with(self, record: Any) -> Self:
+        """Return the same cone, its pattern shared, with a fresh oracle."""
+        other = type(self).__new__(type(self))
+        other._on(self.pattern)
+        other._use(record)
+        return other
+
+    def _default(self) -> Any:
+        return Cholesky() if self.large else PivotedCholesky()
+
+    @property
+    def large(self) -> bool:
+        """Whether the order is above ``LARGEST_WHOLE``."""
+        return self.rank > LARGEST_WHOLE
 
     @property
     def complete(self) -> bool:
         """Whether the pattern holds every entry, so that weights are whole matrices."""
-        return self.size == self.rank * (self.rank + 1) // 2
+        return self.pattern.complete
 
-    def completed(self) -> tuple[Semidefinite, IntArray]:
+    def completed(self, *, required: bool = True) -> tuple[Semidefinite, IntArray]:
         """Return the cone on all entries, and where the entries of this pattern lie in it.
 
-        Weights on it are whole matrices, so that they can be proved and projected.
+        Weights on it are whole matrices, so that they can be projected, and are proved as they are.
+
+        Raises
+        ------
+        InputError
+            If this is required, and the order is above ``LARGEST_WHOLE``.
         """
-        if self.complete:
+        if self.complete or (self.large and not required):
             return self, np.arange(self.size)
+        self._refuse_whole("all entries")
         rows, columns = np.triu_indices(self.rank)
         whole = Semidefinite(self.rank, rows, columns)
         whole._use(self.oracles["semidefinite"])
@@ -58,15 +91,20 @@ class Semidefinite(Cone):
         above = self.rows * self.rank - self.rows * (self.rows - 1) // 2
         return whole, above + self.columns - self.rows
 
+    def _refuse_whole(self, what: str) -> None:
+        if self.large:
+            raise InputError(
+                f"{what} of a matrix block of order {self.rank} are asked for, which is possible "
+                f"up to order {LARGEST_WHOLE}; choose auto, perceptron or another algorithm that "
+                "works on the pattern"
+            )
+
     def matrix(self, scores: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Return Z as a dense symmetric matrix, shape ``(n, n)``, C order.
 
         ``out`` takes it, if given; its entries outside the pattern must be 0.
         """
-        dense = np.zeros((self.rank, self.rank)) if out is None else out
-        dense[self.rows, self.columns] = scores
-        dense[self.columns, self.rows] = scores
-        return dense
+        return self.pattern.dense(scores, out)
 
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return vv' for the direction v that the oracle finds in Z + slack I.
@@ -77,14 +115,7 @@ class Semidefinite(Cone):
             If the scores are not finite: LAPACK is undefined there.
         """
         _check_finite(scores)
-        if self._buffer is None:
-            self._buffer = np.zeros((self.rank, self.rank))
-        elif self._oracle.overwrites and not self.complete:
-            self._buffer.fill(0.0)
-        matrix = self.matrix(scores, self._buffer)
-        if slack:
-            np.einsum("ii->i", matrix)[:] += slack
-        direction = self._oracle.find(matrix, slack > 0)
+        direction = self._oracle.find(scores, slack)
         if direction is None:
             return None
         direction = direction / np.abs(direction).max()  # its square may overflow
@@ -99,17 +130,39 @@ class Semidefinite(Cone):
             If the scores are not finite.
         """
         _check_finite(scores)
+        if self.large:
+            found = self._lowest(scores)
+            return Atom(slice(0, self.size), self.outer(found.vector)), found.value
         values, vectors = scipy.linalg.eigh(
             self.matrix(scores), subset_by_index=[0, 0], check_finite=False
         )
         return Atom(slice(0, self.size), self.outer(vectors[:, 0])), float(values[0])
+
+    def lowest(self, scores: FloatArray) -> float:
+        """Return the lowest eigenvalue of Z: of large matrices by products on the pattern."""
+        _check_finite(scores)
+        if not self.large and (self.complete or self.rank <= DENSE_UP_TO):
+            return super().lowest(scores)
+        return self._lowest(scores).value
+
+    def _lowest(self, scores: FloatArray) -> Lowest:
+        return lowest_eigenpair(
+            self.pattern.sparse(scores), RESOLUTION * float(np.abs(scores).max())
+        )
 
     def outer(self, direction: FloatArray) -> FloatArray:
         """Return vv' as weights on the pattern, for v of shape ``(n,)``."""
         return direction[self.rows] * direction[self.columns] * self.multiplicity
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
-        """Return the eigenvalues of Z in ascending order; refuses what is not finite."""
+        """Return the eigenvalues of Z in ascending order; refuses what is not finite.
+
+        Raises
+        ------
+        InputError
+            If the order is above ``LARGEST_WHOLE``.
+        """
+        self._refuse_whole("all eigenvalues")
         _check_finite(scores)
         return np.asarray(scipy.linalg.eigvalsh(self.matrix(scores), check_finite=False))
 
@@ -120,7 +173,10 @@ class Semidefinite(Cone):
         ------
         NumericalError
             If the scores are not finite.
+        InputError
+            If the order is above ``LARGEST_WHOLE``.
         """
+        self._refuse_whole("all eigenvalues")
         _check_finite(scores)
         values, vectors = scipy.linalg.eigh(self.matrix(scores), check_finite=False)
         return values, vectors
@@ -132,17 +188,13 @@ class Semidefinite(Cone):
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return the same cone with a fresh oracle."""
-        other = type(self)(self.rank, self.rows, self.columns)
-        other._use(oracles.get("semidefinite", PivotedCholesky()))
-        return other
+        return self._with(oracles.get("semidefinite", self._default()))
 
     def strict(self) -> Self:
         """Return the same cone with an oracle that refuses singular matrices."""
         if not self.oracles["semidefinite"].accepts_boundary:
             return self
-        other = type(self)(self.rank, self.rows, self.columns)
-        other._use(PivotedCholesky(mode="strict"))
-        return other
+        return self._with(PivotedCholesky(mode="strict"))
 
 
 def _check_finite(scores: FloatArray) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
 
 
 def lowest(cone: Cone, scores: FloatArray) -> float:
     """Return min over w in Delta(K) of <w, scores>: the lowest eigenvalue of all blocks."""
-    return float(cone.eigenvalues(scores).min())
+    return cone.lowest(scores)
 
 
 def barycentre(cone: Cone) -> FloatArray:
@@ -59,8 +60,15 @@ def project(cone: Cone, scores: FloatArray) -> FloatArray:
     """Return the Euclidean (trace norm) projection of scores onto Delta(K), as weights ``(size,)``.
 
     Its eigenvalues are max(s_i - t, 0), with the common shift t that makes them sum to 1.
+
+    Raises
+    ------
+    NumericalError
+        If the scores are not finite.
     """
     values, frame = cone.spectrum(scores)
+    if not np.isfinite(values).all():
+        raise NumericalError("the scores to be projected are not finite (overflow)")
     values = values - values.max()  # the shift takes it up; large common parts would drown the 1
     descending = np.sort(values)[::-1]
     shifts = (np.cumsum(descending) - 1.0) / np.arange(1, len(values) + 1)

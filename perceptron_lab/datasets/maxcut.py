@@ -27,6 +27,9 @@ mcp500-4        500   5120  ``random-500-5120``
 maxG11          800   1600  ``torus-100x8``
 =========  ========  =====  ===================
 
+The largest instance of SDPLIB, maxG60, has 7000 vertices and 17 148 edges: its stand-in here is
+``random-7000-17148`` (:data:`LARGEST_OF_SDPLIB`).
+
 The mcp graphs have unit weights; maxG11 is a toroidal grid of 100 rows of 8 vertices with weights
 +1 and -1.
 """
@@ -66,6 +69,9 @@ TABLE_6_1_SIZES = {
     "maxG11": "torus-100x8",
 }
 """SDPLIB instance of Table 6.1 -> the generated instance of its kind and size."""
+
+LARGEST_OF_SDPLIB = "random-7000-17148"
+"""The generated instance of the size of maxG60."""
 
 LARGEST_GRAPH = 100_000
 """The most vertices of a generated graph."""

@@ -24,11 +24,15 @@ from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import blocks
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.rescaled import RescaledMap
 from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import FloatArray
 
 EXACT_UP_TO = 1000
 """Matrices with a side of at most this order have their largest eigenvalue computed."""
+
+MODERATE = 250
+"""Powers of two up to which data are used as they are: their squares, and sums, are in range."""
 
 SLACK = 1.0 + 1e-10
 """Covers the rounding of a computed largest eigenvalue."""
@@ -39,7 +43,8 @@ _known: WeakKeyDictionary[Operator, dict[tuple[str, str], float]] = WeakKeyDicti
 def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean"]) -> float:
     """Return an upper bound of a norm of A, positive; computed once per operator.
 
-    It is 1 where A = 0, so that steps that it divides stay defined.
+    It is 1 where A = 0, so that steps that it divides stay defined, and infinite beyond the range
+    of doubles. For data rescaled by a map H it is norm(H) times that of the data.
 
     Parameters
     ----------
@@ -48,11 +53,29 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
     kind
         ``atoms`` or ``euclidean``.
     """
+    if isinstance(operator, RescaledMap):  # its map changes, so that nothing is kept
+        return _spectral(operator.map) * norm_bound(operator.base, cone, kind)
     known = _known.setdefault(operator, {})
     key = _key(cone, kind)
     if key not in known:
-        known[key] = (_atoms if kind == "atoms" else _euclidean)(operator, cone) or 1.0
+        exponent, moderate = _in_range(operator)
+        bound = (_atoms if kind == "atoms" else _euclidean)(moderate, cone)
+        known[key] = float(np.ldexp(bound, exponent)) or 1.0
     return known[key]
+
+
+def _in_range(operator: Operator) -> tuple[int, Operator]:
+    """Return k and the operator times 2^-k, so that no square overflows and not all underflow."""
+    if not isinstance(operator, Matrix) or isinstance(operator.stored, RowSource):
+        return 0, operator
+    data = operator.stored
+    entries = data if isinstance(data, np.ndarray) else data.data
+    largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
+    exponent = math.frexp(largest)[1]
+    if operator.scale is not None or abs(exponent) < MODERATE:
+        return 0, operator
+    factor = math.ldexp(1.0, -exponent)
+    return exponent, Matrix(np.asarray(data * factor) if data is entries else data * factor)
 
 
 def known_bound(
@@ -98,10 +121,10 @@ def _matrix_atoms(data: sp.csc_array, cone: Semidefinite) -> float:
 
 def _symmetric_norm(cone: Semidefinite, entries: FloatArray) -> float:
     """Return an upper bound of the spectral norm of a symmetric matrix."""
-    matrix = cone.matrix(entries)
     if cone.rank > EXACT_UP_TO:
-        return min(float(np.linalg.norm(matrix)), float(np.abs(matrix).sum(axis=1).max()))
-    values = scipy.linalg.eigvalsh(matrix)
+        frobenius = float(np.linalg.norm(entries * np.sqrt(cone.multiplicity)))
+        return min(frobenius, float(cone.pattern.row_sums(np.abs(entries)).max()))
+    values = scipy.linalg.eigvalsh(cone.matrix(entries))
     return float(np.abs(values[[0, -1]]).max())
 
 

@@ -98,7 +98,8 @@ class Cholesky:
     """LAPACK's Cholesky decomposition and the index k at which it fails.
 
     The leading block A of order k - 1 is positive definite, and v = (-A^-1 a, 1, 0) cuts, where a
-    is the next column: v'Zv is the first pivot that is not positive.
+    is the next column: v'Zv is the first pivot that is not positive. Large matrices on a pattern
+    are factorised in an order with little fill, so that k counts in that order.
     """
 
     kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
@@ -132,7 +133,10 @@ class _Lapack(Examiner):
 
 @dataclass(frozen=True, config=STRICT)
 class Eigenvector:
-    """The eigenvector of the lowest eigenvalue: the deepest cut among unit directions."""
+    """The eigenvector of the lowest eigenvalue: the deepest cut among unit directions.
+
+    For large matrices on a pattern it is computed by the Lanczos method.
+    """
 
     kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
     accepts_boundary: ClassVar[bool] = False

@@ -259,13 +259,31 @@ def test_weights_hardly_indefinite_do_not_hide_a_small_margin(depth: float) -> N
         assert upper is None or upper < 10.0 * depth + 1e-13
 
 
-def test_weights_on_an_incomplete_pattern_prove_only_if_they_are_diagonal() -> None:
+def test_weights_on_an_incomplete_pattern_are_moved_inside_as_zero_elsewhere() -> None:
     cone = Semidefinite(3, np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2]))
-    data = np.eye(4)
-    assert prove_weights(Matrix(data), cone, np.array([1.0, 0.5, 1.0, 1.0])) is None
-    assert prove_weights(Matrix(data), cone, np.array([1.0, 0.0, -1.0, 1.0])) is None
-    diagonal = prove_weights(Matrix(data), cone, np.array([1.0, 0.0, 2.0, 2.0]))
+    data = Matrix(np.eye(4))
+    inside = np.array([1.0, 0.5, 1.0, 1.0])
+    assert prove_weights(data, cone, inside) == pytest.approx(np.sqrt(3.25) / 3.0, rel=1e-12)
+    outside = np.array([1.0, 4.0, 1.0, 1.0])  # the lowest eigenvalue is -1: 2 e are added
+    assert prove_weights(data, cone, outside) == pytest.approx(np.sqrt(43.0) / 9.0, rel=1e-12)
+    diagonal = prove_weights(data, cone, np.array([1.0, 0.0, 2.0, 2.0]))
     assert diagonal == pytest.approx(3.0 / 5.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_on_a_pattern_never_bound_the_margin_too_low(seed: int) -> None:
+    """F(y) = y (S - lowest(S) I + margin I): the margin is known, the pattern a path."""
+    rng = np.random.default_rng(seed)
+    order = 70
+    rows, columns = np.concatenate([[np.arange(order)] * 2, [np.arange(69), np.arange(1, 70)]], 1)
+    cone = Semidefinite(order, rows, columns)
+    scores = rng.standard_normal(cone.size)
+    margin = 0.1
+    scores += (margin - np.linalg.eigvalsh(cone.matrix(scores))[0]) * cone.identity
+    vector = np.linalg.eigh(cone.matrix(scores))[1][:, 0]
+    for weights in (cone.outer(vector), rng.standard_normal(cone.size), cone.identity):
+        upper = prove_weights(Matrix(scores[:, None]), cone, weights)
+        assert upper is None or upper >= margin * (1.0 - 1e-12)
 
 
 def test_the_base_of_a_product_is_joint() -> None:

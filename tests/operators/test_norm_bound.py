@@ -24,7 +24,7 @@ from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.kernels import Rbf, symmetric
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.norms import known_bound, norm_bound
-from perceptron_lab.operators.rescaled import RescaledMap
+from perceptron_lab.operators.rescaled import RescaledMap, RescaledRows
 from perceptron_lab.system import ConicSystem
 from tests.cones.sample_cones import CONES, arrow, complete
 from tests.repetitions import examples
@@ -337,10 +337,40 @@ def test_a_bound_is_computed_once_and_known_from_then_on(
 
 
 def test_data_of_no_known_kind_are_refused() -> None:
-    rescaled = RescaledMap(Matrix(np.eye(3)))
+    rescaled = RescaledRows(Matrix(np.eye(3)))
     for kind in ("atoms", "euclidean"):
-        with pytest.raises(TypeError, match="no norm bound is known for the operator RescaledMap"):
+        with pytest.raises(TypeError, match="no norm bound is known for the operator RescaledRows"):
             norm_bound(rescaled, complete(2), kind)
+
+
+def test_data_rescaled_by_a_map_have_its_norm_in_their_bound() -> None:
+    """norm(H A(vv')) <= norm(H) max norm(A(vv')): H may grow after the first question."""
+    rng = np.random.default_rng(8)
+    cone = complete(3)
+    rescaled = RescaledMap(Matrix(rng.standard_normal((cone.size, 4))))
+    for factor in (0.0, 1.0, 3.0):
+        direction = rng.standard_normal(4)
+        rescaled.stretch(direction / np.linalg.norm(direction), factor)
+        bound = norm_bound(rescaled, cone, "atoms")
+        for _ in range(50):
+            vector = rng.standard_normal(3)
+            atom = Atom(slice(0, 6), cone.outer(vector / np.linalg.norm(vector)))
+            assert np.linalg.norm(rescaled.normal(atom)) <= bound
+
+
+@pytest.mark.parametrize("exponent", [-900, -520, 520, 900])
+@pytest.mark.parametrize("kind", ["atoms", "euclidean"])
+def test_bounds_grow_with_the_data_up_to_the_end_of_the_range(
+    exponent: int, kind: Literal["atoms", "euclidean"]
+) -> None:
+    rng = np.random.default_rng(9)
+    for cone in (SecondOrder(4), complete(3), Product([SecondOrder(3), complete(2)])):
+        data = rng.standard_normal((cone.size, 3))
+        moderate = norm_bound(Matrix(data), cone, kind)
+        bound = norm_bound(Matrix(np.ldexp(data, exponent)), cone, kind)
+        assert np.ldexp(bound, -exponent) == pytest.approx(moderate, rel=1e-9)
+        sparse = Matrix(sp.csr_array(np.ldexp(data, exponent)))
+        assert norm_bound(sparse, cone, kind) == pytest.approx(bound, rel=1e-9)
 
 
 def test_the_same_operator_under_another_cone_has_another_bound() -> None:

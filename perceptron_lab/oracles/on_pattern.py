@@ -1,0 +1,113 @@
+"""Oracles of the semidefinite cone at work on the entries of a pattern.
+
+Most are asked with whole matrices. Large matrices are not written as a whole where an oracle has a
+way to do the same on the pattern.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.compiled.pivoted_cholesky import rounding_tolerance
+from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector
+from perceptron_lab.results import FloatArray
+from perceptron_lab.symmetric.factor import factorised
+from perceptron_lab.symmetric.lanczos import lowest_eigenpair
+from perceptron_lab.symmetric.pattern import Pattern
+
+RESOLUTION = 1e-13
+"""To what part of the largest entry an eigenvalue computed on the pattern is meant to be right."""
+
+
+class PatternExaminer(ABC):
+    """A running oracle that takes the entries of a matrix Z on a pattern.
+
+    Parameters
+    ----------
+    pattern
+        Where they stand.
+    """
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+
+    @abstractmethod
+    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
+        """Return v with v'Mv <= 0, M = Z + slack I, or None if M seems positive definite.
+
+        At slack s > 0 it is v'Mv < 0, or None if M seems positive semidefinite.
+        """
+
+
+class WholeMatrices(PatternExaminer):
+    """An oracle that is asked with whole matrices, all in one piece of memory.
+
+    Parameters
+    ----------
+    pattern
+        Where the entries stand.
+    record
+        The oracle's record.
+    """
+
+    def __init__(self, pattern: Pattern, record: Any) -> None:
+        super().__init__(pattern)
+        self._examiner = record.start(pattern.order)
+        self._buffer: FloatArray | None = None
+
+    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
+        """Write the matrix, and ask the oracle."""
+        if self._buffer is None:
+            self._buffer = np.zeros((self.pattern.order, self.pattern.order))
+        elif self._examiner.overwrites and not self.pattern.complete:
+            self._buffer.fill(0.0)
+        matrix = self.pattern.dense(entries, self._buffer)
+        if slack:
+            np.einsum("ii->i", matrix)[:] += slack
+        found: FloatArray | None = self._examiner.find(matrix, slack > 0)
+        return found
+
+
+class SparseCholesky(PatternExaminer):
+    """``cholesky`` in an order of elimination with little fill."""
+
+    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
+        """Return the direction of the first pivot that is not positive."""
+        if slack > 0:  # as with whole matrices: what rounding alone may take off a pivot
+            largest = float(entries[self.pattern.diagonal].max()) + slack
+            slack += rounding_tolerance(self.pattern.order) * max(largest, 1e-280)
+        factor = factorised(self.pattern, entries, -slack)
+        return factor.direction() if factor.failed >= 0 else None
+
+
+class Lanczos(PatternExaminer):
+    """``eigenvector`` by the Lanczos method."""
+
+    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
+        """Return the approximate eigenvector, unless its eigenvalue is as it should be."""
+        tolerance = RESOLUTION * float(np.abs(entries).max())
+        value, vector, _ = lowest_eigenpair(self.pattern.sparse(entries), tolerance)
+        inside = value + slack >= 0 if slack > 0 else value + slack > 0
+        return None if inside else vector
+
+
+def examiner(record: Any, pattern: Pattern, *, large: bool) -> PatternExaminer:
+    """Return a running oracle.
+
+    Parameters
+    ----------
+    record
+        The oracle's record.
+    pattern
+        Where the entries of the matrices stand.
+    large
+        Whether whole matrices are to be avoided.
+    """
+    if large and isinstance(record, Cholesky):
+        return SparseCholesky(pattern)
+    if large and isinstance(record, Eigenvector):
+        return Lanczos(pattern)
+    return WholeMatrices(pattern, record)

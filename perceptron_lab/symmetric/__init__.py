@@ -1,0 +1,1 @@
+"""Symmetric matrices on a sparsity pattern: elimination, factors, lowest eigenvalues."""

@@ -1,0 +1,161 @@
+"""Which entries of a symmetric matrix may differ from zero, and in what order to eliminate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from perceptron_lab.compiled.sparse_cholesky import elimination_tree, factor_counts
+from perceptron_lab.results import FloatArray, IntArray
+
+DENSE = 0.9
+"""A trailing part of the factor that is filled to this share is treated as a dense matrix."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The places of the entries of symmetric matrices of one order.
+
+    Parameters
+    ----------
+    order
+        n, at least 1.
+    rows, columns
+        The places, shape ``(size,)`` each, 0 <= rows <= columns < n, the whole diagonal included,
+        each place once.
+    """
+
+    order: int
+    rows: IntArray
+    columns: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of places."""
+        return len(self.rows)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every place on and above the diagonal is among them."""
+        return self.size == self.order * (self.order + 1) // 2
+
+    @cached_property
+    def off_diagonal(self) -> IntArray:
+        """Which places lie off the diagonal."""
+        return np.flatnonzero(self.rows != self.columns)
+
+    @cached_property
+    def diagonal(self) -> IntArray:
+        """Which place is (i, i), shape ``(order,)``."""
+        on = np.flatnonzero(self.rows == self.columns)
+        return on[np.argsort(self.rows[on])]
+
+    def sparse(self, entries: FloatArray) -> sp.csr_array:
+        """Return the matrix with these entries, both triangles."""
+        off = self.off_diagonal
+        rows = np.concatenate([self.rows, self.columns[off]])
+        columns = np.concatenate([self.columns, self.rows[off]])
+        both = np.concatenate([entries, entries[off]])
+        return sp.csr_array((both, (rows, columns)), shape=(self.order, self.order))
+
+    def dense(self, entries: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Return the matrix with these entries, shape ``(order, order)``, C order.
+
+        ``out`` takes it, if given; its entries outside the pattern must be 0.
+        """
+        whole = np.zeros((self.order, self.order)) if out is None else out
+        whole[self.rows, self.columns] = entries
+        whole[self.columns, self.rows] = entries
+        return whole
+
+    def row_sums(self, entries: FloatArray) -> FloatArray:
+        """Return the sums of the rows of the matrix with these entries, shape ``(order,)``."""
+        off = self.off_diagonal
+        sums = np.bincount(self.rows, entries, self.order)
+        return np.asarray(sums + np.bincount(self.columns[off], entries[off], self.order), float)
+
+    @cached_property
+    def elimination(self) -> Elimination:
+        """How Cholesky factors of these matrices are formed; found once."""
+        return Elimination.of(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """An order of elimination with little fill, and the structure of the factor L in it.
+
+    Parameters
+    ----------
+    order
+        Which row of the matrix is eliminated k-th, shape ``(n,)``.
+    starts, columns
+        The entries left of the diagonal in this order, row by row.
+    places
+        Which place of the pattern each of them has.
+    parent
+        The elimination tree.
+    ends
+        Where the sparse columns of L begin, shape ``(head + 1,)``; the others form a dense matrix.
+    terms
+        The largest number of entries of a row of L, the diagonal included: no inner product has
+        more terms.
+    """
+
+    order: IntArray
+    starts: IntArray
+    columns: IntArray
+    places: IntArray
+    parent: IntArray
+    ends: IntArray
+    terms: int
+
+    @classmethod
+    def of(cls, pattern: Pattern) -> Elimination:
+        """Return the elimination in the order of minimum degree that SuperLU finds."""
+        whole = pattern.complete
+        order = np.arange(pattern.order) if whole else _minimum_degree(pattern)
+        position = np.empty_like(order)
+        position[order] = np.arange(pattern.order)
+        off = pattern.off_diagonal
+        first, second = position[pattern.rows[off]], position[pattern.columns[off]]
+        lower, upper = np.maximum(first, second), np.minimum(first, second)
+        by_row = np.lexsort((upper, lower))
+        starts = np.zeros(pattern.order + 1, dtype=np.int64)
+        np.cumsum(np.bincount(lower, minlength=pattern.order), out=starts[1:])
+        columns = np.ascontiguousarray(upper[by_row], dtype=np.int64)
+        parent = elimination_tree(starts, columns)
+        of_columns, of_rows = factor_counts(starts, columns, parent)
+        ends = np.concatenate([[0], np.cumsum(of_columns[: _head(of_columns)])]).astype(np.int64)
+        return cls(order, starts, columns, off[by_row], parent, ends, int(of_rows.max()) + 1)
+
+
+def _head(counts: IntArray) -> int:
+    """Return the first column from which on the factor is filled to a share of ``DENSE``."""
+    remaining = np.arange(len(counts), 0, -1)
+    filled = np.cumsum((counts + 1)[::-1])[::-1]
+    return int(np.argmax(filled >= DENSE * remaining * (remaining + 1) / 2))
+
+
+def _minimum_degree(pattern: Pattern) -> IntArray:
+    """Return an order of elimination by minimum degree; only the structure matters.
+
+    It belongs to an incomplete factor that drops nearly everything, so that little is computed.
+    """
+    ones = np.ones(pattern.size)
+    matrix = pattern.sparse(ones)
+    dominant = sp.csc_array(matrix + sp.diags_array(2.0 * pattern.row_sums(ones)))
+    factor = scipy.sparse.linalg.spilu(
+        dominant,
+        drop_tol=0.99,
+        fill_factor=1,
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    order = np.empty(pattern.order, dtype=np.int64)
+    order[factor.perm_c] = np.arange(pattern.order)
+    return order

@@ -1,0 +1,124 @@
+"""Matrix blocks that are never written as whole matrices: the same answers, on the pattern."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from perceptron_lab import Budget, registry, solve
+from perceptron_lab.cones import semidefinite
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.spectral import lowest
+from perceptron_lab.datasets.maxcut import LARGEST_OF_SDPLIB, generate
+from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.errors import InputError
+from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
+from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.system import ConicSystem
+
+ORACLES = [Cholesky(), Eigenvector(), PivotedCholesky()]
+RUN = [
+    "auto",
+    "perceptron",
+    "space-dilation",
+    "ellipsoid",
+    "relaxed-perceptron",
+    "rescaled-perceptron",
+    "normalized-perceptron",
+    "winnow",
+    "von-neumann",
+]
+
+
+@pytest.fixture
+def _small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(semidefinite, "LARGEST_WHOLE", 66)
+
+
+def system_of(name: str = "random-70-120") -> ConicSystem:
+    return homogenised(generate(name, 0))
+
+
+def block_of(system: ConicSystem) -> Semidefinite:
+    block = system.cone.parts[1]  # type: ignore[attr-defined]
+    assert isinstance(block, Semidefinite)
+    assert block.large
+    return block
+
+
+def scores_of(system: ConicSystem, level: float, seed: int) -> FloatArray:
+    noise = np.random.default_rng(seed).uniform(-0.5, 0.5, system.dimension - 1)
+    return system.operator.scores(np.append(1.0, level + noise))[1:]
+
+
+@pytest.mark.usefixtures("_small_limit")
+@pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: type(oracle).__name__)
+@pytest.mark.parametrize("slack", [0.0, 0.3])
+def test_oracles_cut_off_what_is_not_inside_and_nothing_else(oracle: object, slack: float) -> None:
+    system = system_of()
+    block = block_of(system).started({"semidefinite": oracle}, np.random.default_rng(0))
+    answers = set()
+    for seed, level in enumerate(np.linspace(0.5, 3.5, 13)):
+        scores = scores_of(system, float(level), seed)
+        exact = float(np.linalg.eigvalsh(block.matrix(scores))[0])
+        atom = block.separate(scores, slack)
+        assert (atom is None) == (exact + slack > 0)
+        answers.add(atom is None)
+        assert atom is None or atom.values @ scores <= -slack + 1e-12
+    assert answers == {True, False}
+
+
+@pytest.mark.usefixtures("_small_limit")
+def test_the_lowest_eigenvalue_is_that_of_the_whole_matrix() -> None:
+    system = system_of()
+    block = block_of(system)
+    for seed in range(5):
+        scores = scores_of(system, 2.0, seed)
+        exact = float(np.linalg.eigvalsh(block.matrix(scores))[0])
+        atom, value = block.deepest(scores)
+        assert value == pytest.approx(exact, abs=1e-11)
+        assert lowest(block, scores) == pytest.approx(exact, abs=1e-11)
+        assert atom.values @ scores == pytest.approx(exact, abs=1e-11)
+
+
+@pytest.mark.usefixtures("_small_limit")
+def test_what_needs_whole_matrices_refuses_and_says_what_does_not() -> None:
+    block = block_of(system_of())
+    scores = np.ones(block.size)
+    words = r"order 70 are asked for, .* up to order 66; choose auto"
+    for refused in (block.spectrum, block.eigenvalues, lambda _: block.completed()):
+        with pytest.raises(InputError, match=words):
+            refused(scores)
+    assert block.completed(required=False)[0] is block
+
+
+@pytest.mark.usefixtures("_small_limit")
+@pytest.mark.parametrize("algorithm", registry.names("algorithm"))
+def test_an_algorithm_ends_with_a_bracket_or_refuses_at_once(algorithm: str) -> None:
+    budget = Budget(updates=60, seconds=60.0)
+    if algorithm not in RUN:
+        with pytest.raises(InputError):
+            solve(system_of(), algorithm, budget=budget)
+        return
+    result = solve(system_of(), algorithm, budget=budget)
+    assert result.margin_lower is not None
+    assert result.margin_upper is None or result.margin_lower <= result.margin_upper
+    if algorithm in ("auto", "von-neumann"):
+        assert result.status is Status.FEASIBLE
+        assert result.margin_upper is not None
+    assert np.isfinite(result.trace.margin[-1])
+
+
+def test_the_largest_graph_of_sdplib_is_decided_without_whole_matrices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """maxG60's stand-in: a matrix of order 7000 has 392 MB, its eigenvalues take minutes."""
+    data = generate(LARGEST_OF_SDPLIB, 0)
+    edges = (data.matrix == 0) & (data.row != data.column)
+    assert (data.blocks, np.count_nonzero(edges)) == ((7000,), 17148)
+    monkeypatch.setattr(Semidefinite, "matrix", None)
+    result = solve(homogenised(data))
+    assert result.status is Status.FEASIBLE
+    assert result.margin_lower is not None
+    assert result.margin_upper is not None
+    assert 1e-3 < result.margin_lower < result.margin_upper < 1e-2
