@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,21 +14,22 @@ from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import Algorithm, State, view_of
 from perceptron_lab.claims import Claim
-from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
+from perceptron_lab.failures import describe, kept, no_bound, numerical
 from perceptron_lab.goals import Budget, Goal, MarginUpper, goal_of
 from perceptron_lab.judge import PROVED, Judge
 from perceptron_lab.problems import as_system
-from perceptron_lab.results import Bound, FloatArray, Result, Status, Trace
+from perceptron_lab.recording import FREE, Observe, Recorder, Watch
+from perceptron_lab.results import Bound, FloatArray, Result, Status
 from perceptron_lab.system import ConicSystem
 
-Observe = Callable[[FloatArray], dict[str, Any]]
-"""A function of a point, for the trace."""
-Watch = Callable[[Trace], None]
-"""Called with the trace whenever it has a new record."""
 Stop = Callable[[], str | None]
 """Asked between chunks of steps; a text is the reason to end."""
 
+SHARE = 8.0
+"""Records and proofs take this part of the budget of seconds, or a second, on top of the steps;
+what they take beyond counts as spent."""
 LONGEST = 2**40
 """Updates that are asked of an algorithm at a time, at most."""
 
@@ -108,7 +108,8 @@ def solve(
     if isinstance(ends, MarginUpper):
         system = replace(system, target=ends.margin_upper)
     limits, at = budget or Budget(), tuple(record_at)
-    run = _Run(Judge(system, ends), record, limits, at, observe, watch, stop)
+    recorder = Recorder(limits.seconds / SHARE, observe, watch)
+    run = _Run(Judge(system, ends), record, limits, recorder, at, stop)
     with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
         run.begin(np.random.default_rng(streams[1]), start)
         return run.result(run.status(), facts, began)
@@ -144,11 +145,9 @@ class _Run:
     judge: Judge
     algorithm: Algorithm[Any]
     budget: Budget
+    recorder: Recorder
     record_at: tuple[int, ...] = ()
-    observe: Observe | None = None
-    watch: Watch | None = None
     stop: Stop | None = None
-    trace: Trace = field(default_factory=Trace)
     seconds: float = 0.0
     proof_seconds: float = 0.0
     chunk: int = 1
@@ -159,8 +158,15 @@ class _Run:
     def begin(self, rng: np.random.Generator, start: npt.ArrayLike | None) -> None:
         """Start the algorithm, at a given point if there is one, and record the first state."""
         system = self.judge.system
+        self.failure: Exception | None = None
+        self.state = State(np.zeros(system.dimension))
         clock = time.perf_counter()
-        self.state: State = self.algorithm.start(system, rng)
+        try:
+            self.state = self.algorithm.start(system, rng)
+        except Exception as error:
+            if not numerical(error):
+                raise
+            self.failure = error
         self.seconds = time.perf_counter() - clock
         if start is not None:
             self.state.point[:] = self._checked_start(start)
@@ -180,14 +186,13 @@ class _Run:
     def status(self) -> Status:
         """Advance until something is proved, given up or spent."""
         while True:
+            if self.failure is not None:
+                self.judge.message = describe(self.failure, self.name, self.judge.certificate)
+                return Status.NUMERICAL_ERROR
             limit = self.limit()
             if limit is not None:
                 return limit
-            try:
-                claim = self.advance()
-            except NumericalError as error:
-                self.judge.message = str(error)
-                return Status.NUMERICAL_ERROR
+            claim = self.advance()
             status = None if claim is None else self.settled(claim)
             if status is None or not self.ends(status):
                 status = self.reached()
@@ -213,7 +218,7 @@ class _Run:
         budget, status = self.budget, Status.TIME_LIMIT
         if self.state.updates >= budget.updates:
             status, reason = Status.UPDATE_LIMIT, f"the budget of {budget.updates} updates is spent"
-        elif self.seconds >= budget.seconds:
+        elif self.seconds + self.beyond >= budget.seconds:
             reason = f"the budget of {budget.seconds:g} seconds is spent"
         else:
             asked = None if self.stop is None else self.stop()
@@ -224,6 +229,17 @@ class _Run:
         self.spent = True
         self.judge.message = f"{reason}{self.idleness}"
         return status
+
+    @property
+    def beyond(self) -> float:
+        """Seconds that records and proofs have taken beyond what they may."""
+        allowance = max(FREE, self.budget.seconds / SHARE)
+        return max(0.0, self.recorder.seconds + self.proof_seconds - allowance)
+
+    @property
+    def name(self) -> str:
+        """The algorithm's."""
+        return registry.name_of("algorithm", self.algorithm)
 
     @property
     def idleness(self) -> str:
@@ -242,7 +258,7 @@ class _Run:
         due = min([1 << state.updates.bit_length(), *ahead])
         most = min(self.chunk, due - state.updates, self.budget.updates - state.updates)
         clock = time.perf_counter()
-        self.state, claim = advance(self.algorithm, self.judge.system, state, most)
+        claim = self._stepped(most)
         elapsed = time.perf_counter() - clock
         self.seconds += elapsed
         moved = (self.state.updates, self.state.phase) != (updates, phase)
@@ -252,29 +268,29 @@ class _Run:
         elif elapsed > 0.05:
             self.chunk = max(1, self.chunk // 2)
         if self.state.updates == due or self.state.phase != phase:
-            self.record()
+            self.record(last=False)
         return claim
 
-    def record(self) -> None:
-        """Append the state to the trace."""
-        system, state, trace = self.judge.system, self.state, self.trace
-        trace.updates.append(state.updates)
-        trace.iterations.append(state.iterations)
-        trace.queries.append(system.counters.queries)
-        trace.products.append(system.counters.products)
-        trace.seconds.append(self.seconds)
-        trace.phase.append(state.phase)
-        trace.margin.append(system.margin(state.point))
-        trace.upper.append(math.nan if state.weights is None else system.upper(state.weights))
-        if self.observe is not None:
-            for name, value in self.observe(system.operator.compact(state.point)).items():
-                trace.measures.setdefault(name, []).append(value)
-        if self.watch is not None:
-            self.watch(trace)
+    def _stepped(self, most: int) -> Claim | None:
+        """Make steps; an exception is kept for the end of the run."""
+        before = self.state.updates
+        try:
+            self.state, claim = advance(self.algorithm, self.judge.system, self.state, most)
+        except Exception as error:
+            if not kept(error, updates=before):
+                raise
+            self.failure = error
+            return None
+        return claim
+
+    def record(self, *, last: bool = True) -> None:
+        """Append the state to the trace, unless it is not the last one and would cost too much."""
+        if last or self.recorder.affordable(self.seconds):
+            self.recorder.record(self.judge.system, self.state, self.seconds)
 
     def reached(self) -> Status | None:
         """Return the status of a goal, once it is proved at a record; each is examined once."""
-        trace = self.trace
+        trace = self.recorder.trace
         if trace.updates[-1] != self.state.updates or len(trace) == self.examined:
             return None
         self.examined = len(trace)
@@ -286,7 +302,7 @@ class _Run:
     def result(self, status: Status, facts: Facts | None, began: float) -> Result:
         """Prove the bracket of the last state and put everything together."""
         state, judge, system = self.state, self.judge, self.judge.system
-        if self.trace.updates[-1] != state.updates:
+        if self.recorder.trace.updates[-1] != state.updates:
             self.record()
         clock = time.perf_counter()
         status, proof, point = judge.close(status, state)
@@ -299,9 +315,6 @@ class _Run:
             weights = system.weights_to_origin(state.weights)
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         reached = judge.conclude(status, spent=self.spent)
-        known = facts.margin if facts is not None and facts.margin else lower
-        l1_margin = facts.l1_margin if facts is not None else None
-        positive = known if known is not None and known > 0 else None
         return Result(
             status=status,
             proved=status in PROVED,
@@ -316,15 +329,27 @@ class _Run:
             seconds=self.seconds,
             proof_seconds=self.proof_seconds,
             total_seconds=time.perf_counter() - began,
-            trace=self.trace,
+            trace=self.recorder.trace,
             certificate=judge.certificate,
-            bound=self.bound(replace(system.facts(positive), l1_margin=l1_margin)),
+            bound=self.bound(facts, lower),
             message=judge.message,
             goal=judge.goal,
             goal_reached=reached,
         )
 
-    def bound(self, facts: Facts) -> Bound:
+    def bound(self, facts: Facts | None, lower: float | None) -> Bound:
+        """Return the guarantee on what is known; none where it cannot be evaluated."""
+        known = facts.margin if facts is not None and facts.margin else lower
+        try:
+            found = self.judge.system.facts(known if known is not None and known > 0 else None)
+            l1_margin = facts.l1_margin if facts is not None else None
+            return self._bound(replace(found, l1_margin=l1_margin))
+        except Exception as error:
+            if not kept(error):
+                raise
+            return no_bound(error, self.name)
+
+    def _bound(self, facts: Facts) -> Bound:
         """Return the guarantee for a feasible system, or for weights where no margin is known."""
         certificate_bound = getattr(self.algorithm, "certificate_bound", None)
         if facts.margin is not None or certificate_bound is None:

@@ -23,7 +23,8 @@ class Budget:
     updates
         Updates (iterations, for methods that are not mistake-driven) at most; 0 or more.
     seconds
-        Seconds of the algorithm at most, verification and loading excluded; 0 or more.
+        Seconds of the algorithm at most, loading excluded; 0 or more. Records and proofs under way
+        come on top, up to an eighth of it or a second; what they take beyond counts as spent.
     """
 
     updates: Annotated[int, Field(ge=0)] = 1_000_000

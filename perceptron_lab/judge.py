@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.certificates.feasibility import PointProof
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
+from perceptron_lab.failures import kept, log, sentence
 from perceptron_lab.goal_proofs import Proved
 from perceptron_lab.goals import Goal, MarginRatio, MarginUpper
 from perceptron_lab.operators.base import EXACT
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
+
+Proof = TypeVar("Proof")
 
 SHIFTS = tuple(10.0**k for k in range(-15, -5))
 """Interior shifts that may mend a boundary answer, relative to the point's length."""
@@ -103,10 +108,20 @@ class Judge:
 
     def _prove(self, point: FloatArray) -> PointProof:
         """Prove a point, and keep it if it is the best so far."""
-        proof = self.system.prove_point(point)
+        proof = self._proof_of(point)
         if self._best is None or _merit(proof) > _merit(self._best[0]):
             self._best = proof, point.copy()
         return proof
+
+    def _proof_of(self, point: FloatArray) -> PointProof:
+        """Prove a point; an exception of the proof proves nothing, and loses nothing."""
+        try:
+            return self.system.prove_point(point)
+        except Exception as error:
+            if not kept(error):
+                raise
+            log(error, "the proof of a point failed")
+            return PointProof(False, -math.inf, 0, f"no proof: {sentence(error)}")
 
     def _settle_point(self, claim: FeasiblePoint | MarginAbove) -> Status | None:
         proof = self._prove(claim.point)
@@ -144,10 +159,22 @@ class Judge:
 
     def _bound(self, weights: FloatArray) -> float | None:
         """Prove an upper bound of the margin, and keep it if it is the least so far."""
-        upper = self.system.prove_weights(weights)
+        upper = self._attempted(self.system.prove_weights, weights)
         if upper is not None and (self.upper is None or upper < self.upper):
             self.upper, self.weights = upper, self.system.weights_to_origin(weights).copy()
         return upper
+
+    def _attempted(
+        self, proof: Callable[[FloatArray], Proof | None], weights: FloatArray
+    ) -> Proof | None:
+        """Try a proof on weights; an exception proves nothing, and loses nothing."""
+        try:
+            return proof(weights)
+        except Exception as error:
+            if not kept(error):
+                raise
+            log(error, "the proof of weights failed")
+            return None
 
     def _settle_weights(self, claim: MarginBelow) -> Status | None:
         upper = self._bound(claim.weights)
@@ -181,7 +208,7 @@ class Judge:
 
     def _infeasible(self, weights: FloatArray) -> bool:
         """Try to prove that exact weights with A w = 0 exist near these."""
-        proof = self.system.prove_infeasible(weights)
+        proof = self._attempted(self.system.prove_infeasible, weights)
         if proof is None:
             return False
         self.upper, self.weights = 0.0, proof.weights

@@ -109,7 +109,11 @@ class Trace:
 
     Each attribute is a list with one entry per record. ``margin`` is the computed (not proved)
     margin of the point: the lowest score, or eigenvalue of the scores, over norm(point). ``upper``
-    is norm(A w) / <e, w> of the weights w, computed, or NaN without weights.
+    is norm(A w) / <e, w> of the weights w, computed, or NaN without weights. Both are NaN where the
+    numbers of the run do not allow to compute them.
+
+    Records are left out, but for the first and the last one, where they would take more than a
+    second in all, more than the steps, or more than an eighth of the budget's seconds.
     ``measures`` holds what the problem measures of the point: numbers or arrays, by name.
     """
 

@@ -430,3 +430,65 @@ def test_a_reason_to_stop_ends_a_run_as_a_limit_does():
     feasible = solve(ROWS, Scripted([None]), stop=lambda: "now", start=GOOD.point)
     assert feasible.status is Status.FEASIBLE
     assert feasible.updates == 0
+
+
+@dataclass
+class Counted(Scripted):
+    """A script that makes the updates asked for one by one."""
+
+    def step(self, system, state, most):
+        state.updates += 1
+        return state, None
+
+
+def test_records_are_left_out_where_they_cost_more_than_the_steps(monkeypatch):
+    """Each record takes a minute of the clock, each step nothing: the first and last remain."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+
+    def observe(point):
+        clock[0] += 60.0
+        return {}
+
+    dear = solve(ROWS, Counted(), observe=observe, budget=Budget(updates=100, seconds=1e6))
+    assert dear.trace.updates == [0, 100]
+    cheap = solve(ROWS, Counted(), budget=Budget(updates=100, seconds=1e6))
+    assert cheap.trace.updates == [0, 1, 2, 4, 8, 16, 32, 64, 100]
+
+
+def test_records_return_when_the_steps_have_taken_as_long(monkeypatch):
+    """Steps of 1 s, records of 3 s: each is made once the steps have paid for it."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+
+    class Slow(Counted):
+        def step(self, system, state, most):
+            clock[0] += 1.0
+            return super().step(system, state, most)
+
+    def observe(point):
+        clock[0] += 3.0
+        return {}
+
+    budget = Budget(updates=100, seconds=1e6)
+    assert solve(ROWS, Slow(), observe=observe, budget=budget).trace.updates == [
+        0, 8, 16, 32, 64, 100,
+    ]  # fmt: skip
+
+
+def test_proofs_that_take_too_long_count_as_spent(monkeypatch):
+    """80 s of steps take 10 s of proofs for nothing, and no more: a rejected claim takes 4."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+    proved = ConicSystem.prove_point
+
+    def prove_point(system, point):
+        clock[0] += 4.0
+        return proved(system, point)
+
+    monkeypatch.setattr(ConicSystem, "prove_point", prove_point)
+    claims = [wrong(-1.0 - k) for k in range(100)]
+    result = solve(ROWS, Scripted(claims), budget=Budget(seconds=80.0))
+    assert result.status is Status.TIME_LIMIT
+    assert result.seconds == 0.0
+    assert 90.0 <= result.total_seconds <= 100.0

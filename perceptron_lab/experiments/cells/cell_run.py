@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from perceptron_lab.driver import Stop, Watch, solve
+from perceptron_lab.driver import Stop, solve
 from perceptron_lab.ellipsoids.learning import learn
+from perceptron_lab.errors import InputError
 from perceptron_lab.experiments.plan import Cell
+from perceptron_lab.recording import Watch
 from perceptron_lab.results import Result, Status, Trace
 
 if TYPE_CHECKING:
@@ -77,6 +79,8 @@ def run_cell(
 ) -> Outcome:
     """Run one cell with one thread of BLAS; exceptions become outcomes.
 
+    SKIPPED: the algorithm does not run on such a system, or the settings do not go together.
+
     Parameters
     ----------
     cell
@@ -104,6 +108,8 @@ def run_cell(
                 stop=stop,
             )
             measures = problem.measure(result.point) if problem.measure else {}
+    except InputError as error:
+        return Outcome(Status.SKIPPED, str(error))
     except Exception as error:
         return failure(error)
     scalars = {name: float(value) for name, value in measures.items() if np.ndim(value) == 0}

@@ -87,6 +87,26 @@ def test_exceptions_are_outcomes(configure: Configure) -> None:
     assert failure(KeyboardInterrupt()).message == "KeyboardInterrupt"
 
 
+def test_an_exception_under_way_is_a_result(configure: Configure) -> None:
+    (job,) = jobs_of(configure, algorithms=[faulty("error", after=1)])
+    outcome = run_cell(job.cell, job.cell.load(job.base))
+    assert outcome.status is Status.NUMERICAL_ERROR
+    assert outcome.result is not None
+    assert outcome.result.margin_lower is not None
+    assert outcome.message.startswith("faulty failed in toys.py:")
+
+
+def test_an_algorithm_that_refuses_a_system_is_skipped(configure: Configure) -> None:
+    [job, *_] = jobs_of(
+        configure,
+        problems=[{"dataset": "maxcut", "instances": ["torus-3x4"]}],
+        algorithms=[{"name": "cyclic-perceptron"}],
+    )
+    outcome = run_cell(job.cell, job.cell.load(job.base))
+    assert (outcome.status, outcome.result) == (Status.SKIPPED, None)
+    assert "rows and kernels only; choose another algorithm" in outcome.message
+
+
 @pytest.mark.parametrize(
     ("status", "said", "peak", "kills", "expected", "words"),
     [

@@ -153,7 +153,7 @@ def test_the_peak_of_memory_is_known(faults: dict[str, Outcome]) -> None:
 
 @on_linux
 def test_what_was_known_of_the_trace_is_kept(configure: Configure, server: ForkServer) -> None:
-    hows = ["spin", "die", "error", "kill-itself"]
+    hows = ["spin", "die", "memory", "kill-itself"]
     problems = [{"dataset": "toy", "instances": ["eye-9"]}]
     entries = [short(how, after=4, dimension=9) for how in hows]
     sound = {"name": "faulty", "parameters": {"how": "not"}}

@@ -1,0 +1,84 @@
+"""The records of a run, and what they cost."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import State
+from perceptron_lab.results import FloatArray, Trace
+from perceptron_lab.system import ConicSystem
+
+Observe = Callable[[FloatArray], dict[str, Any]]
+"""A function of a point, for the trace."""
+Watch = Callable[[Trace], None]
+"""Called with the trace whenever it has a new record."""
+
+FREE = 1.0
+"""Seconds that records may take whatever the steps take."""
+
+
+@dataclass
+class Recorder:
+    """Appends states to a trace, and leaves records out where they would cost too much.
+
+    Parameters
+    ----------
+    allowance
+        Seconds that records may take in all, apart from the first and the last one. Beyond
+        ``FREE`` seconds they also take no longer than the steps.
+    observe, watch
+        As in :func:`perceptron_lab.driver.solve`.
+    trace
+        The records.
+    seconds
+        What they have taken.
+    """
+
+    allowance: float
+    observe: Observe | None = None
+    watch: Watch | None = None
+    trace: Trace = field(default_factory=Trace)
+    seconds: float = 0.0
+    _last: float = 0.0
+
+    def affordable(self, steps: float) -> bool:
+        """Return whether one more record is within bounds, after so many seconds of steps."""
+        ahead = self.seconds + self._last
+        return ahead <= FREE or ahead <= min(steps, self.allowance)
+
+    def record(self, system: ConicSystem, state: State, seconds: float) -> None:
+        """Append a state, reached after so many seconds of steps."""
+        clock, trace = time.perf_counter(), self.trace
+        trace.updates.append(state.updates)
+        trace.iterations.append(state.iterations)
+        trace.queries.append(system.counters.queries)
+        trace.products.append(system.counters.products)
+        trace.seconds.append(seconds)
+        trace.phase.append(state.phase)
+        trace.margin.append(_or_nan(lambda: system.margin(state.point)))
+        trace.upper.append(_or_nan(lambda: _upper(system, state)))
+        if self.observe is not None:
+            for name, value in self.observe(system.operator.compact(state.point)).items():
+                trace.measures.setdefault(name, []).append(value)
+        if self.watch is not None:
+            self.watch(trace)
+        self._last = time.perf_counter() - clock
+        self.seconds += self._last
+
+
+def _upper(system: ConicSystem, state: State) -> float:
+    return math.nan if state.weights is None else system.upper(state.weights)
+
+
+def _or_nan(figure: Callable[[], float]) -> float:
+    """Return a figure, or NaN where an algorithm's numbers do not allow to compute it."""
+    try:
+        return figure()
+    except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+        return math.nan
