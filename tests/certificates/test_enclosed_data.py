@@ -29,6 +29,7 @@ from perceptron_lab.datasets.pencil import homogenised, recession
 from perceptron_lab.datasets.problem_files import read_system
 from perceptron_lab.datasets.row_files import NumpyRows
 from perceptron_lab.datasets.sdpa import parse_sdpa
+from perceptron_lab.ellipsoids.learners.ellipsoid_separation import MaximalSeparation
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.matrix import Matrix
@@ -284,6 +285,12 @@ def test_parquet_holds_decimals_and_large_integers(tmp_path: Path) -> None:
     pd.DataFrame({"a": [Decimal("0.5"), Decimal("2.5")], "b": [2**60, 1]}).to_parquet(path)
     assert as_system(path).provenance == "exact"
     assert solve(path).status is Status.FEASIBLE
+
+
+def test_where_no_enclosure_is_carried_such_numbers_are_refused() -> None:
+    """Two examples that are one as doubles: "identical rows" would be no proof."""
+    with pytest.raises(InputError, match="convert them to float64 if the rounded ones are meant"):
+        MaximalSeparation().fit(np.array([[2**53], [1]]), np.array([[ABOVE], [2]]))
 
 
 # --- all numbers that round to what is stored ----------------------------------------------------

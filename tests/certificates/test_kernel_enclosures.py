@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import decimal
 from collections import Counter
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +16,8 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernel_matrix import kernel_matrix
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray, Status
-from tests.conformance.rational_judge import has_solution, product, rationals
+from tests.certificates.kernel_values import true_value
+from tests.conformance.rational_judge import has_solution, rationals
 from tests.oracles.exact import Kind, exact, kind
 
 RNG = np.random.default_rng
@@ -29,24 +28,6 @@ KERNELS: dict[str, Kernel] = {
     "rbf": Rbf(),
     "narrow rbf": Rbf(gamma=50.0),
 }
-
-
-def true_value(kernel: Kernel, left: list[Fraction], right: list[Fraction]) -> Fraction:
-    """The kernel of fractions; exp to 60 digits."""
-    gamma = Fraction(1, len(left))
-    if isinstance(kernel, Linear):
-        return product(left, right)
-    assert isinstance(kernel, Polynomial | Rbf)
-    if kernel.gamma is not None:
-        gamma = Fraction(kernel.gamma)
-    if isinstance(kernel, Polynomial):
-        return (gamma * product(left, right) + Fraction(kernel.coef0)) ** kernel.degree
-    squares = [(a - b) ** 2 for a, b in zip(left, right, strict=True)]
-    power = -gamma * sum(squares, Fraction())
-    if power < -1000:  # below 1e-434: not to be told from 0
-        return Fraction()
-    with decimal.localcontext(prec=60):
-        return Fraction((Decimal(power.numerator) / Decimal(power.denominator)).exp())
 
 
 def drawn(rng: np.random.Generator) -> FloatArray:
