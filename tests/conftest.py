@@ -57,10 +57,17 @@ Supervise = Callable[..., Any]
 
 @pytest.fixture(scope="session")
 def shared_server() -> Iterator[Any]:
-    """A fork server for all tests, since its start takes longer than most of them."""
+    """A fork server for all tests, since its start takes longer than most of them.
+
+    It has imported what any cell may need, which each cell would have to do for itself.
+    """
+    from perceptron_lab import registry
     from perceptron_lab.experiments.cells.server_handle import ForkServer
 
-    server = ForkServer()
+    kinds = ("algorithm", "learner", "oracle", "dataset")
+    targets = [registry.target(kind, name) for kind in kinds for name in registry.names(kind)]
+    modules = {target.partition(":")[0] for target in targets if isinstance(target, str)}
+    server = ForkServer(sorted(modules))
     yield server
     server.close()
 
