@@ -18,6 +18,8 @@ from perceptron_lab.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.results import Status
 from tests.repetitions import repeated
 
+pytestmark = pytest.mark.slow
+
 THESIS = pd.read_csv(
     resources.files("perceptron_lab.reporting") / "reference" / "table_6_1.csv"
 ).set_index("problem")
@@ -109,7 +111,6 @@ def test_mirror_prox_stops_on_the_average_after_as_many_iterations(sdplib_folder
     assert result.updates <= result.bound.value
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "iterations"), repeated(MIRROR_PROX, kept=2))
 def test_longer_steps_need_half_the_iterations_at_most(sdplib_folder, name, iterations):
     result = solve(sdplib_folder / f"{name}.dat-s", AdaptiveMirrorProx())

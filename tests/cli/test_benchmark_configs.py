@@ -13,6 +13,8 @@ from perceptron_lab.experiments.gallery import find_config, gallery
 from perceptron_lab.experiments.loader import read_config
 from perceptron_lab.reporting import Evidence, write_report
 
+pytestmark = pytest.mark.slow
+
 SMALL = {
     "benchmarks/peers": (
         "problems=["

@@ -11,6 +11,8 @@ import pytest
 from perceptron_lab.cli.main import main
 from tests.repetitions import repeated
 
+pytestmark = pytest.mark.slow
+
 SMALL = [
     "problems.0.repetitions=2",
     "problems.0.test=100",

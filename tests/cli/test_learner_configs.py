@@ -13,6 +13,8 @@ from perceptron_lab.datasets.reuters_corpus import categories
 from perceptron_lab.experiments.gallery import find_config
 from perceptron_lab.experiments.loader import instances_of, read_config, variants_of
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"]
 WINE = "{{dataset: tabular, source: wine, instances: [{}], scaling: standard, test_fraction: 0.5}}"
 SMALL = {

@@ -21,6 +21,8 @@ from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.storage.rows import CLOCKS, parsed
 from perceptron_lab.reporting.results import Results
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """\
 experiment: small
 title: A <small> experiment

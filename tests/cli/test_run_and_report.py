@@ -21,6 +21,8 @@ from perceptron_lab.experiments.gallery import gallery
 from perceptron_lab.goals import STRICT
 from perceptron_lab.system import ConicSystem
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """\
 experiment: small
 title: A small experiment

@@ -13,6 +13,8 @@ from perceptron_lab.experiments.gallery import gallery
 from perceptron_lab.experiments.loader import read_config
 from tests.repetitions import repeated
 
+pytestmark = pytest.mark.slow
+
 SIZES = {
     "margin_sets": [
         *(f"problems.{i}.rows={50 + 10 * i}" for i in range(4)),

@@ -10,6 +10,8 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.storage.certificate_files import FOLDER
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """\
 experiment: small
 problems:

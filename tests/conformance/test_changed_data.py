@@ -20,6 +20,8 @@ from tests.families import cones, infeasible, planted, planted_conic
 from tests.repetitions import repeated
 from tests.theorems.courses import first_claim, ready, walk
 
+pytestmark = pytest.mark.slow
+
 ADDITIVE = [
     "perceptron",
     "normalized-perceptron",

@@ -17,6 +17,8 @@ from tests.conformance.systems import ALGORITHMS, DENSE_ONLY, ROWS_ONLY
 from tests.families import planted
 from tests.repetitions import repeated
 
+pytestmark = pytest.mark.slow
+
 BUDGET = Budget(updates=2000, seconds=20.0)
 DECIDED = {Status.FEASIBLE, Status.MARGIN_BOUNDED}
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0])

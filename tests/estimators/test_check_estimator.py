@@ -13,6 +13,8 @@ import pytest
 import perceptron_lab
 from tests.repetitions import repeated
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import json, sys, warnings
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator

@@ -45,6 +45,7 @@ def test_the_identity_is_that_of_the_machine_and_software() -> None:
     assert identity(described | {"cpu": "another"}) != described["id"]
 
 
+@pytest.mark.slow
 def test_what_else_is_loaded_makes_no_other_environment() -> None:
     asked = "from perceptron_lab.experiments.environment import environment; "
     asked += "print(environment()['id'])"

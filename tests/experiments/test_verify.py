@@ -245,6 +245,7 @@ def test_what_cannot_be_a_certificate_is_damaged(name: str, tmp_path: Path) -> N
     assert found.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", registry.names("algorithm"))
 def test_what_any_algorithm_claims_on_any_system_is_proved_again(
     algorithm: str, tmp_path: Path

@@ -34,6 +34,8 @@ from tests.experiments.certified import (
     forbid_algorithms,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run_folder(tmp_path: Path) -> Path:

@@ -26,6 +26,8 @@ from perceptron_lab.results import FloatArray
 from tests.oracles.exact import EPSILON, ExactMatrix, Kind, exact, form, kind, plus_diagonal
 from tests.oracles.matrices import all_matrices, integer_matrices, permuted
 
+pytestmark = pytest.mark.slow
+
 STRICT = PivotedCholesky()
 THESIS = PivotedCholesky(mode="thesis")
 EXCHANGE = np.array([[0.0, 1.0], [1.0, 0.0]])

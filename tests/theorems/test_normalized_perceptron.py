@@ -26,6 +26,8 @@ from tests.families import (
 from tests.repetitions import repeated
 from tests.theorems.courses import SEEDS, check_bound, first_claim, ready, walk
 
+pytestmark = pytest.mark.slow
+
 ALGORITHM = NormalizedPerceptron()
 
 

@@ -17,6 +17,8 @@ from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin, planted, planted_pencil
 from tests.repetitions import repeated
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(20)
 
 
@@ -328,7 +330,6 @@ def test_phases_follow_the_algorithm(seed):
     assert (rows @ claim.point > 0).all()  # mapped back to the data as given
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("margin", repeated([1e-7, 1e-5, 1e-9], kept=1))
 def test_rescaling_solves_what_the_perceptron_cannot(margin):
     rows, _ = planted(50, 400, margin, np.random.default_rng(50))

@@ -31,7 +31,10 @@ from tests.experiments.processes import (
 )
 from tests.repetitions import repeated
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc"),
+]
 
 SPINNING = """
     import signal

@@ -45,6 +45,8 @@ from tests.experiments.processes import (
 )
 from tests.repetitions import repeated
 
+pytestmark = pytest.mark.slow
+
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
 

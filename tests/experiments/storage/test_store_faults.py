@@ -33,6 +33,8 @@ from tests.experiments.made_stores import (
 )
 from tests.repetitions import repeated
 
+pytestmark = pytest.mark.slow
+
 BEGUN = (0, 1)
 
 
