@@ -81,7 +81,7 @@ def _supervise_with_one_server(shared_server: Any) -> Callable[[Supervise], Supe
         def supervise_there(jobs: Any, **given: Any) -> Any:
             # The server does not see what a test changes in the environment.
             same = _settings() == before
-            return supervise(jobs, **given, **({"server": shared_server} if same else {}))
+            return supervise(jobs, **({"server": shared_server} if same else {}) | given)
 
         return supervise_there
 
@@ -94,6 +94,7 @@ def _settings() -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def _one_fork_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perceptron_lab.experiments.cells.ahead.started_ahead", lambda _: None)
     execution = sys.modules.get("perceptron_lab.experiments.execution")
     if execution is not None:
         shared = request.getfixturevalue("_supervise_with_one_server")

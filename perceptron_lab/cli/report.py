@@ -10,7 +10,7 @@ from perceptron_lab.cli.options import complete_config, output_option, quiet_opt
 from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.reporting import Evidence, cautions, table_frame, write_report
+from perceptron_lab.reporting import make_report, table_frame
 from perceptron_lab.reporting.rebuild import found_results
 
 
@@ -25,17 +25,16 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
     as it says now. Without either, every experiment in the folder of results is reported.
     """
     for folder, config in found_results(targets, output):
-        written = write_report(folder, config.report.model_dump(), config.title)
-        evidence = Evidence.of_folder(folder)
-        for caution in (*cautions(folder, evidence), *_edited(folder)):
+        made = make_report(folder, config.report.model_dump(), config.title)
+        for caution in (*made.cautions, *_edited(folder)):
             click.echo(f"warning: {caution}", err=True)
         if quiet:
             continue
         for name in config.report.tables:
-            show_frame(config.title or name, table_frame(name, evidence))
-        for path in written:
+            show_frame(config.title or name, table_frame(name, made.evidence))
+        for path in made.files:
             click.echo(str(path))
-        if not written:
+        if not made.files:
             click.echo(f"{folder}: the configuration asks for no tables or figures")
     return 0
 

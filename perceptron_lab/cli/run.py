@@ -1,8 +1,12 @@
-"""``plab run``: experiments from configurations to tables."""
+"""``plab run``: experiments from configurations to tables.
+
+Little is imported here, so that the server of the cells can be started first and load its modules
+while this process loads its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import get_args
 
@@ -15,15 +19,8 @@ from perceptron_lab.cli.options import (
     quiet_option,
     verbose_option,
 )
-from perceptron_lab.cli.progress import ProgressLines
-from perceptron_lab.cli.rendering import show_frame, show_table
-from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.execution import Execution, Executor
-from perceptron_lab.experiments.plan import plan
-from perceptron_lab.experiments.runner import Rows, load_config, run_cells
-from perceptron_lab.experiments.wording import counted
-from perceptron_lab.reporting import Evidence, cautions, table_frame, write_report
+from perceptron_lab.experiments.cells import ahead
+from perceptron_lab.experiments.executors import Executor
 
 
 @click.command("run")
@@ -88,77 +85,18 @@ def run(
     cells whose row serves are not run again, those that crashed, raised or were killed from outside
     are. `plab status CONFIG` says beforehand which are run, and why.
     """
-    execution = Execution(jobs, fresh, refresh, retries, fail_fast, executor, scheduler)
-    loaded = [load_config(config, overrides)[0] for config in configs]
-    _refuse_same_names(configs, loaded)
-    if dry_run:
-        for one in loaded:
-            _show_cells(one)
-        return 0
-    failed = False
-    for config, one in zip(configs, loaded, strict=True):
-        with ProgressLines(one.experiment, quiet=quiet, verbose=verbose) as progress:
-            try:
-                results = run_cells(
-                    config,
-                    overrides=overrides,
-                    output=output,
-                    execution=execution,
-                    progress=progress,
-                )
-            except KeyboardInterrupt:
-                _show_saved(progress.done, output / one.experiment)
-                raise
-        _conclude(one, results, quiet)
-        failed |= bool(results.failed)
-    return 1 if failed else 0
+    with ExitStack() as stack:
+        server = None
+        if executor == "processes" and not dry_run:
+            server = ahead.started_ahead(configs)
+        if server is not None:
+            stack.callback(server.close)
+        from perceptron_lab.cli.running import run_all, show_all
+        from perceptron_lab.experiments.execution import Execution
 
-
-def _refuse_same_names(configs: Sequence[str], loaded: Sequence[ExperimentConfig]) -> None:
-    """Refuse configurations that would overwrite one another's results."""
-    names = [one.experiment for one in loaded]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise ConfigError(
-                f"{configs[names.index(name)]} and {configs[index]} are both called {name!r}; "
-                "rename one, or run them into different folders with --output"
-            )
-
-
-def _show_cells(config: ExperimentConfig) -> None:
-    cells = plan(config)
-    rows = [
-        (
-            cell.instance.title,
-            cell.variant.label,
-            str(cell.variant.algorithm),
-            " + ".join(map(str, cell.variant.oracles)) or "default",
-            str(cell.seed),
+        if dry_run:
+            return show_all(configs, overrides)
+        execution = Execution(
+            jobs, fresh, refresh, retries, fail_fast, executor, scheduler, server=server
         )
-        for cell in cells
-    ]
-    columns = ("problem", "label", "algorithm", "oracle", "seed")
-    show_table(f"{config.experiment}: {counted(len(cells), 'cell')}", columns, rows)
-
-
-def _show_saved(done: int, folder: Path) -> None:
-    cells = counted(done, "finished cell is", "finished cells are")
-    where = f"{cells} in {folder}" if done else "no cell ended"
-    click.echo(f"interrupted; {where}; the same command goes on from there", err=True)
-
-
-def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> None:
-    """Write the report; print its tables and the paths of everything written."""
-    for row in results.failed:
-        text = f"{row['problem']}  {row['label']}  {row['status']}: {row['message']}"
-        click.echo(f"failed: {text}", err=True)
-    written = write_report(results.folder, config.report.model_dump(), config.title)
-    evidence = Evidence.of_folder(results.folder)
-    for caution in cautions(results.folder, evidence):
-        click.echo(f"warning: {caution}", err=True)
-    if quiet:
-        return
-    for name in config.report.tables:
-        show_frame(config.title or name, table_frame(name, evidence))
-    for path in (results.folder / "runs.csv", results.folder / "environment.json", *written):
-        click.echo(str(path))
+        return run_all(configs, overrides, output, execution, quiet=quiet, verbose=verbose)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic.dataclasses import dataclass
-from threadpoolctl import threadpool_limits
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
@@ -22,6 +21,7 @@ from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.generated import (
     check_name,
     chosen,
+    one_thread,
     plain,
     proved_margin,
     seed_sequence,
@@ -194,8 +194,7 @@ class ConicSets:
         rng = np.random.default_rng(seed_sequence(self.names()[0], seed))
         parts = self._parts()
         cone = parts[0] if len(parts) == 1 else Product(parts)
-        # Sums depend on the number of threads; the data must not.
-        with threadpool_limits(limits=1):
+        with one_thread():
             if self.margin is None:
                 return infeasible(rng, cone, self.dimension or 0)
             return planted(rng, cone, self.dimension or 0, self.margin)

@@ -24,11 +24,16 @@ import numpy as np
 import scipy.linalg
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
-from threadpoolctl import threadpool_limits
 
 from perceptron_lab.datasets.affine_maps import AffineMap, orthogonal
 from perceptron_lab.datasets.confinement import check_generated
-from perceptron_lab.datasets.generated import check_name, plain, seed_sequence, sha256_of_arrays
+from perceptron_lab.datasets.generated import (
+    check_name,
+    one_thread,
+    plain,
+    seed_sequence,
+    sha256_of_arrays,
+)
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.goals import STRICT
@@ -158,8 +163,7 @@ class EllipsoidSets:
         """
         check_generated(16 * self.dimension * (self.training + self.test), self.names()[0])
         rng = np.random.default_rng(seed_sequence(self._sizes(), seed))
-        # Products depend on the number of threads; the data must not.
-        with threadpool_limits(limits=1):
+        with one_thread():
             ellipsoid = AffineMap.random(rng, self.dimension, SPREAD)
             training = self._drawn(rng, self.training - self.dimension - 1)
             tight = [simplex(rng, self.dimension), self.ratio * simplex(rng, self.dimension)]

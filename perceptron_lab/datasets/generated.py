@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg  # noqa: F401 - so that its own library is found beside numpy's
 from pydantic import ValidationInfo
+from threadpoolctl import ThreadpoolController
 
 from perceptron_lab.errors import ConfigError, InputError, did_you_mean
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the numerical libraries that have threads; to find them takes milliseconds."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let products within use one thread: sums depend on their number, and the data must not."""
+    with _libraries().limit(limits=1):
+        yield
 
 
 def seed_sequence(name: str, seed: int) -> np.random.SeedSequence:

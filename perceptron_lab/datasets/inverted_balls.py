@@ -10,11 +10,15 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 from scipy.special import gammaincinv
-from threadpoolctl import threadpool_limits
 
 from perceptron_lab.datasets.affine_maps import AffineMap
 from perceptron_lab.datasets.confinement import check_generated
-from perceptron_lab.datasets.generated import check_name, seed_sequence, sha256_of_arrays
+from perceptron_lab.datasets.generated import (
+    check_name,
+    one_thread,
+    seed_sequence,
+    sha256_of_arrays,
+)
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.goals import STRICT
@@ -111,8 +115,7 @@ class InvertedBalls:
         # Labels are shared by all tasks, which may be many.
         labels, test_labels = _labels(self.training), _labels(self.test)
         tasks = []
-        # Products depend on the number of threads; the data must not.
-        with threadpool_limits(limits=1):
+        with one_thread():
             for number in range(self.repetitions):
                 mapped = AffineMap.random(rng, self.dimension, SPREAD)
                 parts = [

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
-from threadpoolctl import threadpool_limits
 
 from perceptron_lab.datasets import margin_families
 from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.generated import (
     check_name,
     chosen,
+    one_thread,
     plain,
     proved_margin,
     seed_sequence,
@@ -180,8 +180,7 @@ class MarginSets:
         values = self._values()
         check_generated(8 * values.get("rows", 4) * values.get("dimension", 2), self.names()[0])
         rng = np.random.default_rng(seed_sequence(self.names()[0], seed))
-        # Sums depend on the number of threads; the data must not.
-        with threadpool_limits(limits=1):
+        with one_thread():
             return _GENERATORS[self.family](rng, **values)
 
     def _values(self) -> dict[str, Any]:

@@ -23,11 +23,10 @@ from typing import Annotated, Any, BinaryIO, Literal
 import numpy as np
 from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
-from threadpoolctl import threadpool_limits
 
 from perceptron_lab.datasets.confinement import check_generated, written
 from perceptron_lab.datasets.download import cache_folder, sha256_of
-from perceptron_lab.datasets.generated import check_name, plain, seed_sequence
+from perceptron_lab.datasets.generated import check_name, one_thread, plain, seed_sequence
 from perceptron_lab.datasets.margin_families import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.datasets.row_files import NumpyRows
@@ -136,8 +135,7 @@ class RowsOnDisk:
         centre = random_unit(np.random.default_rng(source), self.dimension)
         step = max(1, ENTRIES // self.dimension)
         starts = range(0, self.rows, step)
-        # Sums depend on the number of threads; the data must not.
-        with threadpool_limits(limits=1):
+        with one_thread():
             for start, child in zip(starts, _children(source, len(starts)), strict=True):
                 rng, count = np.random.default_rng(child), min(step, self.rows - start)
                 yield half_sphere(rng, centre, count, self.difficulty), centre

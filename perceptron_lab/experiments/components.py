@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -32,9 +33,9 @@ class Component:
     name: str
     record: Any
 
-    @property
+    @cached_property
     def parameters(self) -> dict[str, Any]:
-        """Every parameter, defaults among them, as JSON values."""
+        """Every parameter, defaults among them, as JSON values; not to be changed."""
         kind = type(self.record)
         dumped: dict[str, Any] = TypeAdapter(kind).dump_python(self.record, mode="json")
         return dumped

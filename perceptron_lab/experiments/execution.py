@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.cells.cell_run import Outcome
-from perceptron_lab.experiments.cells.supervisor import Job, memory_of, supervise
+from perceptron_lab.experiments.cells.server_handle import ForkServer
+from perceptron_lab.experiments.cells.supervisor import Job, memory_of, modules_of, supervise
 from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.executors import Executor
 from perceptron_lab.experiments.progress import Progress
-
-Executor = Literal["processes", "dask"]
-"""Where cells run: on this machine, or on the workers of a dask cluster."""
 
 Execute = Callable[[Sequence[Job]], Generator[tuple[int, Outcome]]]
 """A function that runs jobs and yields (index, outcome) as they end."""
@@ -40,6 +39,9 @@ class Execution:
         Where cells run.
     scheduler
         The address of dask's scheduler; None starts a cluster of ``jobs`` workers on this machine.
+    server
+        A fork server that was started ahead, used if it has loaded what the cells need; its owner
+        closes it.
 
     Raises
     ------
@@ -54,6 +56,7 @@ class Execution:
     fail_fast: bool = False
     executor: Executor = "processes"
     scheduler: str | None = None
+    server: ForkServer | None = None
 
     def __post_init__(self) -> None:
         if self.jobs < 1:
@@ -79,4 +82,9 @@ class Execution:
             from perceptron_lab.experiments.cells.dask_executor import distribute
 
             return partial(distribute, scheduler=self.scheduler, workers=self.jobs, **chosen)
-        return partial(supervise, workers=self.jobs, **chosen)
+        return partial(self._supervised, workers=self.jobs, **chosen)
+
+    def _supervised(self, jobs: Sequence[Job], **chosen: Any) -> Generator[tuple[int, Outcome]]:
+        if self.server is not None and self.server.has_loaded(modules_of(jobs)):
+            chosen["server"] = self.server
+        return supervise(jobs, **chosen)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ class Cell:
     record_at: tuple[int, ...] = ()
     trace_measures: bool = False
 
-    @property
+    @cached_property
     def problem_key(self) -> str:
         """The same for cells that share a problem."""
         return canonical(self.instance.identity | {"title": self.instance.title, "seed": self.seed})

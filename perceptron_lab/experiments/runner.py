@@ -116,9 +116,21 @@ def run_cells(
     StoreError
         If something could not be written; the rows stored before are intact.
     """
+    loaded, base = load_config(config, tuple(overrides))
+    return run_loaded(loaded, base, output=output, execution=execution, progress=progress)
+
+
+def run_loaded(
+    loaded: ExperimentConfig,
+    base: Path,
+    *,
+    output: str | Path | None = None,
+    execution: Execution | None = None,
+    progress: Progress | None = None,
+) -> Rows:
+    """Run a configuration as :func:`load_config` returns it; all else as :func:`run_cells`."""
     how = execution or Execution()
     watcher = progress or Progress()
-    loaded, base = load_config(config, tuple(overrides))
     cells = plan(loaded)
     problems = load_problems(cells, base)
     _check_tasks(cells, problems)
@@ -132,8 +144,7 @@ def run_cells(
             store.begin(loaded, base, described, planned)
             limits = how.limits(loaded.process)
             run = _Run(cells, problems, planned, store, interrupts, watcher, limits)
-            run.execute(how, base, described["id"])
-            return Rows(folder, store.rows())
+            return Rows(folder, run.execute(how, base, described["id"]))
 
 
 @dataclass(frozen=True)
@@ -148,8 +159,14 @@ class _Run:
     progress: Progress
     limits: ProcessLimits
 
-    def execute(self, how: Execution, base: Path, environment_id: str) -> None:
-        """Run the cells that are due, and store their rows; export the table at every end."""
+    def execute(self, how: Execution, base: Path, environment_id: str) -> list[Row]:
+        """Run the cells that are due, and store their rows; export the table at every end.
+
+        Returns
+        -------
+        list
+            The rows of all cells that have ended, in this run or before.
+        """
         verdicts = [self._verdict(position) for position in range(len(self.cells))]
         decisions = [verdict.decision for verdict in verdicts]
         again = {Decision.AGAIN, Decision.STALE} if how.refresh else {Decision.AGAIN}
@@ -171,17 +188,20 @@ class _Run:
                         row = self._keep(due[index], outcome, environment_id)
                     self.progress.finished(done, total, row)
                     if how.fail_fast and outcome.status.failed:
-                        return
+                        break
                     if time.monotonic() - exported > EXPORTED_EVERY:
                         self.store.export()
                         exported = time.monotonic()
         finally:
-            self.store.export()
+            rows = self.store.export()
+        return rows
 
     def _verdict(self, position: int) -> Verdict:
         planned = self.planned[position]
         stored = self.store.stored(planned.cell)
-        return judge(stored, planned, self._core(position), self.limits)
+        # To know the core takes a good part of a second, in which the first cells can run.
+        core = None if stored is None else self._core(position)
+        return judge(stored, planned, core, self.limits)
 
     def _core(self, position: int) -> str:
         variant = self.cells[position].variant

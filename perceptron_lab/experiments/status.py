@@ -177,6 +177,7 @@ def _held_against(
     process = holder(folder)
     alive = process is not None
     begun = store.running() if store else {}
+    kept = store.failed_again() if store else frozenset()
     limits = config.process
     if limits.memory is None:
         limits = limits.model_copy(update={"memory": machine_memory()})
@@ -188,8 +189,7 @@ def _held_against(
             cells.append(_cell(one, State.MISSING, "its data were not loaded yet", due=True))
         else:
             stored = store.stored(one.cell) if store else None
-            kept = store is not None and store.earlier(one.cell) is not None
-            cells.append(_judged(one, stored, limits, one.cell in begun, kept))
+            cells.append(_judged(one, stored, limits, one.cell in begun, one.cell in kept))
     return ExperimentStatus(config.experiment, str(folder), alive, process or None, tuple(cells))
 
 

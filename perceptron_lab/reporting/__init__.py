@@ -6,6 +6,20 @@ and a reader can check it.
 
 from perceptron_lab.reporting.cautions import cautions
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.report import check_report, table_frame, write_report
+from perceptron_lab.reporting.report import (
+    Report,
+    check_report,
+    make_report,
+    table_frame,
+    write_report,
+)
 
-__all__ = ["Evidence", "cautions", "check_report", "table_frame", "write_report"]
+__all__ = [
+    "Evidence",
+    "Report",
+    "cautions",
+    "check_report",
+    "make_report",
+    "table_frame",
+    "write_report",
+]

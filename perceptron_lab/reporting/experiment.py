@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.execution import Execution, Executor
+from perceptron_lab.experiments.execution import Execution
+from perceptron_lab.experiments.executors import Executor
 from perceptron_lab.experiments.progress import Progress
-from perceptron_lab.experiments.runner import load_config, run_cells
-from perceptron_lab.reporting.cautions import cautions
-from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.report import write_report
+from perceptron_lab.experiments.runner import load_config, run_loaded
+from perceptron_lab.reporting.report import make_report
 from perceptron_lab.reporting.results import Results
 
 
@@ -68,12 +67,8 @@ def run(
     StoreError
         If something could not be written; the rows stored before are intact.
     """
-    chosen = tuple(overrides)
-    loaded, _ = load_config(config, chosen)
+    loaded, base = load_config(config, tuple(overrides))
     execution = Execution(jobs, fresh, refresh, retries, fail_fast, executor, scheduler)
-    done = run_cells(
-        config, overrides=chosen, output=output, execution=execution, progress=progress
-    )
-    write_report(done.folder, loaded.report.model_dump(), loaded.title)
-    found = cautions(done.folder, Evidence.of_folder(done.folder))
-    return Results(done.folder, done.rows, loaded.title, tuple(found))
+    done = run_loaded(loaded, base, output=output, execution=execution, progress=progress)
+    made = make_report(done.folder, loaded.report.model_dump(), loaded.title)
+    return Results(done.folder, done.rows, loaded.title, made.cautions)

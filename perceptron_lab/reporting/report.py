@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -55,7 +56,31 @@ def table_frame(name: str, evidence: Evidence) -> pd.DataFrame:
     return TABLES[name](evidence).frame
 
 
+@dataclass(frozen=True)
+class Report:
+    """A report that was written.
+
+    Parameters
+    ----------
+    evidence
+        The runs that it was made from.
+    cautions
+        What :func:`~perceptron_lab.reporting.cautions.cautions` found.
+    files
+        The files written, in the order of the report.
+    """
+
+    evidence: Evidence
+    cautions: tuple[str, ...]
+    files: tuple[Path, ...]
+
+
 def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -> list[Path]:
+    """Write a report as :func:`make_report` does, and return the files."""
+    return list(make_report(folder, report, title).files)
+
+
+def make_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -> Report:
     """Make the tables (CSV, LaTeX) and figures (PNG, PDF) of an experiment in its folder.
 
     Everything is made before the first file is written, and each file is replaced at once: a
@@ -71,11 +96,6 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
         The captions, to which is added what :func:`~perceptron_lab.reporting.cautions.cautions`
         finds.
 
-    Returns
-    -------
-    list of Path
-        The files written, in the order of the report.
-
     Raises
     ------
     ConfigError
@@ -88,7 +108,8 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
     """
     check_report(report)
     evidence = Evidence.of_folder(folder)
-    title = captioned(title, cautions(folder, evidence))
+    found = cautions(folder, evidence)
+    title = captioned(title, found)
     contents: dict[Path, bytes] = {}
     for name in report.get("tables", ()):
         table = TABLES[name](evidence)
@@ -99,7 +120,7 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
         contents[folder / f"{name}.pdf"] = render(FIGURES[name], evidence, title, "pdf")
     for path, content in contents.items():
         _write(path, content)
-    return list(contents)
+    return Report(evidence, tuple(found), tuple(contents))
 
 
 def _write(path: Path, content: bytes) -> None:

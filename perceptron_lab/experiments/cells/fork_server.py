@@ -13,13 +13,11 @@ import pkgutil
 import select
 import signal
 import socket
-import struct
 import traceback
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import scipy.linalg
@@ -27,21 +25,17 @@ import scipy.linalg
 from perceptron_lab.experiments.cells.cell_process import Handles, die_with, outlive_parent, run_job
 from perceptron_lab.experiments.cells.cell_run import thread_pools
 from perceptron_lab.experiments.cells.memory_limit import LINUX
+from perceptron_lab.experiments.cells.requests import (
+    CORE,
+    ENDED,
+    LAUNCH,
+    READY,
+    REFUSED,
+    REPORT,
+    REQUEST,
+    STARTED,
+)
 
-LAUNCH, KILL = range(2)
-"""Kinds of requests."""
-READY, STARTED, ENDED, REFUSED = range(4)
-"""Kinds of reports."""
-REQUEST: Final = struct.Struct("=3q")
-"""Kind, number of the cell's process, bytes of memory; a launch comes with three open files."""
-REPORT: Final = struct.Struct("=4q")
-"""Kind, number of the cell's process, and two more.
-
-STARTED: its process id, 0. ENDED: its wait status, the most bytes of memory that it has held.
-REFUSED, if no process could be started: the number of the error, 0. READY: all 0.
-"""
-
-_CORE = ("compiled", "oracles", "cones", "operators", "certificates", "algorithms", "datasets")
 _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
 _PATIENCE = 1.0  # seconds between looks at whether the parent is still there
 
@@ -74,7 +68,7 @@ def preload(modules: Iterable[str]) -> None:
 
     A module that cannot be imported is left to the cell that needs it, which will say why.
     """
-    for part in _CORE:
+    for part in CORE:
         package = import_module(f"perceptron_lab.{part}")
         for module in pkgutil.iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

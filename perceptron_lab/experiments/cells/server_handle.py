@@ -8,13 +8,20 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Final
 
 from perceptron_lab.errors import PlabError
-from perceptron_lab.experiments.cells.fork_server import KILL, LAUNCH, READY, REPORT, REQUEST
+from perceptron_lab.experiments.cells.requests import (
+    CORE,
+    KILL,
+    LAUNCH,
+    READY,
+    REPORT,
+    REQUEST,
+)
 
 THREADS: Final = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA")
@@ -61,6 +68,11 @@ class ForkServer:
         self._was_ready = False
         self._failures = 0
         self._numbers = 0
+
+    def has_loaded(self, modules: Iterable[str]) -> bool:
+        """Return whether cells that need these modules find them in the server's processes."""
+        core = tuple(f"perceptron_lab.{part}." for part in CORE)
+        return all(name.startswith(core) or name in self._modules for name in modules)
 
     @property
     def channel(self) -> socket.socket:

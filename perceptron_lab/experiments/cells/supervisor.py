@@ -14,8 +14,8 @@ from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.cells.attempt import Attempt
 from perceptron_lab.experiments.cells.cell_process import Job
 from perceptron_lab.experiments.cells.cell_run import Outcome, failure
-from perceptron_lab.experiments.cells.fork_server import ENDED, STARTED
 from perceptron_lab.experiments.cells.memory_limit import machine_memory
+from perceptron_lab.experiments.cells.requests import ENDED, STARTED
 from perceptron_lab.experiments.cells.server_handle import ForkServer, Report
 from perceptron_lab.experiments.config import ProcessLimits
 from perceptron_lab.experiments.progress import Progress

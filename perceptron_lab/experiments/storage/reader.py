@@ -106,8 +106,12 @@ class Reader:
 
     def stored(self, cell: str) -> Stored | None:
         """Return the row of a cell, or None; its fault says what of it is damaged, if anything."""
-        found = self._select(f"SELECT {_RUN} FROM run WHERE cell = ?", cell)
-        return self.whole(_stored(found[0])) if found else None
+        found = self._select(f"SELECT {_RUN}, trace FROM run WHERE cell = ?", cell)
+        return self._whole(_stored(found[0]), found[0]["trace"]) if found else None
+
+    def failed_again(self) -> frozenset[str]:
+        """Return the cells whose latest run failed, and that have an earlier result."""
+        return frozenset(values["cell"] for values in self._select("SELECT cell FROM earlier"))
 
     def earlier(self, cell: str) -> Stored | None:
         """Return the last row with a result of a cell whose latest run failed, or None."""
@@ -118,9 +122,14 @@ class Reader:
         """Return a row, with a fault if its trace or its certificate is not what was written."""
         if stored.fault:
             return stored
-        try:
-            self.trace(stored.cell)
-        except DataError:
+        (found,) = self._select("SELECT trace FROM run WHERE cell = ?", stored.cell)
+        return self._whole(stored, found["trace"])
+
+    def _whole(self, stored: Stored, trace: Any) -> Stored:
+        """Return a row as :meth:`whole` does; its trace is hashed, and decoded when it is used."""
+        if stored.fault:
+            return stored
+        if stored.trace is not None and sha256_of(_bytes(trace)) != stored.trace:
             return replace(stored, fault="its trace is damaged")
         if stored.certificate is None:
             return stored
@@ -144,7 +153,7 @@ class Reader:
         if not found or found[0]["trace_sha256"] is None:
             return None
         where = f"{self._path}: the trace of the cell {cell}"
-        if sha256_of(found[0]["trace"] or b"") != found[0]["trace_sha256"]:
+        if sha256_of(_bytes(found[0]["trace"])) != found[0]["trace_sha256"]:
             raise DataError(f"{where}: damaged; `plab run` computes it again")
         return decoded_trace(found[0]["trace"], where)
 
@@ -188,7 +197,8 @@ class Reader:
 
     def environments(self) -> dict[str, Any]:
         """Return name -> description of the environments that the planned cells ran in."""
-        used = {stored.environment for _, stored in self.runs()}
+        query = "SELECT DISTINCT environment FROM run WHERE cell IN (SELECT cell FROM plan)"
+        used = {values["environment"] for values in self._select(query)}
         found = self._sealed("environment", ("name", "description"), "ORDER BY name")
         return {row["name"]: json.loads(row["description"]) for row in found if row["name"] in used}
 
@@ -252,6 +262,11 @@ def shown(planned: Planned, stored: Stored) -> Row:
     row = stored.row | names
     measures = sorted(row.keys() - set(COLUMNS))
     return {name: row[name] for name in (*COLUMNS, *measures) if name in row}
+
+
+def _bytes(content: Any) -> bytes:
+    """Return a blob; what is damaged may be of any type."""
+    return content if isinstance(content, bytes) else b""
 
 
 def _stored(values: sqlite3.Row) -> Stored:

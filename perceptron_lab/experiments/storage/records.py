@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from perceptron_lab.errors import DataError
@@ -59,7 +60,7 @@ def planned_of(values: sqlite3.Row) -> Planned:
         problem_key=values["problem_key"],
         sha256=values["sha256"],
         settings=json.loads(values["settings"]),
-        budget=Budget(**json.loads(values["budget"])),
+        budget=_budget(values["budget"]),
         recorded=_recorded(values["recorded"]),
     )
 
@@ -157,9 +158,9 @@ def stored_of(values: sqlite3.Row) -> Stored:
         status=Status(values["status"]),
         row=json.loads(values["row"]),
         core=values["core"],
-        budget=Budget(**json.loads(values["budget"])),
+        budget=_budget(values["budget"]),
         recorded=_recorded(values["recorded"]),
-        limits=ProcessLimits.model_validate(json.loads(values["limits"])),
+        limits=_limits(values["limits"]),
         limit=values["stopped"],
         environment=values["environment"],
         started=values["started"],
@@ -170,6 +171,7 @@ def stored_of(values: sqlite3.Row) -> Stored:
         settings=json.loads(values["settings"]),
         sha256=values["sha256"],
         certificate=values["certificate"],
+        trace=values["trace_sha256"],
     )
 
 
@@ -213,6 +215,18 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+# Most rows of a store have the same: each text is read once.
+@lru_cache(maxsize=256)
+def _budget(text: str) -> Budget:
+    return Budget(**json.loads(text))
+
+
+@lru_cache(maxsize=256)
+def _limits(text: str) -> ProcessLimits:
+    return ProcessLimits.model_validate(json.loads(text))
+
+
+@lru_cache(maxsize=256)
 def _recorded(text: str) -> Recorded:
     content = json.loads(text)
     return Recorded(tuple(content["record_at"]), content["trace_measures"])

@@ -236,8 +236,13 @@ class Store:
         runs = self._reader.runs()
         return [shown(planned, stored) for planned, stored in runs if not stored.fault]
 
-    def export(self) -> None:
+    def export(self) -> list[Row]:
         """Write runs.csv, config.json and environment.json: the same store gives the same bytes.
+
+        Returns
+        -------
+        list
+            The rows of runs.csv, as :meth:`rows` returns them.
 
         Raises
         ------
@@ -245,7 +250,9 @@ class Store:
             If one cannot be written; the earlier file is intact then, and the store anyway.
         """
         with self._writing("runs.csv, config.json and environment.json"):
-            export(self.folder, self._reader, self.rows())
+            rows = self.rows()
+            export(self.folder, self._reader, rows)
+        return rows
 
     def close(self) -> None:
         """Let others write; the store is one file now."""

@@ -129,6 +129,8 @@ class Stored:
         As in :class:`Planned`.
     certificate
         sha256 of the bytes of its certificate's file; None if it has none.
+    trace
+        sha256 of the bytes of its trace; None if it has none.
     fault
         Why nothing can be made of the row (damaged, its certificate changed); empty if all is well.
     """
@@ -150,4 +152,5 @@ class Stored:
     settings: Mapping[str, Any]
     sha256: str
     certificate: str | None
+    trace: str | None = None
     fault: str = ""

@@ -17,7 +17,7 @@ from typing import IO
 import pytest
 
 from perceptron_lab.errors import PlabError
-from perceptron_lab.experiments.cells.fork_server import REFUSED
+from perceptron_lab.experiments.cells.requests import REFUSED
 from perceptron_lab.experiments.cells.server_handle import ForkServer, Report
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import (

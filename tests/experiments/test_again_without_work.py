@@ -1,0 +1,93 @@
+"""A run without work reads each cell a few times, however many there are, and decodes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perceptron_lab.cli.main import main
+from perceptron_lab.datasets.margin_sets import MarginSets
+from perceptron_lab.experiments.cells import supervisor
+from perceptron_lab.experiments.storage import certificate_files, reader, records, traces
+
+CELLS = 24
+CONFIG = f"""\
+experiment: many
+problems:
+  - {{dataset: margin-sets, family: gaussian, dimension: 4, rows: 3}}
+algorithms:
+  - {{name: perceptron}}
+  - {{name: von-neumann}}
+budget: {{updates: 5}}
+seeds: {list(range(CELLS // 2))}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("many")
+    (folder / "many.yaml").write_text(CONFIG)
+    assert main(["run", str(folder / "many.yaml"), "--output", str(folder), "-q"]) == 0
+    return folder
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count what is done with stored cells."""
+    found: Counter[str] = Counter()
+
+    def counted(owner: Any, name: str, alias: str | None = None) -> None:
+        before: Callable[..., Any] = getattr(owner, name)
+
+        def called(*given: Any, **named: Any) -> Any:
+            found[alias or name] += 1
+            return before(*given, **named)
+
+        monkeypatch.setattr(owner, name, called)
+
+    counted(reader, "stored_of")
+    counted(reader, "planned_of")
+    counted(reader, "sha256_of", "hashed")
+    counted(reader, "decoded_trace", "decoded")
+    counted(traces, "unpacked", "decoded")
+    counted(certificate_files, "unpacked", "decoded")
+    counted(records.ProcessLimits, "model_validate", "limits")
+    counted(MarginSets, "load", "loaded")
+    counted(supervisor, "Attempt", "launched")
+    return found
+
+
+def most(calls: Counter[str], **per_cell: int) -> None:
+    for name, times in per_cell.items():
+        assert calls[name] <= times * CELLS, name
+
+
+def test_a_run_again(folder: Path, calls: Counter[str]) -> None:
+    words = ["run", str(folder / "many.yaml"), "--output", str(folder), "-q"]
+    assert main(words) == 0
+    # Its verdict, the table of runs, the report's evidence, and the report's cautions.
+    most(calls, stored_of=4, planned_of=3, hashed=4)
+    assert calls["stored_of"] >= CELLS
+    assert calls["loaded"] == CELLS // 2
+    assert (calls["decoded"], calls["launched"]) == (0, 0)
+    assert calls["limits"] <= 1
+
+
+def test_status(folder: Path, calls: Counter[str]) -> None:
+    assert main(["status", str(folder / "many")]) == 0
+    most(calls, stored_of=1, planned_of=1, hashed=2)
+    assert (calls["decoded"], calls["loaded"]) == (0, 0)
+
+
+def test_damage_is_recognised_all_the_same(folder: Path, calls: Counter[str]) -> None:
+    path = sorted((folder / "many" / "certificates").iterdir())[0]
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    assert main(["run", str(folder / "many.yaml"), "--output", str(folder), "-q"]) == 0
+    assert calls["launched"] == 1
+    assert path.read_bytes() != bytes(content)
