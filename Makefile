@@ -9,10 +9,10 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup quickstart test test-long check check-static format maxcut report
+.PHONY: help setup quickstart test test-long test-processors check check-static format maxcut report
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED)  ## make .venv and install the package with its tools (PYTHON=python3.12 picks one)
 
@@ -25,6 +25,10 @@ test: $(INSTALLED)  ## run every test, each on a few of its repetitions
 test-long: $(INSTALLED)  ## run the other repetitions (SHARE=0.05 SEED=123 draws a share of them)
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist loadfile -m "long or hypothesis" \
 	  --share $(SHARE) --seed $(SEED)
+
+test-processors: $(INSTALLED)  ## run all tests under other kernels (FACTORS="Haswell" TESTS="tests/cones")
+	$(BIN)/python -m tests.processors.run $(if $(FACTORS),--factors "$(FACTORS)") -- \
+	  -n 2 --dist loadfile $(TESTS)
 
 check: check-static  ## static checks and the fast tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not long"

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from perceptron_lab.experiments.status import status as status
     from perceptron_lab.experiments.verify import verify as verify
     from perceptron_lab.goals import Budget as Budget
+    from perceptron_lab.infeasible_margin import negative_margin as negative_margin
     from perceptron_lab.registry import register as register
     from perceptron_lab.reporting.compare import compare as compare
     from perceptron_lab.reporting.experiment import run as run
@@ -80,6 +81,7 @@ _PUBLIC = {
     "compare": "perceptron_lab.reporting.compare",
     "fetch_data": "perceptron_lab.datasets.data_files",
     "list_names": "perceptron_lab.experiments.catalogue",
+    "negative_margin": "perceptron_lab.infeasible_margin",
     "register": "perceptron_lab.registry",
     "report": "perceptron_lab.reporting.rebuild",
     "run": "perceptron_lab.reporting.experiment",

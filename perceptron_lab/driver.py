@@ -342,8 +342,7 @@ class _Run:
         known = facts.margin if facts is not None and facts.margin else lower
         try:
             found = self.judge.system.facts(known if known is not None and known > 0 else None)
-            l1_margin = facts.l1_margin if facts is not None else None
-            return self._bound(replace(found, l1_margin=l1_margin))
+            return self._bound(_told(found, facts))
         except Exception as error:
             if not kept(error):
                 raise
@@ -356,3 +355,15 @@ class _Run:
             return self.algorithm.bound(facts)
         epsilon = self.judge.system.target or getattr(self.algorithm, "epsilon", 0.0)
         return cast("Bound", certificate_bound(facts, epsilon))
+
+
+def _told(found: Facts, told: Facts | None) -> Facts:
+    """Return what was found of a system, with what only the caller can know."""
+    if told is None:
+        return found
+    return replace(
+        found,
+        l1_margin=told.l1_margin,
+        hull_radius=told.hull_radius,
+        centre_norm=told.centre_norm,
+    )

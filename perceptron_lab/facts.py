@@ -34,6 +34,12 @@ class Facts:
     l1_margin
         max over y with norm(y)_1 = 1 of min over cuts of a'y / norm(a)_inf (`RamdasPena2014`,
         section 2.2), where known.
+    hull_radius
+        Where no point is feasible, a proved lower bound of |rho|: of the radius of the largest ball
+        around 0, within the span of the cuts, that lies in the hull A Delta(K)
+        (:func:`perceptron_lab.infeasible_margin.negative_margin`).
+    centre_norm
+        An upper bound of norm(A q) for q = e / n, the centre of Delta(K), where known.
     """
 
     dimension: int
@@ -45,8 +51,15 @@ class Facts:
     unit_rows: bool = False
     spectral: float | None = None
     l1_margin: float | None = None
+    hull_radius: float | None = None
+    centre_norm: float | None = None
 
     @property
     def atom_norm(self) -> float | None:
         """An upper bound L of norm(A(atom)) for the cuts that ``margin`` refers to."""
         return 1.0 if self.unit_rows else self.norm
+
+    @property
+    def start_norm(self) -> float | None:
+        """An upper bound of norm(A q) for q = e / n: ``centre_norm``, or L."""
+        return self.atom_norm if self.centre_norm is None else self.centre_norm

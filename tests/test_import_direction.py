@@ -35,7 +35,7 @@ LAYERS = [
     ["oracles"],
     ["cones", "operators"],
     ["certificates"],
-    ["system"],
+    ["system", "infeasible_margin"],
     ["algorithms", "peers", "datasets"],
     ["problems", "judge", "recording", "failures", "driver"],
     ["ellipsoids", "estimators"],

@@ -194,6 +194,15 @@ def squared(ratio: float, theorem: str) -> Bound:
     return Bound(value, theorem)
 
 
+def least(*bounds: Bound) -> Bound:
+    """Return the least of several bounds of the same thing; the first one where none has a value.
+
+    Bounds in terms of a negative margin come after those in terms of epsilon alone.
+    """
+    valued = [bound for bound in bounds if bound.value is not None]
+    return min(valued, key=lambda bound: bound.value or 0.0, default=bounds[0])
+
+
 @dataclass(kw_only=True)
 class DeepestState(State):
     """A state whose deepest constraint is kept from a claim to the update after it."""

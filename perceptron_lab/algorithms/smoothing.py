@@ -18,7 +18,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -74,16 +74,24 @@ class Euclidean:
     ----------
     around
         q in Delta(K), as weights.
+    size
+        What lambda is: see :meth:`constant`.
     """
 
     around: FloatArray
+    size: Literal["norm", "paper"] = "norm"
 
     def centre(self, system: ConicSystem) -> FloatArray:
         """Return q."""
         return self.around
 
     def constant(self, system: ConicSystem) -> float:
-        """Return norm(A)_2^2 (the papers bound it by n, the number of unit rows)."""
+        """Return norm(A)_2^2 (``norm``), or n L^2 >= norm(A)_2^2 (``paper``).
+
+        n is the total rank, L >= norm(A(atom)); the paper has n unit rows, and hence n.
+        """
+        if self.size == "paper":
+            return system.cone.rank * system.atom_norm() ** 2
         return system.spectral_norm() ** 2
 
     def nearest(

@@ -12,6 +12,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
+from perceptron_lab.algorithms.ellipsoid import log_volume_radius
 from perceptron_lab.claims import Claim
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
@@ -36,9 +37,15 @@ class SpaceDilation:
         x <- x + eta_t D^-1 b,    D <- (I + (lambda - 1) b b') D,
 
     so that later cuts undo less of what this one has corrected. Only B = D^-1 is kept: it becomes
-    B + (1/lambda - 1) (B b) b', one rank-one update in place. With
-    lambda = sqrt((n+1)/(n-1)), eta_0 = 1/(n+1) and ratio n / sqrt(n^2-1) this is the ellipsoid
-    method; lambda near 1 with constant steps is the normalised perceptron.
+    B + (1/lambda - 1) (B b) b', one rank-one update in place; lambda near 1 with constant steps is
+    the normalised perceptron.
+
+    With steps eta_t = R_t (lambda^2-1) / (2 lambda^2), R_t = q^t, q = (lambda^2+1) / (2 lambda), no
+    feasible point y of the unit ball is lost: norm(D (y - x)) <= R_t, since u = D (y - x) has
+    b'u >= 0 and norm(u)^2 + (lambda^2-1) (b'u)^2 - 2 lambda^2 eta_t b'u + lambda^2 eta_t^2 is
+    largest at b'u = 0 or norm(u), where it is R_{t+1}^2. The volume of these ellipsoids is
+    multiplied by q^n / lambda, which is less than 1 for lambda near 1 and least for
+    lambda = sqrt((n+1)/(n-1)), q = n / sqrt(n^2-1): the ellipsoid method. Any first step will do.
 
     Parameters
     ----------
@@ -110,9 +117,21 @@ class SpaceDilation:
         return state, None
 
     def bound(self, facts: Facts) -> Bound:
-        """Return no bound: none is known for a general lambda and step rule."""
-        return Bound(
-            None,
-            "section 2.7 of Kharechko2009",
-            "none is known for a general dilation; the ellipsoid method is the case that has one",
-        )
+        """Return n ln(1 / r0) / (ln lambda - n ln q) where the steps grow by q, else none.
+
+        r0 is the volume radius of the feasible points of the unit ball
+        (:func:`~perceptron_lab.algorithms.ellipsoid.log_volume_radius`).
+        """
+        theorem = "section 2.8 of Kharechko2009, for any dilation"
+        growth = (self.dilation**2 + 1.0) / (2.0 * self.dilation)
+        if self.step_rule != "geometric" or not math.isclose(self.ratio, growth, rel_tol=1e-14):
+            reason = f"none is known unless steps grow by (lambda^2+1)/(2 lambda) = {growth:.9g}"
+            return Bound(None, theorem, reason)
+        shrinkage = math.log(self.dilation) - facts.dimension * math.log(growth)
+        if shrinkage <= 0.0:
+            reason = f"in dimension {facts.dimension} this dilation lets the volume grow"
+            return Bound(None, theorem, reason)
+        if facts.unit_margin is None or facts.unit_margin <= 0.0:
+            return Bound(None, theorem, "no positive margin is known")
+        size = -log_volume_radius(facts.dimension, min(facts.unit_margin, 1.0))
+        return Bound(facts.dimension * size / shrinkage, theorem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from perceptron_lab.algorithms.base import (
     SeesAll,
     Systems,
     claim_of,
+    least,
     mix,
     squared_accuracy,
     squared_ratio,
@@ -38,6 +40,13 @@ class VonNeumann(SeesAll):
     when <a_j, w_k> > 0: then w_k is a separator. While <a_j, w_k> <= 0,
     1 / norm(w_{k+1})^2 >= 1 / norm(w_k)^2 + 1 / L^2, so that both exits come within (L / rho)^2 or
     (L / epsilon)^2 updates, L >= norm(A(atom)).
+
+    Where 0 lies inside the hull, with a ball of radius |rho| within its span, convergence is
+    linear: <a_j, w_k> <= -|rho| norm(w_k), so that the step to a_j leaves at most
+
+        norm(w_{k+1})^2 <= (1 - rho^2 / L^2) norm(w_k)^2,
+
+    and 2 (L / rho)^2 ln(norm(w_0) / epsilon) updates suffice, rounded up (Epelman and Freund).
 
     Parameters
     ----------
@@ -80,5 +89,16 @@ class VonNeumann(SeesAll):
         return squared_ratio(facts, "Epelman and Freund (2000), section 5 of RamdasPena2014")
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
-        """Return (L / epsilon)^2."""
-        return squared_accuracy(facts, epsilon, "Dantzig (1992), section 5 of RamdasPena2014")
+        """Return the less of (L / epsilon)^2 and 2 (L / rho)^2 ln(norm(w_0) / epsilon)."""
+        return least(
+            squared_accuracy(facts, epsilon, "Dantzig (1992), section 5 of RamdasPena2014"),
+            _linear(facts, epsilon),
+        )
+
+
+def _linear(facts: Facts, epsilon: float) -> Bound:
+    theorem = "Epelman and Freund (2000), section 5 of RamdasPena2014, for 0 inside the hull"
+    if not facts.hull_radius or not facts.atom_norm or not facts.start_norm or epsilon <= 0.0:
+        return Bound(None, theorem, "no ball around 0 in the hull is known")
+    halvings = max(0.0, math.log(facts.start_norm / epsilon))
+    return Bound(math.ceil(2.0 * (facts.atom_norm / facts.hull_radius) ** 2 * halvings), theorem)

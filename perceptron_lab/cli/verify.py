@@ -11,6 +11,7 @@ from perceptron_lab.cli.options import bytes_of, quiet_option
 from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.experiments.verification import Verdict, Verification, Verified
 from perceptron_lab.experiments.verify import verifying
+from perceptron_lab.outward import bracket_text
 
 
 @click.command("verify")
@@ -56,10 +57,8 @@ def verify(target: Path, base: Path | None, generate: int, as_json: bool, quiet:
 def _line(cell: Verified) -> str:
     words = [cell.verdict.value, cell.problem, cell.label, cell.status]
     if cell.verdict is Verdict.PROVED:
-        lower, upper = (
-            "?" if m is None else f"{m:.6g}" for m in (cell.margin_lower, cell.margin_upper)
-        )
-        words.append(f"margin in [{lower}, {upper}]" if (lower, upper) != ("?", "?") else "")
+        bracket = cell.margin_lower, cell.margin_upper
+        words.append(f"margin in {bracket_text(*bracket)}" if bracket != (None, None) else "")
     words.append(cell.message)
     words.append(f"not checked: {', '.join(cell.unchecked)}" if cell.unchecked else "")
     return "  ".join(word for word in words if word)

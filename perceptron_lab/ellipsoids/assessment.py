@@ -17,6 +17,7 @@ from perceptron_lab.ellipsoids.separability import (
 )
 from perceptron_lab.ellipsoids.separation import Gaps, Rule, Separation
 from perceptron_lab.ellipsoids.solution import Solution
+from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, IntArray, Status
 
 NEGLIGIBLE = 1e-6
@@ -67,6 +68,7 @@ class Assessment:
             self.solution.iterations,
             _message(status, lower, upper, proof, self.solution),
             rule,
+            self.solution.complete,
         )
 
     def _separating(self) -> tuple[Ellipsoid | None, Ellipsoid | None, float]:
@@ -147,11 +149,13 @@ def ranks(found: Separation) -> bool:
 def _message(
     status: Status, lower: float, upper: float, proof: Inseparability | None, solution: Solution
 ) -> str:
+    bracket = f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
     found = {
-        Status.FEASIBLE: f"an ellipsoid separates the classes: {lower:.10g} <= t <= {upper:.10g}",
+        Status.FEASIBLE: f"an ellipsoid separates the classes: {bracket}",
         Status.INFEASIBLE: "no ellipsoid separates the classes: " + (proof.method if proof else ""),
-        Status.MARGIN_BOUNDED: f"t <= {upper:.3g} is proved",
+        Status.MARGIN_BOUNDED: f"t <= {text_above(upper, 3)} is proved",
     }.get(
-        status, f"nothing is proved but t <= {upper:.6g}; the solver has t = {solution.ratio:.3g}"
+        status,
+        f"nothing is proved but t <= {text_above(upper)}; the solver has t = {solution.ratio:.3g}",
     )
     return f"{found} ({solution.message})"

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.blas import dsyrk
 
 from perceptron_lab.ellipsoids.lifting import flat, lifted, squares, symmetric
-from perceptron_lab.ellipsoids.solution import Classes, Solution
+from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
 
@@ -34,8 +35,6 @@ FACTOR = 0.1
 """From one nu to the next."""
 NEAR = 1.0
 """The Newton decrement at which nu is lowered."""
-STEPS = 500
-"""Newton steps at most, in total."""
 LINE = 12
 """Bisections along a step."""
 
@@ -100,7 +99,7 @@ class _Barrier:
         gradient = -scaled.sum(axis=0)
         gradient[-1] += self.cost(nu)
         gradient[self.entries] -= nu * flat(inverse)
-        hessian = scipy.linalg.blas.dsyrk(1.0, scaled.T, lower=1)
+        hessian = dsyrk(1.0, scaled.T, lower=1)
         hessian = np.tril(hessian) + np.tril(hessian, -1).T
         hessian[np.ix_(self.entries, self.entries)] += nu * _doubled(inverse)
         scale = 1.0 / np.sqrt(hessian.diagonal())
@@ -119,7 +118,7 @@ def _doubled(inverse: FloatArray) -> FloatArray:
     return np.asarray((first + second) * np.outer(weight, weight))
 
 
-def solve_by_central_path(classes: Classes, tolerance: float) -> Solution:
+def solve_by_central_path(classes: Classes, tolerance: float, limits: Limits) -> Solution:
     """Return the direction in which the central path approaches t = 0.
 
     Parameters
@@ -128,6 +127,8 @@ def solve_by_central_path(classes: Classes, tolerance: float) -> Solution:
         That no ellipsoid separates strictly, the positives spanning the coordinates affinely.
     tolerance
         Of the Newton decrement at nu = 1.
+    limits
+        Of Newton's steps.
 
     Returns
     -------
@@ -141,7 +142,7 @@ def solve_by_central_path(classes: Classes, tolerance: float) -> Solution:
         If the products of coordinates would not fit.
     NumericalError
         If an ellipsoid separates the classes, or they only touch (the dual has no weights inside,
-        and the path no limit of this form), or Newton's method stalls.
+        and the path no limit of this form), or the limits are reached.
     """
     if not classes.positives.shape[1]:
         return _at_a_point(len(classes.positives), len(classes.negatives))
@@ -150,7 +151,8 @@ def solve_by_central_path(classes: Classes, tolerance: float) -> Solution:
     barrier = _Barrier(rows, classes.positives.shape[1])
     point, nu, steps = start, FIRST, 0
     while True:
-        point, used = _descend(barrier, point, nu, tolerance if nu == 1.0 else NEAR, STEPS - steps)
+        near = tolerance if nu == 1.0 else NEAR
+        point, used = _descend(barrier, point, nu, near, limits.after(steps))
         steps += used
         if nu == 1.0:
             break
@@ -199,10 +201,11 @@ def _rows(classes: Classes) -> tuple[FloatArray, FloatArray]:
 
 
 def _descend(
-    barrier: _Barrier, point: FloatArray, nu: float, tolerance: float, most: int
+    barrier: _Barrier, point: FloatArray, nu: float, tolerance: float, limits: Limits
 ) -> tuple[FloatArray, int]:
     """Return a point of decrement below the tolerance, and the steps it took."""
-    for step in range(most):
+    step = 0
+    while not limits.reached(step):
         try:
             direction, decrement = barrier.newton(point, nu)
             if decrement <= tolerance:
@@ -212,14 +215,17 @@ def _descend(
         except (scipy.linalg.LinAlgError, ValueError):
             raise NumericalError(
                 f"the central path runs away (its Hessian is singular to rounding at nu = {nu:g}): "
-                "the classes are separable or only touch; choose solver='clarabel'"
+                "the classes are separable or only touch; choose solver='auto'"
             ) from None
         point = point + length * direction
         if point[-1] <= 0.0:
             raise NumericalError(
                 "an ellipsoid separates the classes, so that the central path has no limit of "
-                "this form; choose solver='clarabel' or 'constraint-generation'"
+                "this form; choose solver='auto'"
             )
         if decrement >= 0.25:
             point = point / point[-1]  # s = 1 at every minimum, as the function is logarithmic
-    raise NumericalError(f"the central path takes more than {STEPS} Newton steps at nu = {nu:g}")
+        step += 1
+    raise NumericalError(
+        f"the central path ends at nu = {nu:g} by its limits; raise max_iterations or max_seconds"
+    )

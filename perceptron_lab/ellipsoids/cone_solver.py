@@ -26,7 +26,7 @@ from perceptron_lab.ellipsoids.bracket import Bracket, measured
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.lifting import squares, symmetric
 from perceptron_lab.ellipsoids.rescaling import Rescaling, Rows
-from perceptron_lab.ellipsoids.solution import Classes, Solution, middle
+from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution, middle
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
 
@@ -36,8 +36,6 @@ FINER, FINEST = 1e-3, 1e-12
 """The tolerance in coordinates of an ellipsoid, relative to that asked for, and the least."""
 ZERO = 10.0
 """Solved with t at most so many times the tolerance counts as t = 0, which no coordinates mend."""
-CLOSE = 10.0
-"""Of a bracket in terms of the tolerance, where Clarabel has given up; Solved is about as much."""
 ALMOST = 1e-6
 """0 <= t <= this is an answer even if Clarabel gives up: what decides there is a proof of t = 0."""
 
@@ -58,7 +56,7 @@ class _Attempt:
         return self.status == "Solved"
 
 
-def solve_directly(classes: Classes, tolerance: float, goal: float | None = None) -> Solution:
+def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Solution:
     """Return Clarabel's solution, with t within the bracket that its own answer proves, computed.
 
     The linear systems are factored by its supernodal method: the rows are dense, for which that
@@ -69,34 +67,38 @@ def solve_directly(classes: Classes, tolerance: float, goal: float | None = None
     classes
         The positives must span the coordinates affinely.
     tolerance
-        Clarabel's, in the coordinates given. Where it does not say in any coordinates that it has
-        solved the problem, the bracket relative to 1 + t has to be within 10 times that.
-    goal
-        Of the bracket's width relative to t, to which end further coordinates are tried; by
-        default the tolerance.
+        Clarabel's, in the coordinates given, and of the bracket's width relative to t, to which
+        end further coordinates are tried.
+    limits
+        Of its iterations.
 
     Raises
     ------
     InputError
         If the products of coordinates would not fit.
     NumericalError
-        If Clarabel gives up in all coordinates.
+        If Clarabel gives up in all coordinates, and its ellipsoids bracket nothing.
     """
     classes.check_size()
-    goal = tolerance if goal is None else goal
-    attempts = [_attempt(classes, Rescaling.none(classes.positives.shape[1]), tolerance)]
-    while not _settled(attempts, tolerance, goal):
-        scaling = _next(attempts, classes)
-        if scaling is None:
+    given = Rescaling.none(classes.positives.shape[1])
+    attempts = [_attempt(classes, given, tolerance, limits)]
+    finer = max(FINEST, FINER * tolerance)
+    while not _settled(attempts, tolerance):
+        scaling, used = _next(attempts, classes), _used(attempts)
+        if scaling is None or limits.reached(used):
             break
-        attempts.append(_attempt(classes, scaling, max(FINEST, FINER * tolerance)))
-    return _solution(attempts, classes, max(tolerance, goal))
+        attempts.append(_attempt(classes, scaling, finer, limits.after(used)))
+    return _solution(attempts, classes, tolerance)
 
 
-def _settled(attempts: list[_Attempt], tolerance: float, goal: float) -> bool:
+def _used(attempts: list[_Attempt]) -> int:
+    return sum(attempt.iterations for attempt in attempts)
+
+
+def _settled(attempts: list[_Attempt], tolerance: float) -> bool:
     """Return whether the bracket is narrow, t is 0, or the last attempt has brought little."""
     bracket, last = _bracket(attempts), attempts[-1]
-    if bracket.narrow(goal) or (last.solved and last.ratio <= ZERO * tolerance):
+    if bracket.narrow(tolerance) or (last.solved and last.ratio <= ZERO * tolerance):
         return True
     before = _bracket(attempts[:-1]).width if len(attempts) > 1 else math.inf
     return last.solved and bracket.width > 0.5 * before
@@ -123,7 +125,7 @@ def _next(attempts: list[_Attempt], classes: Classes) -> Rescaling | None:
     return Rescaling.to_ellipsoid(Ellipsoid.canonical(best.quadratic), classes)
 
 
-def _attempt(classes: Classes, scaling: Rescaling, tolerance: float) -> _Attempt:
+def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Limits) -> _Attempt:
     positives, negatives = scaling.rows(classes)
     order = classes.positives.shape[1] + 1
     size = order * (order + 1) // 2
@@ -132,13 +134,16 @@ def _attempt(classes: Classes, scaling: Rescaling, tolerance: float) -> _Attempt
     cost = np.append(np.zeros(size), -1.0)
     right = np.concatenate([1.0 / positives.size, -level, np.zeros(size)])
     cones = [clarabel.NonnegativeConeT(count), clarabel.PSDTriangleConeT(order)]
+    settings = _settings(tolerance)
+    settings.max_iter = min(settings.max_iter, limits.iterations)
+    settings.time_limit = limits.seconds_left()
     solver = clarabel.DefaultSolver(
         sp.csc_matrix((size + 1, size + 1)),
         cost,
         _constraints(positives, negatives, level),
         right,
         cones,
-        _settings(tolerance),
+        settings,
     )
     answer = solver.solve()
     unknown, multipliers = np.array(answer.x), np.maximum(np.array(answer.z), 0.0)[:count]
@@ -176,13 +181,13 @@ def _settings(tolerance: float) -> clarabel.DefaultSettings:
     return settings
 
 
-def _solution(attempts: list[_Attempt], classes: Classes, goal: float) -> Solution:
+def _solution(attempts: list[_Attempt], classes: Classes, tolerance: float) -> Solution:
     """Return the best ellipsoid, and the best multipliers, each of its own attempt."""
-    iterations = sum(attempt.iterations for attempt in attempts)
+    iterations = _used(attempts)
     lowest = max(attempts, key=lambda attempt: attempt.bracket.lower)
     highest = min(attempts, key=lambda attempt: attempt.bracket.upper)
     bracket = _bracket(attempts)
-    if not _accepted(attempts, bracket, classes, goal):
+    if not _accepted(attempts, bracket, classes, tolerance):
         raise NumericalError(
             f"Clarabel ends with {attempts[-1].status} after {iterations} iterations, "
             f"{bracket.lower:.6g} <= t <= {bracket.upper:.6g}; try another solver or tolerance, "
@@ -197,23 +202,27 @@ def _solution(attempts: list[_Attempt], classes: Classes, goal: float) -> Soluti
         middle(ratio),
         *highest.weights,
         iterations,
-        _message(attempts, bracket, goal),
+        _message(attempts, bracket, tolerance),
+        complete=attempts[-1].solved or bracket.narrow(tolerance),
     )
 
 
-def _accepted(attempts: list[_Attempt], bracket: Bracket, classes: Classes, goal: float) -> bool:
-    """Return whether Clarabel has solved it, or the bracket shows that it nearly has.
+def _accepted(
+    attempts: list[_Attempt], bracket: Bracket, classes: Classes, tolerance: float
+) -> bool:
+    """Return whether Clarabel has solved it, or there is a bracket: that is an answer.
 
     In coordinates that are fixed, Clarabel's own reduced accuracy has to do.
     """
     almost = classes.fixed and attempts[-1].status == "AlmostSolved"
     if almost or any(attempt.solved for attempt in attempts):
         return True
-    return bracket.width <= (CLOSE * goal if bracket.lower > 0.0 else max(goal, ALMOST))
+    most = math.inf if bracket.lower > 0.0 else max(tolerance, ALMOST)
+    return math.isfinite(bracket.upper) and bracket.width <= most
 
 
-def _message(attempts: list[_Attempt], bracket: Bracket, goal: float) -> str:
+def _message(attempts: list[_Attempt], bracket: Bracket, tolerance: float) -> str:
     """Return how Clarabel ended in each of the coordinates, and what is left open."""
     course = ", rescaled: ".join(attempt.status for attempt in attempts)
-    wide = "" if bracket.narrow(goal) else f", t to {bracket.width:.1e} of 1 + t"
+    wide = "" if bracket.narrow(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
     return f"Clarabel: {course}{wide}"

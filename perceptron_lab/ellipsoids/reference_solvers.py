@@ -12,15 +12,17 @@ import cvxpy
 import numpy as np
 
 from perceptron_lab.ellipsoids.rescaling import Rescaling, Rows
-from perceptron_lab.ellipsoids.solution import Classes, Solution, middle
+from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution, middle
 from perceptron_lab.errors import NumericalError
 
 _ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
-_ITERATIONS = 200_000
-"""SCS's own at most."""
+_LONG = 1e8
+"""Seconds that stand for no limit of SCS."""
+_CHEAPER = 200
+"""Iterations of SCS for one of an interior point."""
 
 
-def solve_with_clarabel(classes: Classes, tolerance: float) -> Solution:
+def solve_with_clarabel(classes: Classes, tolerance: float, limits: Limits) -> Solution:
     """Return the solution of (7.9) by cvxpy and Clarabel, at this tolerance.
 
     Raises
@@ -31,10 +33,11 @@ def solve_with_clarabel(classes: Classes, tolerance: float) -> Solution:
         If there is none.
     """
     options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
-    return _solve(classes, {"solver": "CLARABEL", "max_threads": 1, **options})
+    most = {"max_iter": limits.iterations, "time_limit": limits.seconds_left()}
+    return _solve(classes, {"solver": "CLARABEL", "max_threads": 1, **options, **most})
 
 
-def solve_with_scs(classes: Classes, tolerance: float) -> Solution:
+def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Solution:
     """Return the solution of (7.9) by cvxpy and SCS, at this tolerance (absolute and relative).
 
     Raises
@@ -44,8 +47,10 @@ def solve_with_scs(classes: Classes, tolerance: float) -> Solution:
     NumericalError
         If there is none.
     """
-    options = {"eps_abs": tolerance, "eps_rel": tolerance, "max_iters": _ITERATIONS}
-    return _solve(classes, {"solver": "SCS", **options})
+    options = {"eps_abs": tolerance, "eps_rel": tolerance}
+    seconds = min(limits.seconds_left(), _LONG)
+    most = {"max_iters": _CHEAPER * limits.iterations, "time_limit_secs": seconds}
+    return _solve(classes, {"solver": "SCS", **options, **most})
 
 
 def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
@@ -85,6 +90,7 @@ def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
         weights[1] / total,
         int(problem.solver_stats.num_iters),
         f"cvxpy and {options['solver']}: {problem.status}",
+        complete=problem.status == cvxpy.OPTIMAL,
     )
 
 

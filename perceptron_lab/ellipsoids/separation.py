@@ -96,6 +96,9 @@ class Separation:
         The optimality conditions.
     iterations, message
         Of the solver.
+    complete
+        Whether the solver reached its tolerance. If not, its limits or rounding ended it: what is
+        proved holds all the same.
     """
 
     status: Status
@@ -113,6 +116,7 @@ class Separation:
     iterations: int
     message: str
     rule: Rule
+    complete: bool = True
 
     def __str__(self) -> str:
         return f"{self.status}{' (proved)' if self.proved else ''}: {self.message}"

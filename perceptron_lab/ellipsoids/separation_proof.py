@@ -17,6 +17,7 @@ from perceptron_lab.ellipsoids.separability import prove_inseparable, proved_low
 from perceptron_lab.ellipsoids.separation import Separation
 from perceptron_lab.ellipsoids.unboundedness import recession
 from perceptron_lab.errors import DataError
+from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, Status
 
 ELLIPSOID = ("shift", "factor", "offset")
@@ -101,7 +102,9 @@ def prove_separation(
     status = Status.MARGIN_BOUNDED if upper <= negligible else Status.FITTED
     if lower > 0.0:
         status = Status.FEASIBLE
-    return ProvedSeparation(status, lower, upper, f"{lower:.10g} <= t <= {upper:.10g}")
+    return ProvedSeparation(
+        status, lower, upper, f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
+    )
 
 
 def _weights(

@@ -14,12 +14,14 @@ from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.assessment import Assessment
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.separation import Rule, Separation
-from perceptron_lab.ellipsoids.solution import Classes, Solution, middle
+from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution, middle
 from perceptron_lab.ellipsoids.unboundedness import Recession, recession
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray, Status
 
 _SOLVERS = {
+    "auto": "constraint_generation:solve_by_size",
+    "interior-point": "interior_point:solve_by_interior_point",
     "clarabel": "cone_solver:solve_directly",
     "cvxpy-clarabel": "reference_solvers:solve_with_clarabel",
     "cvxpy-scs": "reference_solvers:solve_with_scs",
@@ -27,7 +29,13 @@ _SOLVERS = {
     "central-path": "central_path:solve_by_central_path",
 }
 SolverName = Literal[
-    "clarabel", "cvxpy-clarabel", "cvxpy-scs", "constraint-generation", "central-path"
+    "auto",
+    "interior-point",
+    "constraint-generation",
+    "clarabel",
+    "cvxpy-clarabel",
+    "cvxpy-scs",
+    "central-path",
 ]
 
 
@@ -42,23 +50,33 @@ class MaximalSeparation:
     Parameters
     ----------
     solver
-        ``clarabel`` (directly, default), ``cvxpy-clarabel``, ``cvxpy-scs`` (references),
-        ``constraint-generation`` (many examples), or ``central-path`` (classes that no ellipsoid
-        separates).
+        ``interior-point`` takes all examples at once, ``constraint-generation`` a working set of
+        them, ``auto`` (default) the one or the other by their number; ``clarabel`` (directly),
+        ``cvxpy-clarabel``, ``cvxpy-scs`` are references; ``central-path`` is for classes that no
+        ellipsoid separates.
     tolerance
-        The solver's, between 0 and 1 (default 1e-9).
+        The solver's, between 0 and 1 (default 1e-9); the first three end where the bracket of t is
+        as narrow relative to t.
     whiten
         Whether to solve in coordinates of mean-free, white examples (default true), or others that
         the solver finds better scaled, which makes the answer invariant to affine maps in floating
         point as well. If false, the solver keeps to the coordinates given.
     negligible
         A proved upper bound of t at or below this ends as MARGIN_BOUNDED (default 1e-6), > 0.
+    max_iterations
+        Of the solver in total, 1 or more (default 1000; SCS: times 200). What is proved of what it
+        has then is the answer, and ``complete`` is false.
+    max_seconds
+        Of the solver, > 0; by default None, no limit, so that the answer does not depend on the
+        machine.
     """
 
-    solver: SolverName = "clarabel"
+    solver: SolverName = "auto"
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-9
     whiten: bool = True
     negligible: Annotated[float, Field(gt=0)] = 1e-6
+    max_iterations: Annotated[int, Field(ge=1)] = 1000
+    max_seconds: Annotated[float, Field(gt=0)] | None = None
 
     def fit(self, positives: Any, negatives: Any) -> Separation:
         """Return the separation of two classes, with what is proved of it.
@@ -86,7 +104,8 @@ class MaximalSeparation:
         )
         module, _, name = _SOLVERS[self.solver].partition(":")
         solve = getattr(import_module(f"perceptron_lab.ellipsoids.{module}"), name)
-        solution: Solution = solve(classes, self.tolerance)
+        limits = Limits.of(self.max_iterations, self.max_seconds)
+        solution: Solution = solve(classes, self.tolerance, limits)
         return Assessment(inner, outer, kept, frame, solution, self.negligible).separation()
 
 

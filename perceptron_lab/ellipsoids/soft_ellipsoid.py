@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +64,8 @@ class SoftEllipsoid:
         L-BFGS ends when a step lowers the objective, which is at most 1/2, by no more than this.
     max_iterations
         Steps of L-BFGS at most, 1 or more.
+    max_seconds
+        Seconds of L-BFGS at most, > 0; None for no limit.
     seed
         Of the random start.
 
@@ -76,6 +80,7 @@ class SoftEllipsoid:
     whiten: bool = False
     tolerance: Annotated[float, Field(gt=0)] = 1e-7
     max_iterations: Annotated[int, Field(ge=1)] = 1000
+    max_seconds: Annotated[float, Field(gt=0)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
 
     def fit(
@@ -112,6 +117,7 @@ class SoftEllipsoid:
             self._start(objective).packed(),
             jac=True,
             method="L-BFGS-B",
+            callback=_until(self.max_seconds),
             options={
                 "maxiter": self.max_iterations,
                 "maxfun": 20 * self.max_iterations,
@@ -157,7 +163,7 @@ class FittedSoftEllipsoid:
     value
         The objective.
     iterations, converged
-        Of L-BFGS; not converged: ``max_iterations`` was reached, or no step made progress.
+        Of L-BFGS; not converged: a limit was reached, or no step made progress.
     objective
         What was minimised; it holds the training examples.
     """
@@ -196,6 +202,17 @@ class FittedSoftEllipsoid:
             If the regularisation is 0.
         """
         return certify(self.objective, self.quadratic)
+
+
+def _until(seconds: float | None) -> Any:
+    """Return what ends the minimisation after some seconds, if they are given."""
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+
+    def ended(point: Any) -> None:
+        if time.monotonic() >= deadline:
+            raise StopIteration
+
+    return ended
 
 
 def _in_double(data: Examples) -> Examples:

@@ -3,13 +3,48 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
+from typing import Self
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 
 MOST_NUMBERS = 150_000_000
 """Numbers that the products of coordinates of all examples may take: 1.2 GB."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a solver ends without having reached its tolerance.
+
+    Parameters
+    ----------
+    iterations
+        Of the solver at most, in total.
+    deadline
+        On :func:`time.monotonic`, or infinity.
+    """
+
+    iterations: int
+    deadline: float = math.inf
+
+    @classmethod
+    def of(cls, iterations: int, seconds: float | None) -> Self:
+        """Return the limits that begin now."""
+        return cls(iterations, math.inf if seconds is None else time.monotonic() + seconds)
+
+    def after(self, iterations: int) -> Self:
+        """Return what the limits leave after so many iterations."""
+        return type(self)(self.iterations - iterations, self.deadline)
+
+    def seconds_left(self) -> float:
+        """Return the seconds to the deadline, 0 or more."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    def reached(self, iterations: int) -> bool:
+        """Tell whether so many iterations, or the time, are all there is."""
+        return iterations >= self.iterations or time.monotonic() >= self.deadline
 
 
 @dataclass(frozen=True)
@@ -45,6 +80,23 @@ class Classes:
                 "features, or solver='constraint-generation' for many examples"
             )
 
+    def check_columns(self, examples: int) -> None:
+        """Refuse classes for which a least squares problem of so many examples would not fit.
+
+        Raises
+        ------
+        InputError
+            If (m + n) m exceeds :data:`MOST_NUMBERS`, n = (r + 1)(r + 2) / 2.
+        """
+        order = self.positives.shape[1]
+        size = (order + 1) * (order + 2) // 2
+        if (examples + size) * examples > MOST_NUMBERS:
+            raise InputError(
+                f"{examples} examples of {order} features, with {size} products each, make a "
+                f"factor of {(examples + size) * examples:.2g} numbers, {MOST_NUMBERS:.2g} at "
+                "most; choose fewer features, or solver='auto' for many examples"
+            )
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -66,6 +118,8 @@ class Solution:
         What else the solver has to say.
     limit
         Whether the quadratic is a direction of approach to e e', t being 0.
+    complete
+        Whether the solver reached its tolerance before its limits and before rounding stopped it.
     """
 
     ratio: float
@@ -76,6 +130,7 @@ class Solution:
     iterations: int
     message: str
     limit: bool = False
+    complete: bool = True
 
 
 def middle(ratio: float) -> float:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal, Self
 
+import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_lab.ellipsoids.assessment import ranks
 from perceptron_lab.ellipsoids.separation import Separation
@@ -37,9 +40,16 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
     inseparable
         ``"central-path"`` or ``"error"``: what to do with classes that no ellipsoid separates.
     solver
-        Of (7.9), a name that ``MaximalSeparation`` knows.
+        Of (7.9), a name that ``MaximalSeparation`` knows; ``"auto"`` chooses by size.
     tol
-        The solver's tolerance, in (0, 1).
+        The solver's tolerance, in (0, 1): of the bracket of t relative to t, or to 1 where t is 0.
+    max_iter
+        Iterations of the solver at most, 1 or more, and steps of the central path.
+    max_seconds
+        Seconds of either at most, > 0; None for no limit, so that the same examples always have
+        the same answer.
+    random_state
+        For the common signature: nothing is drawn.
 
     Attributes
     ----------
@@ -51,18 +61,26 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         As above.
     separation_
         t, E^, the weights and what is proved of them.
+    n_iter_
+        Iterations of what ``separation_`` comes from.
     """
 
     def __init__(
         self,
         *,
         inseparable: Inseparable = "central-path",
-        solver: SolverName = "clarabel",
+        solver: SolverName = "auto",
         tol: float = 1e-9,
+        max_iter: int = 1000,
+        max_seconds: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.inseparable = inseparable
         self.solver = solver
         self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.random_state = random_state
 
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Find the ellipsoid.
@@ -89,14 +107,22 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         data, positive = self._learned(X, y)
         model = self._model(self.solver)
         found = model.fit(data[positive], data[~positive])
-        if not ranks(found):
+        if not found.complete:
+            _warn(found)
+        elif not ranks(found):
             found = self._limit(found, data[positive], data[~positive])
-        self.separation_, self.status_ = found, found.status
+        self.separation_, self.status_, self.n_iter_ = found, found.status, found.iterations
         return self
 
     def _model(self, solver: str) -> MaximalSeparation:
-        own = {"tolerance": "tol"}
-        return record_of(MaximalSeparation, own, solver=solver, tolerance=self.tol)
+        return record_of(
+            MaximalSeparation,
+            {"tolerance": "tol", "max_iterations": "max_iter"},
+            solver=solver,
+            tolerance=self.tol,
+            max_iterations=self.max_iter,
+            max_seconds=self.max_seconds,
+        )
 
     def _limit(self, found: Separation, inside: FloatArray, outside: FloatArray) -> Separation:
         """Return what ranks classes that no ellipsoid separates."""
@@ -118,3 +144,13 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
         data = self._new(X)
         return self.separation_.decision_values(data)
+
+
+def _warn(found: Separation) -> None:
+    """Warn that the bracket is wider than asked for."""
+    warnings.warn(
+        f"t is not found to tol, after {found.iterations} iterations ({found.message}); raise tol, "
+        "max_iter or max_seconds",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

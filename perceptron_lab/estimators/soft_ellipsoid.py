@@ -46,6 +46,9 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         L-BFGS ends when a step lowers the objective, at most 1/2, by no more than this.
     max_iter
         Steps of L-BFGS at most, 1 or more.
+    max_seconds
+        Seconds of L-BFGS at most, > 0; None for no limit, so that the same examples always have
+        the same answer.
     random_state
         Of the random start.
 
@@ -75,6 +78,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         whiten: bool = False,
         tol: float = 1e-7,
         max_iter: int = 1000,
+        max_seconds: float | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.rank = rank
@@ -83,6 +87,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         self.whiten = whiten
         self.tol = tol
         self.max_iter = max_iter
+        self.max_seconds = max_seconds
         self.random_state = random_state
 
     def fit(
@@ -120,6 +125,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
             whiten=self.whiten,
             tolerance=self.tol,
             max_iterations=self.max_iter,
+            max_seconds=self.max_seconds,
             seed=int(seed),
         )
         fitted = model.fit(data, positive, weights)
@@ -127,8 +133,8 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         self.objective_, self.n_iter_ = fitted.value, fitted.iterations
         if not fitted.converged:
             warnings.warn(
-                f"L-BFGS ended after {fitted.iterations} steps without converging; raise max_iter "
-                "or regularisation, scale the features, or set whiten=True",
+                f"L-BFGS ended after {fitted.iterations} steps without converging; raise max_iter, "
+                "max_seconds or regularisation, scale the features, or set whiten=True",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -17,6 +17,9 @@ import numpy as np
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.ellipsoids.learning import PROVED as PROVED_OF_LEARNERS
 from perceptron_lab.ellipsoids.learning import prove
+from perceptron_lab.goal_proofs import Proved
+from perceptron_lab.goals import Goal, MarginUpper
+from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
 
@@ -33,8 +36,13 @@ class Claims:
 
     Parameters
     ----------
-    status, proved, margin_lower, margin_upper
-        Its columns.
+    status, proved, margin_lower, margin_upper, goal, goal_reached
+        Its columns; the goal is None for learners, and whether it is reached also in what was
+        written before that was kept.
+    margin_above, margin_below
+        The bound that the algorithm itself was asked for, which makes it MARGIN_BOUNDED.
+    spent
+        Whether the budget was spent, where that is known.
     figures
         Numbers by name: what a learner reports, its bounds ``*_lower`` and ``*_upper`` among them,
         or the measures of an algorithm's answer.
@@ -45,6 +53,11 @@ class Claims:
     margin_lower: float | None = None
     margin_upper: float | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
+    goal: Goal | None = None
+    goal_reached: bool | None = None
+    margin_above: float | None = None
+    margin_below: float | None = None
+    spent: bool | None = None
 
     @property
     def nothing(self) -> bool:
@@ -82,7 +95,7 @@ def prove_claims(
     ----------
     claims
         FEASIBLE: the point is strictly feasible. INFEASIBLE: the weights prove it. With any
-        status: the bracket of the margin.
+        status: the bracket of the margin, and whether it reaches the goal.
     system
         The problem's.
     point
@@ -96,10 +109,50 @@ def prove_claims(
         lower = _lower(claims, system, point, faults)
     if claims.status is Status.INFEASIBLE or claims.margin_upper is not None:
         upper = _upper(claims, system, weights, faults)
-    bracket = (claims.margin_lower, claims.margin_upper)
-    if claims.status is Status.MARGIN_BOUNDED and bracket == (None, None):
-        faults.append("the margin is called bounded, without a bound")
-    return Finding(tuple(faults), lower, upper)
+    faults += _unreached_goal(claims)
+    if claims.status is Status.MARGIN_BOUNDED and not _bounded(claims):
+        faults.append("the margin is called bounded, and no bound that was asked for is proved")
+    unchecked = ("goal_reached",) if claims.goal == "budget" and claims.spent is None else ()
+    return Finding(tuple(faults), lower, upper, unchecked)
+
+
+def _unreached_goal(claims: Claims) -> Iterator[str]:
+    """Yield what is wrong with the goal, given the bracket, which is proved apart from it."""
+    goal, known = claims.goal, claims.goal != "budget" or claims.spent is not None
+    if goal is None or claims.goal_reached is None or not known:
+        return
+    proved = Proved(
+        claims.status,
+        claims.margin_lower,
+        claims.margin_upper,
+        relaxed=_relaxed(claims),
+        spent=bool(claims.spent),
+    )
+    if claims.goal_reached and not proved.reaches(goal):
+        yield f"the goal {goal} is called reached; {proved.missed(goal)}"
+    if not claims.goal_reached and proved.reaches(goal):
+        yield f"the goal {goal} is called missed, and it is reached"
+
+
+def _relaxed(claims: Claims) -> bool:
+    """Return whether the lower bound is the one that a relaxed answer has to have."""
+    lower, asked = claims.margin_lower, claims.margin_above
+    return lower is not None and asked is not None and lower >= asked
+
+
+def _bounded(claims: Claims) -> bool:
+    """Return whether the goal's bound, or the algorithm's own, is among what is claimed.
+
+    What was written before goals were kept does not say what the algorithm was asked for: any
+    bound will do, unless the goal is one.
+    """
+    lower, upper, asked = claims.margin_lower, claims.margin_upper, claims.margin_below
+    if isinstance(claims.goal, MarginUpper):
+        if upper is not None and upper <= claims.goal.margin_upper:
+            return True
+    elif claims.goal_reached is None:
+        return (lower, upper) != (None, None)
+    return _relaxed(claims) or (upper is not None and asked is not None and upper <= asked)
 
 
 def prove_learnt(
@@ -128,6 +181,8 @@ def prove_learnt(
     for name in ("margin_lower", "margin_upper"):
         if getattr(claims, name) is not None:
             faults.append(f"{name} is claimed, and a learner proves no margin")
+    if claims.goal_reached is not None:
+        faults.append("a goal is claimed, and a learner has none")
     unchecked = tuple(sorted(claims.figures.keys() - bounds.keys()))
     found = prove(learner, problem.tasks, seed, proof)
     if found is None:
@@ -205,7 +260,8 @@ def _lower(
         faults.append("the point is not proved strictly feasible")
     claimed = claims.margin_lower
     if claimed is not None and not _reaches("_lower", proof.margin_lower, claimed, abs(claimed)):
-        faults.append(f"a margin >= {claimed:.10g} is claimed, {proof.margin_lower:.10g} is proved")
+        shown = text_below(proof.margin_lower, 10)
+        faults.append(f"a margin >= {claimed:.10g} is claimed, {shown} is proved")
     return lower
 
 
@@ -230,7 +286,7 @@ def _upper(
             upper = 0.0
     claimed = claims.margin_upper
     if claimed is not None and not _reaches("_upper", upper, claimed, abs(claimed)):
-        shown = "nothing" if upper is None else f"{upper:.10g}"
+        shown = "nothing" if upper is None else text_above(upper, 10)
         faults.append(f"a margin <= {claimed:.10g} is claimed, {shown} is proved")
     return upper
 

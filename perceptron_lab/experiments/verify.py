@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_lab.datasets.confinement import GENERATED
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.certified_problem import CertifiedProblems, identity_of
 from perceptron_lab.experiments.reproof import (
     Claims,
@@ -29,6 +29,7 @@ from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.records import sha256_of
 from perceptron_lab.experiments.storage.rows import Row, as_json
 from perceptron_lab.experiments.verification import Verdict, Verification, Verified
+from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.results import FloatArray, Status
 
 if TYPE_CHECKING:
@@ -110,7 +111,10 @@ def _stored_verdict(
     seen = Verified(planned.cell, planned.title, planned.label, status, Verdict.DAMAGED)
     if not stored.row:
         return replace(seen, message=stored.fault)
-    claims = _claims_of_row(stored.row)
+    try:
+        claims = _claims_of_row(stored)
+    except DataError as error:
+        return replace(seen, message=str(error))
     if claims.nothing:
         return _nothing(seen, claims)
     path = path_of(folder, planned.cell)
@@ -123,7 +127,7 @@ def _stored_verdict(
         other = _disagreement(planned, claims, certificate)
         if other:
             return replace(seen, verdict=Verdict.NOT_PROVED, message=other)
-        return _verdict(seen, certificate, claims, problems)
+        return _verdict(seen, certificate, _completed(claims, certificate), problems)
     except (DataError, OSError) as error:
         return replace(seen, message=str(error))
 
@@ -198,18 +202,69 @@ def _claims(certificate: Certificate) -> Claims:
         _number(certificate.margin_lower),
         _number(certificate.margin_upper),
         {name: number for name, number in numbers.items() if number is not None},
+        _goal(certificate.algorithm.get("goal")),
+        _truth(certificate.goal_reached),
+        *_asked_of(certificate),
     )
 
 
-def _claims_of_row(row: Row) -> Claims:
-    prefix = "measure."
+def _asked_of(certificate: Certificate) -> tuple[float | None, float | None]:
+    """Return the bounds, from below and from above, that the algorithm itself was asked for."""
+    claim = certificate.certificate.get("claim", {})
+    if not isinstance(claim, dict):
+        raise DataError(f"the certificate's claim is {claim!r}; allowed: a mapping")
+    return _number(claim.get("margin_above")), _number(claim.get("margin_below"))
+
+
+def _goal(value: Any) -> Goal | None:
+    if value is None or value == "":
+        return None
+    try:
+        return goal_of(value)
+    except InputError as error:
+        raise DataError(str(error)) from None
+
+
+def _truth(value: Any) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise DataError(f"goal_reached is {value!r}; allowed: a truth value or nothing")
+    return value
+
+
+def _claims_of_row(stored: Stored) -> Claims:
+    """Return what a row claims; its certificate knows what the algorithm was asked for."""
+    prefix, row = "measure.", stored.row
     figures = {
         name.removeprefix(prefix): float(value)
         for name, value in row.items()
         if name.startswith(prefix) and value is not None
     }
-    lower, upper = row.get("margin_lower"), row.get("margin_upper")
-    return Claims(Status(row["status"]), bool(row["proved"]), lower, upper, figures)
+    return Claims(
+        Status(row["status"]),
+        bool(row["proved"]),
+        row.get("margin_lower"),
+        row.get("margin_upper"),
+        figures,
+        _goal(row.get("goal")),
+        _truth(row.get("goal_reached")),
+        spent=_spent(row, stored.budget),
+    )
+
+
+def _completed(claims: Claims, certificate: Certificate) -> Claims:
+    """Return the claims of a row, with what only its certificate says."""
+    said = _claims(certificate)
+    goal = said.goal if claims.goal is None else claims.goal
+    return replace(
+        claims, goal=goal, margin_above=said.margin_above, margin_below=said.margin_below
+    )
+
+
+def _spent(row: Row, budget: Budget) -> bool:
+    """Return whether the budget under which a row was written is spent."""
+    updates, seconds = row.get("updates"), row.get("seconds")
+    spent = updates is not None and updates >= budget.updates
+    return spent or (seconds is not None and seconds >= budget.seconds)
 
 
 def _number(value: Any) -> float | None:
@@ -232,7 +287,9 @@ def _disagreement(planned: Planned, claims: Claims, certificate: Certificate) ->
     if certificate.cell != planned.cell or certificate.sha256 != planned.sha256:
         return f"its certificate is that of the cell {certificate.cell}"
     said = _claims(certificate)
-    for name in ("status", "proved", "margin_lower", "margin_upper"):
+    if claims.goal is not None and claims.goal != said.goal:
+        return f"its row has the goal {claims.goal}, its certificate {said.goal}"
+    for name in ("status", "proved", "margin_lower", "margin_upper", "goal_reached"):
         mine, other = getattr(claims, name), getattr(said, name)
         if mine != other:
             return f"its row has {name} {mine}, its certificate {other}"

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from perceptron_lab.errors import DataError
+from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.summary import Summary, ending, summaries
 from perceptron_lab.results import Status
@@ -84,10 +85,10 @@ class Entry:
             return "t = 0"
         upper = self.measured("ratio_upper")
         if proved and statuses == {Status.MARGIN_BOUNDED} and upper:
-            return f"t <= {max(upper.values()):.1e}"
+            return f"t <= {text_above(max(upper.values()), 2)}"
         lower = self.measured("ratio_lower")
         if proved and statuses == {Status.FEASIBLE} and lower:
-            return f"t >= {min(lower.values()):.3g}"
+            return f"t >= {text_below(min(lower.values()), 3)}"
         return self.summary.endings
 
 

@@ -20,6 +20,7 @@ from perceptron_lab.datasets.margin_sets import MarginSets
 from perceptron_lab.datasets.problem import Problem, check_instance_name
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, InputError
+from perceptron_lab.infeasible_margin import negative_margin
 from perceptron_lab.oracles.orthant import Cyclic
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
@@ -257,6 +258,24 @@ def test_a_problem_of_each_family(parameters: dict[str, Any], name: str) -> None
     assert problem.facts.dimension == (2 if record.family == "worst-case" else 6)
     known = record.family not in ("convex-combination", "gaussian")
     assert (problem.facts.margin is not None) == known
+
+
+def test_a_bracket_is_proved_where_no_separator_is_known() -> None:
+    """And only if it is asked for; the data are the same."""
+
+    def loaded(**parameters: Any) -> Problem:
+        record = MarginSets(**parameters)
+        return record.load(record.names()[0], seed=0, base=Path())
+
+    plain = loaded(family="gaussian", dimension=3, rows=40)
+    told = loaded(family="gaussian", dimension=3, rows=40, bracket=True)
+    assert plain.sha256 == told.sha256
+    assert plain.facts.hull_radius is None
+    assert told.facts.hull_radius is not None
+    assert told.facts.hull_radius == -negative_margin(plain.system).upper > 0.0
+    feasible = loaded(family="exact", dimension=3, rows=40, margin=0.1, bracket=True)
+    assert feasible.facts.hull_radius is None
+    assert feasible.facts.margin == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("parameters", EACH, ids=NAMES)

@@ -10,7 +10,7 @@ from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.central_path import solve_by_central_path
 from perceptron_lab.ellipsoids.lifting import lifted, quadratic_values
 from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
-from perceptron_lab.ellipsoids.solution import Classes, Solution
+from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray, Status
 from tests.ellipsoids.two_class_sets import overlapping
@@ -30,7 +30,7 @@ def like_documents(seed: int, positives: int, negatives: int, dimension: int) ->
 def solved(positives: FloatArray, negatives: FloatArray) -> tuple[Classes, Solution]:
     frame = AffineFrame.of(positives, negatives)
     classes = Classes(frame.coordinates(positives), frame.coordinates(negatives))
-    return classes, solve_by_central_path(classes, 1e-9)
+    return classes, solve_by_central_path(classes, 1e-9, Limits(500))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -84,7 +84,7 @@ def on_the_path(classes: Classes, distance: float) -> FloatArray:
 def test_it_is_the_limit_of_the_barrier_problem() -> None:
     frame = AffineFrame.of(*(parts := overlapping(5, 12, 15, 2)))
     classes = Classes(frame.coordinates(parts[0]), frame.coordinates(parts[1]))
-    found = solve_by_central_path(classes, 1e-10)
+    found = solve_by_central_path(classes, 1e-10, Limits(500))
     limit = found.quadratic * (sum(map(len, parts)) + 2)  # there s = m + r
     errors = [
         np.linalg.norm(on_the_path(classes, distance) - limit) / np.linalg.norm(limit)

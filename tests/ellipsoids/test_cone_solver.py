@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.ellipsoids import cone_solver, constraint_generation
+from perceptron_lab.ellipsoids import cone_solver
 from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import Status
-from tests.ellipsoids.two_class_sets import distant, separable
+from tests.ellipsoids.two_class_sets import distant, overlapping, separable
 
-REFERENCES: list[SolverName] = ["cvxpy-clarabel", "cvxpy-scs", "constraint-generation"]
+REFERENCES: list[SolverName] = [
+    "clarabel",
+    "cvxpy-clarabel",
+    "cvxpy-scs",
+    "constraint-generation",
+]
 SIZES = [(20, 30, 2), (60, 100, 3), (150, 350, 5)]
 
 
@@ -35,7 +40,7 @@ def test_solvers_and_dual_agree_on_large_ratios(
         assert other.ratio_lower == pytest.approx(found.ratio, rel=1e-5)
 
 
-@pytest.mark.parametrize("solver", ["clarabel", "constraint-generation"])
+@pytest.mark.parametrize("solver", ["auto", "clarabel", "constraint-generation"])
 @pytest.mark.parametrize("seed", range(3))
 def test_far_strewn_negatives_take_other_coordinates(solver: SolverName, seed: int) -> None:
     positives, negatives = separable(seed, 14, 60, 10)
@@ -44,7 +49,7 @@ def test_far_strewn_negatives_take_other_coordinates(solver: SolverName, seed: i
     assert found.status is Status.FEASIBLE
     assert found.ratio > 1e3
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
-    assert "Solved, rescaled: " in str(found)
+    assert solver != "clarabel" or "Solved, rescaled: " in str(found)
 
 
 class Lazy:
@@ -66,24 +71,33 @@ def test_clarabel_giving_up_is_mended_in_other_coordinates(
     calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     classes = separable(21, 20, 30, 2)
-    expected = MaximalSeparation().fit(*classes)
+    expected = MaximalSeparation(solver="clarabel").fit(*classes)
     monkeypatch.setattr(cone_solver, "_settings", Lazy(4, calls))
-    found = MaximalSeparation().fit(*classes)
+    found = MaximalSeparation(solver="clarabel").fit(*classes)
     assert found.ratio == pytest.approx(expected.ratio, rel=1e-9)
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
     assert "Clarabel: " + "MaxIterations, rescaled: " * calls in str(found)
 
 
-def test_solvers_that_give_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clarabel_without_a_bracket_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    classes = overlapping(0, 50, 80, 3)
+    monkeypatch.setattr(cone_solver, "_settings", Lazy(1, 100))
+    with pytest.raises(NumericalError, match=r"ends with MaxIterations after 2 .* <= t <= "):
+        MaximalSeparation(solver="clarabel").fit(*classes)
+    with pytest.raises(NumericalError, match="ends with MaxIterations after 1 "):
+        MaximalSeparation(solver="clarabel", whiten=False).fit(*classes)
+
+
+def test_any_proved_bracket_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = separable(21, 20, 30, 2)
-    monkeypatch.setattr(cone_solver, "_settings", Lazy(3, 100))
-    with pytest.raises(NumericalError, match=r"ends with MaxIterations after 12 .* <= t <= "):
-        MaximalSeparation().fit(*classes)
-    with pytest.raises(NumericalError, match="ends with MaxIterations after 3 "):
-        MaximalSeparation(whiten=False).fit(*classes)
-    monkeypatch.setattr(constraint_generation, "ROUNDS", 0)
-    with pytest.raises(NumericalError, match="after 0 rounds"):
-        MaximalSeparation(solver="constraint-generation").fit(*classes)
+    exact = MaximalSeparation().fit(*classes)
+    monkeypatch.setattr(cone_solver, "_settings", Lazy(5, 100))
+    found = MaximalSeparation(solver="clarabel").fit(*classes)
+    assert found.status is Status.FEASIBLE
+    assert not found.complete
+    assert found.ratio_lower <= exact.ratio_upper
+    assert exact.ratio_lower <= found.ratio_upper < np.inf
+    assert "MaxIterations" in str(found)
 
 
 def test_an_early_stop_is_an_answer_if_its_bracket_is_narrow(
@@ -91,6 +105,6 @@ def test_an_early_stop_is_an_answer_if_its_bracket_is_narrow(
 ) -> None:
     classes = separable(21, 20, 30, 2)
     monkeypatch.setattr(cone_solver, "_settings", Lazy(7, 100))
-    found = MaximalSeparation(tolerance=1e-3).fit(*classes)
+    found = MaximalSeparation(solver="clarabel", tolerance=1e-3).fit(*classes)
     assert "MaxIterations" in str(found)
     assert 0.0 < found.ratio_upper - found.ratio_lower <= 1e-2 * (1.0 + found.ratio)

@@ -12,16 +12,21 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.ellipsoids import assessment, constraint_generation, solution
-from perceptron_lab.ellipsoids.cone_solver import solve_directly
+from perceptron_lab.ellipsoids import assessment, solution
+from perceptron_lab.ellipsoids.bracket import Bracket
 from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
-from perceptron_lab.ellipsoids.solution import Classes, Solution
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import overlapping, separable
 from tests.repetitions import examples
 
-REFERENCES: list[SolverName] = ["cvxpy-clarabel", "cvxpy-scs", "constraint-generation"]
+REFERENCES: list[SolverName] = [
+    "interior-point",
+    "clarabel",
+    "cvxpy-clarabel",
+    "cvxpy-scs",
+    "constraint-generation",
+]
 SIZES = [(20, 30, 2), (60, 100, 3), (150, 350, 5)]
 
 
@@ -60,10 +65,7 @@ def test_the_dual_program_has_the_same_value() -> None:
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_bracket_holds_what_other_solvers_find(seed: int, dimension: int) -> None:
     classes = separable(seed, 8 * dimension, 12 * dimension, dimension)
-    one, other = (
-        MaximalSeparation(solver=solver).fit(*classes)
-        for solver in ("clarabel", "constraint-generation")
-    )
+    one, other = (MaximalSeparation(solver=solver).fit(*classes) for solver in ("clarabel", "auto"))
     assert one.ratio_lower <= other.ratio_upper
     assert other.ratio_lower <= one.ratio_upper
     assert one.ratio_lower <= one.ratio * (1.0 + 1e-7)
@@ -142,7 +144,9 @@ def test_affine_maps_do_not_change_the_ratio(seed: int, exponent: int, one: bool
     )
 
 
-@pytest.mark.parametrize("solver", ["clarabel", "central-path", "constraint-generation"])
+@pytest.mark.parametrize(
+    "solver", ["interior-point", "clarabel", "central-path", "constraint-generation"]
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_overlapping_classes_are_proved_inseparable(solver: SolverName, seed: int) -> None:
     classes = overlapping(seed, 50, 80, 3)
@@ -266,23 +270,43 @@ def test_chunking_uses_few_examples() -> None:
     assert used < 500
 
 
-def test_working_sets_only_lower_the_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
-    ratios = []
+def test_every_round_brackets_the_ratio_of_all_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    classes = separable(20, 300, 500, 3)
+    exact = MaximalSeparation(solver="interior-point").fit(*classes)
+    brackets: list[Bracket] = []
+    narrow = Bracket.narrow
 
-    def recorded(classes: Classes, tolerance: float, goal: float) -> Solution:
-        answer = solve_directly(classes, tolerance, goal)
-        ratios.append(answer.ratio)
-        return answer
+    def recorded(self: Bracket, goal: float) -> bool:
+        if goal == 1e-9:  # of all examples; those of a working set are narrower
+            brackets.append(self)
+        return narrow(self, goal)
 
-    monkeypatch.setattr(constraint_generation, "solve_directly", recorded)
-    found = MaximalSeparation(solver="constraint-generation").fit(*separable(20, 300, 500, 3))
-    assert len(ratios) > 2
-    assert (np.diff(ratios) <= 1e-7).all()
-    assert ratios[-1] == found.ratio
-    assert f"{len(ratios)} rounds" in str(found)
+    monkeypatch.setattr(Bracket, "narrow", recorded)
+    found = MaximalSeparation(solver="constraint-generation").fit(*classes)
+    assert len(brackets) > 3
+    for bracket in brackets:
+        assert bracket.lower <= exact.ratio_upper + 1e-12
+        assert bracket.upper >= exact.ratio_lower - 1e-12
+    assert brackets[0].upper - brackets[0].lower > 1e-3
+    assert found.ratio == pytest.approx(exact.ratio, rel=2e-9)
 
 
-@pytest.mark.parametrize("solver", ["clarabel", "cvxpy-scs", "central-path"])
+@pytest.mark.parametrize("solver", ["auto", "interior-point", "clarabel"])
+def test_a_limit_leaves_a_wider_bracket(solver: SolverName) -> None:
+    classes = separable(20, 60, 90, 3)
+    exact = MaximalSeparation().fit(*classes)
+    ended = MaximalSeparation(solver=solver, max_iterations=7).fit(*classes)
+    assert exact.complete
+    assert not ended.complete
+    assert ended.iterations == 7
+    assert ended.status is Status.FEASIBLE
+    assert 0.0 < ended.ratio_lower < exact.ratio_lower <= exact.ratio_upper < ended.ratio_upper
+    timed = MaximalSeparation(solver=solver, max_seconds=1e-9).fit(*classes)
+    assert not timed.complete
+    assert timed.iterations <= 1
+
+
+@pytest.mark.parametrize("solver", ["interior-point", "clarabel", "cvxpy-scs", "central-path"])
 def test_too_many_products(solver: SolverName, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solution, "MOST_NUMBERS", 300)
     with pytest.raises(InputError, match="50 examples of 2 features"):
@@ -324,4 +348,4 @@ def test_broken_points_and_parameters() -> None:
 
 
 def test_every_solver_name_is_tested() -> None:
-    assert {*REFERENCES, "clarabel", "central-path"} == set(get_args(SolverName))
+    assert {*REFERENCES, "auto", "central-path"} == set(get_args(SolverName))

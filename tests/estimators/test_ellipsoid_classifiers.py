@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
@@ -111,7 +114,10 @@ def test_unknown_choice_for_inseparable_classes() -> None:
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (EllipsoidSeparationClassifier(solver="newton"), "^solver='newton': input should be 'clar"),  # type: ignore[arg-type]
+        (
+            EllipsoidSeparationClassifier(solver="newton"),
+            "^solver='newton': input should be 'a",
+        ),  # type: ignore[arg-type]
         (EllipsoidSeparationClassifier(tol=2.0), "^tol=2.0: input should be less than 1$"),
         (SoftEllipsoidClassifier(rank=-1), "^rank=-1: input should be greater than or equal to 0$"),
         (SoftEllipsoidClassifier(rank=2.5), "^rank=2.5: input should be a valid integer$"),  # type: ignore[arg-type]
@@ -188,6 +194,44 @@ def test_sample_weights_of_zero_leave_out() -> None:
 def test_no_convergence_is_told() -> None:
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         SoftEllipsoidClassifier(max_iter=1).fit(*clouds(0))
+
+
+@pytest.mark.parametrize("limit", [{"max_iter": 1}, {"max_iter": 7}, {"max_seconds": 1e-9}])
+@pytest.mark.parametrize("data", [disk_in_ring, clouds])
+def test_limits_leave_a_usable_classifier(
+    limit: dict[str, float], data: Callable[[int], Data]
+) -> None:
+    rows, labels = data(0)
+    with pytest.warns(ConvergenceWarning, match="raise tol, max_iter or max_seconds"):
+        ended = EllipsoidSeparationClassifier(**limit).fit(rows, labels)  # type: ignore[arg-type]
+    assert ended.n_iter_ <= limit.get("max_iter", 1)
+    assert ended.score(rows, labels) >= 0.5
+    again = EllipsoidSeparationClassifier().fit(rows, labels)
+    assert ended.separation_.ratio_upper >= again.separation_.ratio_lower
+
+
+def test_time_limits_of_the_soft_classifier() -> None:
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        ended = SoftEllipsoidClassifier(max_seconds=1e-9).fit(*clouds(0))
+    assert ended.n_iter_ == 1
+
+
+def test_no_limit_of_time_is_the_default() -> None:
+    for model in BOTH:
+        assert model.get_params()["max_seconds"] is None
+
+
+@pytest.mark.parametrize("standardised", [False, True])
+@pytest.mark.parametrize("inner", [0, 1])
+def test_breast_cancer(inner: int, standardised: bool) -> None:
+    rows, labels = load_breast_cancer(return_X_y=True)
+    rows = StandardScaler().fit_transform(rows) if standardised else rows
+    fitted = EllipsoidSeparationClassifier().fit(rows, labels == inner)
+    found = fitted.separation_
+    assert fitted.status_ is Status.FEASIBLE
+    assert found.ratio == pytest.approx({0: 0.46614366, 1: 1.3020917}[inner], rel=1e-7)
+    assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio_lower
+    assert (fitted.predict(rows) == (labels == inner)).all()
 
 
 @pytest.mark.parametrize("model", BOTH)

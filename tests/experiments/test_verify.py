@@ -142,7 +142,7 @@ TAMPERED: dict[str, tuple[str, Callable[[Certificate], Certificate], str]] = {
     "a margin bounded by nothing": (
         "rows, bounded",
         lambda one: replace(one, margin_lower=None, margin_upper=None),
-        "without a bound",
+        "no bound that was asked for is proved",
     ),
     "a kernel's coefficients negated": (
         "kernel",

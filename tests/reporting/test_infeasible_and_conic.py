@@ -8,6 +8,7 @@ import pytest
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.reporting.tables.typesetting import lower_bound, upper_bound
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, Row, make_row
 
@@ -94,3 +95,15 @@ def test_a_problem_of_two_shapes_is_refused(name: str) -> None:
 def test_no_runs_are_an_error(runs: pd.DataFrame, name: str) -> None:
     with pytest.raises(DataError, match="no rows"):
         TABLES[name](Evidence.of_runs(runs.iloc[:0]))
+
+
+def test_printed_bounds_are_proved_as_well() -> None:
+    """The lower one is rounded down, the upper one up."""
+    assert lower_bound(0.0123999) == "0.0123"
+    assert lower_bound(-0.0123001) == "-0.0124"
+    assert upper_bound(0.0123001) == "0.0124"
+    assert upper_bound(1.2301e-9) == r"$1.24\cdot10^{-9}$"
+    assert (lower_bound(None), upper_bound(0.0)) == ("--", "0")
+    runs = evidence(make_row("a", "x", margin_lower=0.0123999, margin_upper=0.0456001))
+    assert "& 0.0123 & 0.0457 &" in TABLES["conic"](runs).latex("")
+    assert "& 0.0457 &" in TABLES["infeasible"](runs).latex("")

@@ -7,16 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.spatial
 
-from perceptron_lab import Budget, solve
+from perceptron_lab import Budget, negative_margin, solve
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import State, view_of
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.claims import Claim, MarginBelow
+from perceptron_lab.facts import Facts
 from perceptron_lab.results import Status
 from perceptron_lab.system import ConicSystem
 from tests.families import feasible_of, infeasible_of
 
 SEEDS = range(20)
+BUDGET = Budget(updates=10**7)
+"""Of runs that are held to a bound, which is to be less."""
 
 
 def ready(algorithm: Any, system: ConicSystem, target: float = 0.0) -> ConicSystem:
@@ -51,7 +55,9 @@ def check_bound(algorithm: Any, kind: str, seed: int) -> None:
     view.spectral_norm()  # some bounds use it
     bound = algorithm.bound(view.facts(margin))
     assert bound.value is not None, bound.reason
-    result = solve(system, algorithm, budget=Budget(updates=10**6), seed=seed)
+    assert bound.kind == "worst case"
+    assert bound.value < BUDGET.updates, "the budget could not break this bound"
+    result = solve(system, algorithm, budget=BUDGET, seed=seed)
     assert result.status is Status.FEASIBLE
     assert result.certificate["claims_rejected"] == 0
     assert result.updates <= bound.value
@@ -69,19 +75,53 @@ def check_certificate_bound(algorithm: Any, kind: str, seed: int, epsilon: float
     view.spectral_norm()
     bound = algorithm.certificate_bound(view.facts(), epsilon)
     assert bound.value is not None, bound.reason
-    state, claim = first_claim(algorithm, view, 10**6)
+    assert bound.value < BUDGET.updates, "the budget could not break this bound"
+    state, claim = first_claim(algorithm, view, BUDGET.updates)
     assert isinstance(claim, MarginBelow)
     assert claim.bound == epsilon
     assert state.updates <= bound.value
     proved = view.prove_weights(claim.weights)
     assert proved is not None
     assert proved <= epsilon * (1 + 1e-9)
-    result = solve(system, algorithm, goal={"margin_upper": epsilon}, seed=seed)
+    result = solve(system, algorithm, goal={"margin_upper": epsilon}, budget=BUDGET, seed=seed)
     assert result.status in (Status.MARGIN_BOUNDED, Status.INFEASIBLE)
     assert result.updates <= bound.value
     assert result.margin_upper is not None
     assert result.margin_upper <= epsilon * (1 + 1e-9)
 
 
-def is_separator(claim: Claim | None) -> bool:
-    return isinstance(claim, FeasiblePoint)
+def inside_hull(seed: int) -> tuple[ConicSystem, Facts, float]:
+    """Infeasible unit rows with 0 well inside, facts that know it, and |rho| itself.
+
+    Rows and nearly their opposites: norm(A q) is small for equal weights q.
+    """
+    rng = np.random.default_rng(seed)
+    dimension = int(rng.integers(2, 5))
+    half = rng.standard_normal((8 * dimension, dimension))
+    rows = np.vstack([half, -half + 0.1 * rng.standard_normal(half.shape)])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    radius = float(-scipy.spatial.ConvexHull(rows).equations[:, -1].max())
+    system = ConicSystem.from_rows(rows)
+    found = negative_margin(system)
+    assert 0.0 < -found.upper <= radius
+    return system, found.known(system.facts()), radius
+
+
+def check_inside_bound(algorithm: Any, seed: int, epsilon: float) -> None:
+    """Weights come within the bound in terms of |rho|, proved or exact, which is the lesser one."""
+    system, facts, radius = inside_hull(seed)
+    view = ready(algorithm, system, epsilon)
+    view.spectral_norm()
+    anyway = algorithm.certificate_bound(view.facts(), epsilon)
+    state, claim = first_claim(algorithm, view, BUDGET.updates)
+    assert isinstance(claim, MarginBelow)
+    proved = view.prove_weights(claim.weights)
+    assert proved is not None
+    assert proved <= epsilon * (1 + 1e-9)
+    for known in (facts.hull_radius, radius):
+        told = replace(view.facts(), hull_radius=known, centre_norm=facts.centre_norm)
+        bound = algorithm.certificate_bound(told, epsilon)
+        assert bound.value is not None, bound.reason
+        assert bound.value < min(BUDGET.updates, anyway.value)
+        assert "for 0 inside the hull" in bound.theorem
+        assert state.updates <= bound.value

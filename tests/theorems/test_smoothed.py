@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +24,9 @@ from perceptron_lab.algorithms.smoothing import Entropy, Euclidean, Prox, Smooth
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.spectral import barycentre
+from perceptron_lab.datasets import margin_families
 from perceptron_lab.errors import NumericalError
+from perceptron_lab.facts import Facts
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Status
 from tests.families import (
@@ -39,15 +43,18 @@ from tests.theorems.courses import (
     SEEDS,
     check_bound,
     check_certificate_bound,
+    check_inside_bound,
     first_claim,
+    inside_hull,
     ready,
 )
 
 ALGORITHMS = [SmoothedPerceptron(), SmoothedVonNeumann(), IteratedSmoothedVonNeumann()]
+OF_THE_PAPER = [SmoothedVonNeumann(mu0="paper"), IteratedSmoothedVonNeumann(mu0="paper")]
 KINDS = [("feasible", kind) for kind in FEASIBLE] + [("infeasible", kind) for kind in INFEASIBLE]
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda a: type(a).__name__)
+@pytest.mark.parametrize("algorithm", ALGORITHMS + OF_THE_PAPER, ids=repr)
 @pytest.mark.parametrize("kind", FEASIBLE)
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_iterations_stay_within_the_bound(
@@ -56,17 +63,84 @@ def test_iterations_stay_within_the_bound(
     check_bound(algorithm, kind, seed)
 
 
-@pytest.mark.parametrize(
-    "algorithm",
-    ALGORITHMS[1:],
-    ids=repr,
-)
+@pytest.mark.parametrize("algorithm", ALGORITHMS[1:] + OF_THE_PAPER, ids=repr)
 @pytest.mark.parametrize("kind", INFEASIBLE)
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_certificates_come_within_the_bound(
     seed: int, kind: str, algorithm: SmoothedVonNeumann
 ) -> None:
     check_certificate_bound(algorithm, kind, seed, 1e-3)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS[1:] + OF_THE_PAPER, ids=repr)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_certificates_come_within_the_bound_of_a_hull_with_0_inside(
+    seed: int, algorithm: SmoothedVonNeumann
+) -> None:
+    check_inside_bound(algorithm, seed, 1e-4)
+
+
+def test_the_bounds_of_a_hull_with_0_inside_have_their_constants() -> None:
+    """Lemma 9 with the sqrt 2 that its last lines drop, and Theorem 4, for 50 unit rows."""
+    facts = Facts(
+        3, 50, norm=1.0, unit_rows=True, spectral=5.0, hull_radius=0.25, centre_norm=0.125
+    )
+    single = 2 * math.sqrt(2) * 0.5 / 1e-3
+    calls = math.log2(0.125 / 1e-3) + 1
+    for mu0, root in (("norm", 5.0), ("paper", math.sqrt(50))):
+        one = SmoothedVonNeumann(mu0=mu0).certificate_bound(facts, 1e-3)
+        assert one.value == pytest.approx(single * root)
+        many = IteratedSmoothedVonNeumann(mu0=mu0).certificate_bound(facts, 1e-3)
+        assert many.value == pytest.approx(calls * 2 * math.sqrt(2) * root * 2 / 0.25)
+    far = replace(facts, hull_radius=1e-5)  # then the bounds without it are the lesser ones
+    for algorithm in ALGORITHMS[1:]:
+        without = algorithm.certificate_bound(replace(facts, hull_radius=None), 1e-3)
+        assert algorithm.certificate_bound(far, 1e-3) == without
+        assert "for 0 inside" not in without.theorem
+
+
+def unit_rows_inside(seed: int) -> tuple[ConicSystem, float]:
+    system, _, radius = inside_hull(seed)
+    return ready(SmoothedVonNeumann(), system), radius
+
+
+@pytest.mark.parametrize("size", ["norm", "paper"])
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
+def test_lemma_9_the_norm_falls_with_the_distance_to_the_witnesses(seed: int, size: Any) -> None:
+    """norm(A p_k) <= sqrt(mu_k) dist(q, W) at every k, around random points and equal weights."""
+    system, radius = unit_rows_inside(seed)
+    rng = np.random.default_rng(seed)
+    for around in (barycentre(system.cone), rng.dirichlet(np.full(system.cone.size, 0.2))):
+        prox = Euclidean(around, size)
+        reach = min(1.0, system.norm(system.operator.combine(around)) / radius)
+        state = begin(system, prox)
+        for k in range(60):
+            assert state.smoothing == pytest.approx(4 * prox.constant(system) / ((k + 1) * (k + 2)))
+            length = system.norm(state.mean)
+            assert length <= math.sqrt(2 * state.smoothing) * reach * (1 + 1e-9) + 1e-12
+            turn(system, state, prox)
+
+
+def test_mu_0_of_the_paper_is_2_n_and_the_other_one_is_smaller() -> None:
+    system, _ = unit_rows_inside(0)
+    count = system.cone.size
+    for algorithm in OF_THE_PAPER:
+        assert algorithm.start(system, np.random.default_rng(0)).smoothing == 2 * count
+    for algorithm in ALGORITHMS[1:]:
+        smaller = algorithm.start(system, np.random.default_rng(0)).smoothing
+        assert smaller == pytest.approx(2 * system.spectral_norm() ** 2)
+        assert smaller < 2 * count
+
+
+@pytest.mark.parametrize("pair", list(zip(ALGORITHMS[1:], OF_THE_PAPER, strict=True)), ids=repr)
+def test_the_smaller_mu_0_needs_fewer_iterations_on_reflected_rows(pair: Any) -> None:
+    """norm(A)_2^2 of n rows in dimension d is about n / d: sqrt(d) times fewer iterations."""
+    rows = margin_families.reflected(
+        np.random.default_rng(0), dimension=16, rows=400, difficulty=0.3
+    ).rows
+    ours, papers = (solve(rows, algorithm) for algorithm in pair)
+    assert ours.status is papers.status is Status.FEASIBLE
+    assert 2 * ours.iterations < papers.iterations
 
 
 # --- Lemmas 4, 5 and 8 ---------------------------------------------------------------------------
@@ -128,13 +202,16 @@ def known_system(kind: tuple[str, str], seed: int) -> ConicSystem:
     return ready(SmoothedVonNeumann(), family(kind[1], seed).system)
 
 
+PROX = ["entropy", "euclidean", "around a random point"]
+
+
 def prox_of(name: str, system: ConicSystem, seed: int) -> tuple[Prox, FloatArray | None]:
     if name == "entropy":
         return Entropy(), None
     around = barycentre(system.cone)
     if name == "around a random point":
         around = random_base(system.cone, np.random.default_rng(seed))
-    return Euclidean(around), around
+    return Euclidean(around, "paper" if name == "the paper's mu_0" else "norm"), around
 
 
 @pytest.mark.parametrize("prox_name", ["entropy", "euclidean", "around a random point"])
@@ -190,8 +267,9 @@ def test_the_constants_bound_what_they_are_said_to_bound(seed: int, kind: tuple[
         shares = cone.eigenvalues(weights / cone.multiplicity)
         square = system.norm(system.operator.combine(weights)) ** 2 * (1 - 1e-9)
         assert square <= Entropy().constant(system) * np.abs(shares).sum() ** 2
-        around = Euclidean(barycentre(cone))
-        assert square <= around.constant(system) * (shares**2).sum()
+        for size in ("norm", "paper"):
+            around = Euclidean(barycentre(cone), size)
+            assert square <= around.constant(system) * (shares**2).sum()
 
 
 def test_the_smoothed_minimisers_are_minimisers() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,9 @@ from tests.theorems.courses import (
     SEEDS,
     check_bound,
     check_certificate_bound,
+    check_inside_bound,
     first_claim,
+    inside_hull,
     ready,
     walk,
 )
@@ -36,6 +39,48 @@ def test_updates_stay_within_the_bound(seed: int, kind: str) -> None:
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_certificates_come_within_the_bound(seed: int, kind: str) -> None:
     check_certificate_bound(ALGORITHM, kind, seed, 0.003)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1e-6])
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_certificates_come_within_the_bound_of_a_hull_with_0_inside(
+    seed: int, epsilon: float
+) -> None:
+    check_inside_bound(ALGORITHM, seed, epsilon)
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_the_norm_falls_by_a_constant_factor_where_0_lies_inside_the_hull(seed: int) -> None:
+    """norm(w_+)^2 <= (1 - rho^2 / L^2) norm(w)^2, and the bound is its logarithm, 1/2 ln within."""
+    system, facts, radius = inside_hull(seed)
+    view = ready(ALGORITHM, system, 1e-9)
+    course = [view.norm(state.point) for state in walk(ALGORITHM, view, 1000)]
+    assert course[0] <= facts.centre_norm * (1 + 1e-9)
+    for before, after in pairwise(course):
+        assert after**2 <= (1 - radius**2) * before**2 * (1 + 1e-9)
+    told = replace(view.facts(), hull_radius=radius, centre_norm=course[0])
+    bound = ALGORITHM.certificate_bound(told, 1e-9)
+    assert bound.value == math.ceil(2 / radius**2 * math.log(course[0] / 1e-9))
+    assert len(course) - 1 <= bound.value
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 8])
+def test_the_factor_of_the_norm_is_nearly_attained(dimension: int) -> None:
+    """From w of equal entries, +-e_j of the crosspolytope leave 1 - |rho|^2 / (1 + ..) of it."""
+    rows = np.vstack([np.eye(dimension), -np.eye(dimension)])
+    size = 1e-3
+    before = np.full(dimension, size / math.sqrt(dimension))
+    cut = rows[(rows @ before).argmin()]
+    theta = (before @ before - cut @ before) / ((before - cut) @ (before - cut))
+    system = ready(ALGORITHM, ConicSystem.from_rows(rows))
+    state = ALGORITHM.start(system, np.random.default_rng(0))
+    state.point = before.copy()
+    state, claim = ALGORITHM.step(system, state, 1)
+    assert claim is None
+    assert state.point == pytest.approx((1 - theta) * before + theta * cut)
+    ratio = float(state.point @ state.point) / size**2
+    assert ratio <= 1 - 1 / dimension + 1e-12  # rho = -1 / sqrt(d)
+    assert ratio >= (1 - 1 / dimension) * (1 - 3 * size)
 
 
 @pytest.mark.parametrize("kind", FEASIBLE + INFEASIBLE)

@@ -61,8 +61,9 @@ class EllipsoidSeparation(OnFeatures):
         Whether k is lowered to the number of different positives less 1 (but not below 1), without
         which the problem is unbounded (default false).
     solver
-        ``central-path`` (default) for classes that no ellipsoid separates; ``clarabel``,
-        ``cvxpy-clarabel``, ``cvxpy-scs``, ``constraint-generation``.
+        ``central-path`` (default) for classes that no ellipsoid separates; ``auto``,
+        ``interior-point``, ``constraint-generation``; the references ``clarabel``,
+        ``cvxpy-clarabel``, ``cvxpy-scs``.
     inseparable
         What ranks if the solver's t is at most 1e-6 and not proved positive: ``solver`` (default),
         its own matrix; ``central-path``, that limit, or the matrix where there is no limit (classes

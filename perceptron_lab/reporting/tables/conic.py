@@ -8,10 +8,12 @@ from perceptron_lab.reporting.tables.table import (
     Table,
     counts,
     in_bold,
+    lower_bounds,
     reals,
     seconds,
     shapes,
     texts,
+    upper_bounds,
 )
 
 
@@ -40,8 +42,8 @@ def conic(evidence: Evidence) -> Table:
         counts("iterations", [entry.median("updates") for entry in entries]),
         in_bold(reals("products", [e.median("products") for e in entries]), problems, proved),
         in_bold(seconds("seconds", [e.median("seconds") for e in entries]), problems, proved),
-        reals("margin lower", [entry.median("margin_lower") for entry in entries]),
-        reals("margin upper", [entry.median("margin_upper") for entry in entries]),
+        lower_bounds("margin lower", [entry.median("margin_lower") for entry in entries]),
+        upper_bounds("margin upper", [entry.median("margin_upper") for entry in entries]),
         texts("status", [entry.endings for entry in entries]),
     ]
     return Table("conic", columns, grouped=3, notes=[_NOTE])

@@ -12,6 +12,7 @@ from perceptron_lab.reporting.tables.table import (
     seconds,
     shapes,
     texts,
+    upper_bounds,
 )
 
 
@@ -42,7 +43,7 @@ def infeasible(evidence: Evidence) -> Table:
         in_bold(counts("iterations", [e.median("updates") for e in entries]), problems, proved),
         in_bold(reals("products", [e.median("products") for e in entries]), problems, proved),
         in_bold(seconds("seconds", [e.median("seconds") for e in entries]), problems, proved),
-        reals("margin upper", [entry.largest("margin_upper") for entry in entries]),
+        upper_bounds("margin upper", [entry.largest("margin_upper") for entry in entries]),
         texts("status", [entry.endings for entry in entries]),
     ]
     return Table("infeasible", columns, grouped=3, notes=[_NOTE])

@@ -87,6 +87,16 @@ def reals(name: str, values: Iterable[float | None]) -> Column:
     return _numbers(name, values, typesetting.real)
 
 
+def lower_bounds(name: str, values: Iterable[float | None]) -> Column:
+    """Return a column of proved lower bounds; what is printed of them is proved as well."""
+    return _numbers(name, values, typesetting.lower_bound)
+
+
+def upper_bounds(name: str, values: Iterable[float | None]) -> Column:
+    """Return a column of proved upper bounds; what is printed of them is proved as well."""
+    return _numbers(name, values, typesetting.upper_bound)
+
+
 def shapes(runs: pd.DataFrame, problems: Sequence[str], size: str = "rows") -> list[Column]:
     """Return the columns ``dimension`` and ``rows`` (or what ``size`` calls it) of problems.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import floor, isinf, log10
 
+from perceptron_lab.outward import text_above, text_below
+
 NOTHING = "--"
 DAGGER = r"$^{\dagger}$"
 
@@ -33,6 +35,16 @@ def seconds(value: float | None) -> str:
         return "$<$0.001"
     decimals = 3 if value < 1 else 2 if value < 10 else 1
     return f"{value:.{decimals}f}"
+
+
+def lower_bound(value: float | None) -> str:
+    """Return a proved lower bound, rounded down."""
+    return real(None if value is None else float(text_below(value, 3)))
+
+
+def upper_bound(value: float | None) -> str:
+    """Return a proved upper bound, rounded up."""
+    return real(None if value is None else float(text_above(value, 3)))
 
 
 def real(value: float | None) -> str:
