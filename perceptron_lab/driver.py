@@ -209,7 +209,7 @@ class _Run:
     def settled(self, claim: Claim) -> Status | None:
         """Let the judge prove a claim."""
         clock = time.perf_counter()
-        status = self.judge.settle(claim, self.state.ending)
+        status = self.judge.settle(claim, self.state)
         self.proof_seconds += time.perf_counter() - clock
         return status
 

@@ -52,7 +52,7 @@ class Judge:
         The least proved upper bound of the margin and the weights on the original data that prove
         it, or None.
     repeated
-        Whether the last claim was the one before, unchanged.
+        Whether the last claim was the one before, unchanged, of an unchanged state.
     """
 
     system: ConicSystem
@@ -65,29 +65,25 @@ class Judge:
     _tried: tuple[float, float] = (0.0, np.inf)
     _last: Claim | None = None
     _settled: Status | None = None
+    _updates: int = -1
     _best: tuple[PointProof, FloatArray] | None = None
 
-    def settle(self, claim: Claim, ending: str = "") -> Status | None:
+    def settle(self, claim: Claim, state: State) -> Status | None:
         """Prove a claim; return the status it leads to, or None if nothing is proved by it.
 
         A rejected claim makes the system stricter. UNVERIFIED: the algorithm repeats it all the
-        same, up to the largest caution.
-
-        Parameters
-        ----------
-        claim
-            What the algorithm says.
-        ending
-            Why nothing more will come, if the algorithm knows.
+        same, up to the largest caution. What was proved and is claimed again without an update in
+        between is the last word of the algorithm.
         """
-        self.repeated = self._last is not None and same(claim, self._last)
+        again = self._last is not None and same(claim, self._last)
+        self.repeated = again and state.updates == self._updates
         if self.repeated and self._settled is not None:
-            self._add(ending or "the algorithm repeats its claim: nothing more comes")
+            self._add(state.ending or "the algorithm repeats its claim: nothing more comes")
             return self._settled
-        if self.repeated and self.system.caution >= LARGEST_CAUTION:
-            self._add("; ".join(filter(None, ["the algorithm repeats its claim", ending])))
+        if again and self._settled is None and self.system.caution >= LARGEST_CAUTION:
+            self._add("; ".join(filter(None, ["the algorithm repeats its claim", state.ending])))
             return Status.UNVERIFIED
-        self._last = claim
+        self._last, self._updates = claim, state.updates
         self._settled = self._status_of(claim)
         if self._settled is None:
             self.certificate["claims_rejected"] += 1
@@ -98,8 +94,9 @@ class Judge:
         """Return the status that a claim proves, if it does."""
         if isinstance(claim, MarginBelow):
             return self._settle_weights(claim)
-        if self._feasible and isinstance(claim, FeasiblePoint):
-            return Status.FEASIBLE  # proved once; the run goes on for another goal
+        if self._feasible and isinstance(claim, FeasiblePoint):  # the run goes on after it
+            self.message = self.message or "a point is proved strictly feasible"
+            return Status.FEASIBLE
         return self._settle_point(claim)
 
     @property

@@ -199,8 +199,22 @@ def test_weights_that_reach_no_goal_end_no_run():
         assert (result.status, result.updates) == (Status.UPDATE_LIMIT, 9)
         assert result.goal_reached is (goal == "budget")
         assert result.margin_upper == pytest.approx(0.1)
-    repeated = solve(ROWS, Scripted([claims[0]]), goal={"margin_ratio": 0.9})
-    assert (repeated.status, repeated.updates) == (Status.MARGIN_BOUNDED, 2)
+    again = solve(ROWS, Scripted([claims[0]]), goal={"margin_ratio": 0.9}, budget=Budget(updates=9))
+    assert again.status is Status.UPDATE_LIMIT  # each time after an update: something may come
+
+
+class Mute(Scripted):
+    """It makes one update, and repeats its claim from then on."""
+
+    def step(self, system, state, most):
+        return (state, self.script[0]) if state.updates else super().step(system, state, most)
+
+
+def test_a_claim_that_is_repeated_without_an_update_is_the_last_word():
+    weights = scipy.optimize.nnls(np.vstack([ROWS.T, np.ones(20)]), np.eye(5)[4])[0]
+    repeated = solve(ROWS, Mute([MarginBelow(weights, 0.2)]), goal={"margin_ratio": 0.9})
+    assert (repeated.status, repeated.updates) == (Status.MARGIN_BOUNDED, 1)
+    assert "the algorithm repeats its claim: nothing more comes" in repeated.message
     assert not repeated.goal_reached
     assert "the goal margin_ratio 0.9 is missed: no ratio is proved" in repeated.message
 

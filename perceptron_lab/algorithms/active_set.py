@@ -5,7 +5,7 @@ of least norm in the hull. Rows W that are active, a'y = 1, have non-negative mu
 y = N u, N of columns a, and u / sum(u) are the weights of w. A step lets the most violated row
 enter: u moves along -R^-1 Q'a with N = Q R, and y along the part of a outside the span of N, until
 that row is active; rows whose multipliers vanish on the way leave. norm(y) grows with every step,
-so that no set returns.
+so that no set returns but for rounding, and one that does ends the search.
 
 w itself drowns in rounding where the margin rho is small: it is known to u = 2^-53, and its scores
 are rho^2 only. y has scores of 1, with rounding errors of u norm(y) = u / rho, since it is computed
@@ -33,6 +33,8 @@ DEPENDENT = 1e-13
 """A row that is so close to the span of others, relative to its norm, depends on them."""
 TOLERANCE = 4.0
 """Scores may miss 1 by so many u norm(y) sqrt(n)."""
+PATIENCE = 4
+"""Sets that are tried without an increase of norm(y), at most, in units of the dimension."""
 NOTHING = 1e-13
 """What is so small beside the largest of its kind is a rounding error."""
 
@@ -62,9 +64,13 @@ class ActiveSet:
     point: FloatArray = field(init=False)
     multipliers: FloatArray = field(init=False)
     vanishing: bool = field(default=False, init=False)
+    _seen: set[frozenset[int]] = field(default_factory=set, init=False)
+    _longest: float = field(default=0.0, init=False)
+    _idle: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._solve()
+        self._is_news()
 
     @property
     def length(self) -> float:
@@ -87,18 +93,33 @@ class ActiveSet:
         Returns
         -------
         bool
-            Whether norm(y) has grown. If not, rounding has had the last word, or no y exists.
+            Whether that has led to other active rows. If not, no row is violated beyond rounding,
+            or rounding has brought back rows that were active before, or no y exists.
         """
-        began = self.length
+        changed = False
         while not self.vanishing:
-            before, scores = self.length, rows @ self.point
+            scores = rows @ self.point
             new = int(np.argmin(scores))
             if scores[new] >= 1.0 - self.tolerance:
                 break
             self._admit(rows[new], int(indices[new]), float(scores[new]))
-            if self.length <= before:
+            if self.vanishing or not self._is_news():
                 break
-        return not self.vanishing and self.length > began
+            changed = True
+        return changed and not self.vanishing
+
+    def _is_news(self) -> bool:
+        """Return whether this set has not been active before, and there is hope for others.
+
+        norm(y) grows in exact arithmetic. Where many rows are active in one y, it grows by less
+        than rounding takes off: then a number of sets is tried all the same.
+        """
+        self._idle = 0 if self.length > self._longest else self._idle + 1
+        self._longest = max(self._longest, self.length)
+        known = frozenset(self.active.tolist())
+        fresh = known not in self._seen
+        self._seen.add(known)
+        return fresh and self._idle <= PATIENCE * len(self.point)
 
     def _admit(self, normal: FloatArray, index: int, score: float) -> None:
         """Move y and u until a row is active, dropping those whose multipliers vanish."""

@@ -31,8 +31,8 @@ GAP = 1e-15
 """norm(w)^2 - a'w below this is rounding error, for rows of norm 1."""
 ZERO = 1e-14
 """A least norm below this is 0 for all that can be told, for rows of norm 1."""
-SHARP = 1.0 - 1e-12
-"""All a'w at least this part of norm(w)^2: w is as good as doubles can tell."""
+SHARP = 1e-12
+"""min a'w within this part of norm(w)^2: w is as good as it can be."""
 PROVABLE = 1e-12
 """What the proof of norm(A w) may add to its computed value, for rows of norm 1."""
 
@@ -199,8 +199,8 @@ def _enter_next_phase(
     system: ConicSystem, state: MinimumNormState, score: float, norm: float
 ) -> None:
     """Go on with the active set, if rounding has stopped Wolfe's algorithm; else it was that."""
-    known = norm > ZERO * system.atom_norm() and score < SHARP * norm**2
-    if state.exact is not None or not known:
+    blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * system.atom_norm()
+    if state.exact is not None or not blurred:
         state.phase = OPTIMAL
         return
     assert state.weights is not None

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from perceptron_lab.algorithms.active_set import ActiveSet
 from perceptron_lab.algorithms.rescaled_sweeps import SweptRows, imaged, separates
-from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
 from perceptron_lab.compiled.entropic_separation import Course, carried, separate
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.errors import NumericalError
@@ -31,8 +31,6 @@ MOST_PATIENCE = 2000
 """Stretches of the space in one attempt, beyond which doubles cannot go."""
 SHARE = 0.5
 """Work of Wolfe's algorithm at most, as a part of that of the sweeps before it."""
-MOST_DRAWS = 6
-"""How often the space is drawn out; each time the margin grows by a factor 1 / delta at best."""
 CHEAP = 1e9
 """Multiplications of a factorisation that is no more costly than a hundred steps or so."""
 ILL_CONDITIONED = 10.0
@@ -52,9 +50,10 @@ class Separation:
        margins.
     3. Wolfe's algorithm towards the point of least norm in the hull, for as much work as was spent
        on 2. Where it gets there, that point separates the rows; or 0 is in the hull, and its
-       weights prove that nothing does; or its margin drowns in rounding.
-    4. Then the rows are whitened, if they are ill-conditioned and have not been; else the space is
-       drawn out along that point, which makes it exact again.
+       weights prove that nothing does; or its margin drowns in rounding, and the active rows decide
+       (:mod:`~perceptron_lab.algorithms.active_set`).
+    4. Where it does not get there, the rows are whitened, if they are ill-conditioned and have not
+       been.
 
     From 4 on everything is in double precision, and 2 and 3 take turns, with twice the stretches
     each time.
@@ -144,12 +143,14 @@ class Separation:
                 length = float(np.linalg.norm(nearest))
                 if length <= zero:
                     return None
+                point = self._sharpened() if optimal else None
+                if point is not None:
+                    return point
+                if optimal and self._vanishes(zero):
+                    return None
                 if self._whiten(self.swept.given):
                     self._swept = SweptRows(self.swept.given, self.transform, np.float64)
-                elif optimal:
-                    point = self._drawn_out(nearest)
-                if point is None:
-                    self._persist(length)
+                self._persist(length)
         return point
 
     def _stepped(self) -> FloatArray | None:
@@ -215,39 +216,25 @@ class Separation:
         self.events.append(f"whitened: condition {condition:.0e}, rank {rank} of {dimension}")
         return True
 
-    def _drawn_out(self, nearest: FloatArray) -> FloatArray | None:
-        """Return a separator where that of the least norm drowns in rounding, or None.
-
-        The point w of least norm is known to about u in units of the rows, so that w / norm(w) is
-        off by delta = u / norm(w), while scores are norm(w)^2 only. Drawn out along it by up to
-        1 / delta, the space has a margin of norm(w) / delta or so, and w is found there again.
-        """
+    def _sharpened(self) -> FloatArray | None:
+        """Return the separator of largest margin, or None; the hull may have turned out to be 0."""
         assert self.hull is not None
-        rows, dimension = self.swept.given, self.operator.dimension
-        point = equal_scores(rows[self.hull > 0.0])
-        if separates(rows, point):
-            self.events.append("equal scores on the rows that carry the point of least norm")
-            return point
-        transform = np.eye(dimension)
-        for times in range(1, MOST_DRAWS + 1):
-            length = float(np.linalg.norm(nearest))
-            if length <= UNIT_ROUNDOFF:
-                return None
-            axis, factor = nearest / length, min(0.1 / length, length / UNIT_ROUNDOFF)
-            transform += (factor - 1.0) * np.outer(transform @ axis, axis)
-            images = rows @ transform
-            norms = np.sqrt(np.einsum("ij,ij->i", images, images))
-            images /= norms[:, None]
-            nearest, _, _ = minimum_norm_point(
-                images, 4 * dimension, self.hull * norms, separator=True
-            )
-            point = np.asarray(transform @ nearest)
-            if separates(rows, point):
-                self.events.append(f"drawn out {times} times along the point of least norm")
-                self._swept = SweptRows(rows, transform, np.float64)
-                self._swept.point = nearest
-                return point
+        rows, carrying = self.swept.given, np.flatnonzero(self.hull)
+        exact = ActiveSet(carrying, rows[carrying])
+        exact.enter(rows, np.arange(len(rows)))
+        if exact.vanishing:
+            self.hull = np.zeros(len(rows))
+            np.add.at(self.hull, exact.active, exact.multipliers / exact.multipliers.sum())
+            self.events.append("the active rows of the largest margin combine to 0")
+        elif separates(rows, exact.point):
+            self.events.append(f"the active rows of the largest margin, {1.0 / exact.length:.1e}")
+            return exact.point
         return None
+
+    def _vanishes(self, zero: float) -> bool:
+        """Return whether the hull combines the rows to 0 for all that can be told."""
+        assert self.hull is not None
+        return float(np.linalg.norm(self.hull @ self.swept.given)) <= zero
 
     def _persist(self, length: float) -> None:
         """Prepare a longer attempt."""

@@ -137,7 +137,8 @@ def test_norms_fall_to_the_least_of_all_and_points_are_what_the_weights_say(
     system = ready(GRADUAL, ConicSystem.from_rows(rows))
     states, claims = rounds(MinimumNormPoint(block=0.5, epsilon=1e-300), system)
     norms = [float(np.linalg.norm(state.point)) for state in states]
-    assert all(after < before for before, after in pairwise(norms))
+    # The active rows are solved for anew in the end, which may add a rounding error.
+    assert all(after < before * (1 + 1e-12) for before, after in pairwise(norms))
     for state in states:
         assert state.weights is not None
         assert state.weights.min() >= 0

@@ -41,7 +41,7 @@ def test_pairs_of_any_margin_are_separated(margin: float, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", repeated(range(10), kept=2))
-def test_well_conditioned_rows_of_tiny_margin_are_drawn_out(seed: int) -> None:
+def test_rows_of_tiny_margin_are_decided_by_those_that_are_active(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = pairs(10, 1e-9, rng)
     centre = rows.mean(axis=0) / np.linalg.norm(rows.mean(axis=0))
@@ -51,7 +51,7 @@ def test_well_conditioned_rows_of_tiny_margin_are_drawn_out(seed: int) -> None:
     point = search.separate(rng, rounding(10))
     assert point is not None
     assert (rows @ point).min() > 0.0
-    assert any("drawn out" in event for event in search.events)
+    assert any("the active rows" in event for event in search.events)
 
 
 @pytest.mark.parametrize("seed", repeated(range(10), kept=2))
@@ -111,6 +111,18 @@ def test_what_is_beyond_doubles_is_said_to_be() -> None:
     with pytest.raises(NumericalError, match="beyond double precision"):
         # Weights are never asked for at norm 0, and this hull keeps 0 inside.
         of(np.vstack([rows, -rows[:1]])).separate(rng, -1.0)
+
+
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
+def test_thin_rows_with_0_in_their_hull_are_combined_to_0(seed: int) -> None:
+    """All of them near +-a, so that Wolfe's algorithm is stuck at a norm of 1e-9."""
+    rng = np.random.default_rng(seed)
+    signs = rng.choice([-1.0, 1.0], 40)[:, None]
+    rows = unit(signs * (rng.standard_normal(6) + 1e-7 * rng.standard_normal((40, 6))))
+    search = of(rows)
+    assert search.separate(rng, rounding(6)) is None
+    assert search.hull is not None
+    assert np.linalg.norm(search.hull @ rows) <= rounding(6)
 
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=2))
