@@ -15,10 +15,11 @@ import pytest
 import scipy.optimize
 import scipy.spatial
 
-from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab import Budget, ConicSystem, negative_margin, solve
+from perceptron_lab.algorithms.smoothing import Euclidean, begin, turn
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray, Status
-from tests.families import gram_margin, infeasible, signed_gram
+from tests.families import gram_margin, infeasible, linear_gram, signed_gram
 from tests.repetitions import repeated
 
 SEEDS = range(20)
@@ -165,10 +166,17 @@ def margin_by_vertices(rows: FloatArray) -> float:
 def test_theorem_3_the_negative_margin_is_the_radius_of_the_largest_ball_in_the_hull(
     seed: int, dimension: int
 ) -> None:
+    """Both computed here; what the package proves of them is held against them."""
     rows = inseparable(dimension, seed)
     radius = ball_radius(rows)
     assert radius > 0
     assert margin_by_vertices(rows) == pytest.approx(-radius)
+    found = negative_margin(rows)
+    assert found.lower <= -radius * (1 - 1e-12)
+    assert -radius * (1 + 1e-12) <= found.upper <= -radius / math.sqrt(dimension) * (1 - 1e-9)
+    result = solve(rows, "von-neumann", goal="budget", budget=Budget(updates=50))
+    assert result.margin_lower is not None
+    assert -1.0 <= result.margin_lower <= -radius * (1 - 1e-12)
     directions = np.random.default_rng(seed).standard_normal((500, dimension))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     assert (directions @ rows.T).min(axis=1).max() <= -radius + 1e-12
@@ -192,6 +200,9 @@ def test_footnote_1_the_margin_is_0_where_the_points_do_not_span_the_space(seed:
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     assert (directions @ rows.T).min(axis=1).max() <= 1e-12
     assert ball_radius(flat) > 0.0
+    found = negative_margin(flat @ np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 0.0]]))
+    assert (found.dimension, found.unknowns) == (2, 4)
+    assert found.upper < 0.0
     result = solve(rows, "mirror-prox", goal={"margin_upper": 1e-3})
     assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
     assert result.margin_lower is not None
@@ -221,13 +232,30 @@ def distance_to_witnesses(rows: FloatArray, point: FloatArray) -> float:
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_lemma_7_bounds_the_distance_to_the_witnesses(seed: int, dimension: int) -> None:
-    """dist(q, W) <= min {sqrt 2, sqrt 2 norm(q)_G / |rho|}."""
-    rows = inseparable(dimension, seed)
-    radius = ball_radius(rows)
-    rng = np.random.default_rng(seed)
-    for q in (*rng.dirichlet(np.full(14, 0.2), 4), np.eye(14)[0], np.full(14, 1 / 14)):
-        reach = np.sqrt(2) * min(1.0, np.linalg.norm(q @ rows) / radius)
-        assert distance_to_witnesses(rows, q) <= reach + 1e-6
+    """dist(q, W) <= min {sqrt 2, sqrt 2 norm(q)_G / |rho|}, for |rho| as the package bounds it.
+
+    And Lemma 9, which rests on it: norm(p_k)_G <= sqrt(mu_k) dist(q, W) in the package's Algorithm
+    6, on the rows and on their Gram matrix.
+    """
+    rows, rng = inseparable(dimension, seed), np.random.default_rng(seed)
+    system = ConicSystem.from_rows(rows)
+    found = negative_margin(system)
+    assert -found.upper <= ball_radius(rows)
+    gram = linear_gram(rows, rng)
+    for q in (*rng.dirichlet(np.full(14, 0.2), 2), np.eye(14)[0], np.full(14, 1 / 14)):
+        distance = distance_to_witnesses(rows, q)
+        length = system.upper(q)
+        assert length == pytest.approx(float(np.linalg.norm(q @ rows)))
+        assert distance <= np.sqrt(2) * min(1.0, length / ball_radius(rows)) + 1e-6
+        for view in (system, gram):
+            prox = Euclidean(q)
+            state = begin(view, prox)
+            size = 2.0 * math.sqrt(prox.constant(view))
+            for k in range(60):
+                reached = view.norm(state.mean)
+                most = size / math.sqrt((k + 1) * (k + 2)) * (distance + 1e-6)
+                assert reached <= most + 1e-7  # of a Gram matrix the norm is a root of rounding
+                turn(view, state, prox)
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(degree=2), Rbf(gamma=0.5)], ids=repr)
