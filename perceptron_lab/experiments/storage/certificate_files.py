@@ -5,7 +5,7 @@ what a learner claims. The text ``json`` is::
 
     {"format": 1, "cell", "status", "proved", "margin_lower", "margin_upper", "goal_reached" (not in
      files of earlier versions; null for learners), "message",
-     "certificate": {...}, "bound": {"value", "theorem", "reason"},
+     "certificate": {...}, "bound": {"value", "theorem", "reason", "kind"},
      "counts": {"updates", "queries", "iterations", "products"},
      "sha256": of the problem's data,
      "problem": {"dataset", "parameters" (all of them), "instance", "seed"},
