@@ -1,7 +1,8 @@
 """Counts on the real files, and the proof of every answer: Table 6.1 of Kharechko2009, Mirror-Prox.
 
 These numbers are facts about the algorithms and the files. On instances whose graph has isolated
-vertices, or exact zero pivots, the answer depends on rounding, in the thesis as here.
+vertices, or exact zero pivots, they hang on whether zeros come out exact: they do here, under every
+BLAS kernel (tests/processors), and did not everywhere in the thesis.
 """
 
 from importlib import resources
@@ -15,6 +16,7 @@ from perceptron_lab.algorithms.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.mirror_prox import MirrorProx
 from perceptron_lab.algorithms.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
+from perceptron_lab.reporting.rounding import spreads
 from perceptron_lab.results import Status
 from tests.repetitions import repeated
 
@@ -61,9 +63,11 @@ def test_queries_equal_the_thesis(sdplib_folder, name, column):
 
 @pytest.mark.parametrize("column", ALGORITHMS)
 @pytest.mark.parametrize("name", CLOSE)
-def test_queries_are_close_where_rounding_decides(sdplib_folder, name, column):
+def test_queries_are_close_where_zeros_decide(sdplib_folder, name, column):
     result = run(sdplib_folder, name, ALGORITHMS[column])
     assert result.queries == pytest.approx(THESIS.loc[name, column], rel=0.015)
+    spread = spreads()[name, column.split("_")[0].upper()]
+    assert spread.least <= result.queries <= spread.most
 
 
 def test_every_oracle_proves_mcp100(sdplib_folder):

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.reporting.rounding import Spread
+from perceptron_lab.reporting.tables import TABLES, table_6_1_latex
 from perceptron_lab.reporting.tables.typesetting import escape
 from tests.reporting.latex_lines import balanced
 from tests.reporting.made_runs import MakeRuns, make_row
@@ -105,6 +106,23 @@ def test_every_troubled_entry_has_a_dagger_and_a_note(troubled: pd.DataFrame) ->
     ):
         assert reason in note
     assert rows(latex)["mcp124-1"][1] == "--$^{\\dagger}$"
+
+
+def test_what_rounding_has_to_do_with_the_counts_is_said_of_recorded_counts_alone(
+    make_runs: MakeRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [make_row("mcp100", "PRA"), make_row("mcp124-1", "PRA", queries=208)]
+    known = table_6_1(make_runs(*cells), "t")
+    assert "All queries are the same under OpenBLAS's kernels for Prescott" in known
+    assert "up to 3.4\\,\\%: mcp124-1 PRA.\n" in known
+    other = table_6_1(make_runs(cells[0], make_row("mcp124-1", "PRA")), "t")
+    assert "The queries of 1 of the 2 entries are the same" in other
+    assert "hang on zeros" not in other
+    assert "kernels" not in table_6_1(make_runs(make_row("mcp100", "PRA", queries=9)), "t")
+    assert "kernels" not in table_6_1(make_runs(make_row("mcp100", "PRA", proved=False)), "t")
+    split = {("mcp100", "PRA"): Spread(312, 313, 312, 313)}
+    monkeypatch.setattr(table_6_1_latex, "spreads", lambda: split)
+    assert "SkylakeX, but for mcp100 PRA." in table_6_1(make_runs(cells[0]), "t")
 
 
 def test_all_proved_is_said_and_there_is_no_dagger(runs: pd.DataFrame) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from perceptron_lab.reporting.comparison import Comparison, Entry
+from perceptron_lab.reporting.rounding import spreads
 from perceptron_lab.reporting.tables.typesetting import DAGGER, NOTHING, count, escape, seconds
 
 WIDEST = 12
@@ -138,6 +139,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
             "Columns ``thesis'': Kharechko2009, Table 6.1, where ``updates'' counts oracle queries "
             "and the machine ran at 2.6\\,GHz. Columns \\%: deviation of our queries from them."
         )
+        yield from _rounding(comparison)
     if comparison.several_seeds:
         yield "Numbers are medians over the seeds."
     if len(comparison.labels) > 1:
@@ -151,3 +153,41 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield f"{DAGGER} Not a proved feasible point: {'; '.join(unproved)}."
     else:
         yield "Every answer is a point proved feasible on the original data."
+
+
+def _rounding(comparison: Comparison) -> Iterator[str]:
+    """Say which counts depend on the BLAS kernel, and which on zeros; of others nothing is known.
+
+    What is recorded is about the thesis's oracle and constants: about entries with those counts.
+    """
+    known = {
+        cell: spread
+        for cell, spread in spreads().items()
+        if (entry := comparison.entries.get(cell)) is not None
+        and entry.proved
+        and entry.queries is not None
+        and spread.least <= entry.queries <= spread.most
+    }
+    if known:
+        differing = [cell for cell, spread in known.items() if spread.hangs_on_kernel]
+        other = f", but for {_listed(differing)}" if differing else ""
+        some, all_ = len(known), len(comparison.entries)
+        whose = "All queries" if some == all_ else f"The queries of {some} of the {all_} entries"
+        yield (
+            f"{whose} are the same under OpenBLAS's kernels for Prescott, Nehalem, Sandybridge, "
+            f"Haswell and SkylakeX{other}."
+        )
+    moved = [cell for cell, spread in known.items() if spread.hangs_on_zeros]
+    if moved:
+        most = max(known[cell].change for cell in moved)
+        yield (
+            "These hang on zeros that come out exact, and noise of $2^{-52}$ in the points changed "
+            f"them by up to {most:.1f}\\,\\%: {_listed(moved)}."
+        )
+
+
+def _listed(cells: list[tuple[str, str]]) -> str:
+    """Name problems, each with its labels."""
+    problems = dict.fromkeys(problem for problem, _ in cells)
+    labels = {p: ", ".join(label for problem, label in cells if problem == p) for p in problems}
+    return "; ".join(f"{escape(problem)} {labels[problem]}" for problem in problems)

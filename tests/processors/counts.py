@@ -1,0 +1,120 @@
+"""The 28 counts of Table 6.1 under every kernel, and with noise in the points that are queried.
+
+`PLAB_DATA_MIRROR=FOLDER python -m tests.processors.counts` writes `table_6_1_rounding.csv` anew,
+beside the thesis's table. Noise in the last bit of every entry is another way of rounding that
+keeps exact zeros; noise in the last bit of the largest entry is one that does not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from perceptron_lab import solve
+from perceptron_lab.algorithms.ellipsoid import Ellipsoid
+from perceptron_lab.algorithms.rescaled_perceptron import RescaledPerceptron
+from perceptron_lab.oracles.semidefinite import PivotedCholesky
+from perceptron_lab.reporting.comparison import THESIS_LABELS, thesis_table
+from perceptron_lab.reporting.rounding import FILE
+from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.system import ConicSystem, Cut
+from tests.processors.factors import FACTORS, VARIABLES, Kernel, Target
+from tests.processors.processor import in_force, in_force_under
+
+LAST_BIT = 2.0**-52
+NOISES = range(2)
+"""The seeds of the noise that is recorded."""
+
+ALGORITHMS: Mapping[str, Any] = {
+    "PRA": RescaledPerceptron(preset="thesis"),
+    "EA": Ellipsoid(),
+}
+PROBLEMS = tuple(dict.fromkeys(problem for problem, _ in thesis_table()))
+
+Counts = dict[str, int]
+"""`problem label` -> queries."""
+
+
+def queries(problem: str, label: str) -> int:
+    """Return the queries of a cell of `configs/maxcut.yaml`, proved feasible."""
+    file = Path(os.environ["PLAB_DATA_MIRROR"], "sdplib", f"{problem}.dat-s")
+    result = solve(file, ALGORITHMS[label], oracle=PivotedCholesky(mode="thesis"))
+    assert result.status is Status.FEASIBLE, f"{problem} {label}: {result.message}"
+    return result.queries
+
+
+def counts(problems: Sequence[str]) -> Counts:
+    """Return the queries of both algorithms on some problems."""
+    return {f"{p} {label}": queries(p, label) for p in problems for label in THESIS_LABELS}
+
+
+def counts_under(name: str, problems: Sequence[str]) -> Counts | None:
+    """Return them from a process under a factor that is in force; None if it cannot be."""
+    unasked = {key: value for key, value in os.environ.items() if key not in VARIABLES}
+    own, factor = in_force_under(unasked), FACTORS[name]
+    if factor.lacking(own):
+        return None
+    command = [sys.executable, "-m", "tests.processors.counts", name, *problems]
+    environment = {**unasked, "OPENBLAS_NUM_THREADS": "1", **factor.environment(own)}
+    told = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    return dict(json.loads(told.stdout))
+
+
+@contextmanager
+def noise(seed: int, *, keep_zeros: bool) -> Iterator[None]:
+    """Change every point that is queried in its last bits, from now on to the end of the block."""
+    rng, plain = np.random.default_rng(seed), ConicSystem.cut
+
+    def cut(system: ConicSystem, point: FloatArray, slack: float = 0.0) -> Cut | None:
+        size = np.abs(point) if keep_zeros else np.abs(point).max()
+        point += rng.uniform(-LAST_BIT, LAST_BIT, point.shape) * size
+        return plain(system, point, slack)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ConicSystem, "cut", cut)
+        yield
+
+
+def measured() -> pd.DataFrame:
+    """Return the spread of every count over the kernels and numba's targets, and over the noise."""
+    processors = [name for name, one in FACTORS.items() if isinstance(one, Kernel | Target)]
+    under = [found for name in processors if (found := counts_under(name, PROBLEMS))]
+    noisy = []
+    for seed in NOISES:
+        with noise(seed, keep_zeros=False):
+            noisy.append(counts(PROBLEMS))
+    lines = [_line(cell, under, noisy) for cell in under[0]]
+    return pd.DataFrame(lines)
+
+
+def _line(cell: str, under: list[Counts], noisy: list[Counts]) -> dict[str, Any]:
+    problem, label = cell.split()
+    exact, moved = ([one[cell] for one in found] for found in (under, noisy))
+    spread = {"least": min(exact), "most": max(exact)}
+    spread |= {"noisy_least": min(moved), "noisy_most": max(moved)}
+    return {"problem": problem, "label": label, **spread}
+
+
+def main(name: str = "", *problems: str) -> None:
+    """Print the counts under a factor as JSON; without one, write the table."""
+    if not name:
+        measured().to_csv(Path(str(FILE)), index=False)
+        return
+    amiss = FACTORS[name].amiss(in_force())
+    if amiss:
+        sys.exit(f"{name} is not in force: {amiss}")
+    sys.stdout.write(json.dumps(counts(problems)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
