@@ -1,0 +1,123 @@
+"""A server that is started ahead has loaded what the configuration names, and is ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perceptron_lab import registry
+from perceptron_lab.cli.main import main
+from perceptron_lab.experiments.cells import ahead
+from perceptron_lab.experiments.cells.server_handle import ForkServer
+
+# What the tests of commands stand in for.
+started_ahead = ahead.started_ahead
+
+CONFIG = """\
+experiment: small
+problems:
+  - {dataset: margin-sets, family: gaussian, dimension: 4, rows: 3}
+algorithms:
+  - {name: perceptron}
+  - {name: nnls}
+"""
+
+
+class Recorded(ForkServer):
+    """A server that is not started."""
+
+    made: list[Recorded]
+
+    def start(self) -> None:
+        self.started = True
+        Recorded.made.append(self)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Recorded]:
+    Recorded.made = []
+    monkeypatch.setattr(ahead, "ForkServer", Recorded)
+    return Recorded.made
+
+
+def config(folder: Path, text: str = CONFIG) -> str:
+    path = folder / "small.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_it_loads_what_is_named(tmp_path: Path, made: list[Recorded]) -> None:
+    server = started_ahead([config(tmp_path)])
+    assert made == [server]
+    assert server is not None
+    assert server.has_loaded(["perceptron_lab.peers.nnls", "perceptron_lab.datasets.sdplib"])
+    assert not server.has_loaded(["perceptron_lab.peers.svc"])
+    assert not server.has_loaded(["perceptron_lab.algorithms"])
+
+
+def test_the_module_of_a_class_of_ones_own(
+    tmp_path: Path, made: list[Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._TARGETS["algorithm"], "mine", Recorded)
+    server = started_ahead([config(tmp_path, CONFIG.replace("nnls", "mine"))])
+    assert server is not None
+    assert server.has_loaded([__name__])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[1, 2]", "problems: 3", "problems: [x, {dataset: 3}]", "algorithms: [{name: no}]"]
+)
+def test_what_means_nothing_is_for_others_to_refuse(
+    text: str, tmp_path: Path, made: list[Recorded]
+) -> None:
+    server = started_ahead([config(tmp_path, text)])
+    assert server is not None
+    assert not server.has_loaded(["perceptron_lab.peers.nnls"])
+
+
+def test_no_file_no_server(tmp_path: Path, made: list[Recorded]) -> None:
+    assert started_ahead([str(tmp_path / "none.yaml")]) is None
+    assert made == []
+
+
+@pytest.mark.parametrize("more", [["--dry-run"], ["--executor", "dask", "--jobs", "0"]])
+def test_where_no_server_is_needed(
+    more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(configs: Any) -> None:
+        raise AssertionError("a server was started")
+
+    monkeypatch.setattr(ahead, "started_ahead", refused)
+    assert main(["run", config(tmp_path), "--output", str(tmp_path), *more]) in (0, 2)
+
+
+@pytest.mark.parametrize("text", [CONFIG, CONFIG.replace("nnls", "perceptrn"), "experiment: 1"])
+def test_it_is_closed_whatever_comes(
+    text: str, tmp_path: Path, made: list[Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = []
+    monkeypatch.setattr(ahead, "started_ahead", started_ahead)
+    monkeypatch.setattr(Recorded, "close", lambda server: closed.append(server))
+    monkeypatch.setattr(Recorded, "has_loaded", lambda server, modules: False)
+    code = main(["run", config(tmp_path, text), "--output", str(tmp_path), "-q"])
+    assert (code, len(made)) == (0 if text == CONFIG else 2, 1)
+    assert closed == made
+
+
+def test_a_command_runs_its_cells_in_the_server_that_was_started_ahead(tmp_path: Path) -> None:
+    code = f"""
+import sys
+from perceptron_lab.cli.main import main
+from perceptron_lab.experiments.cells.server_handle import ForkServer
+start, started = ForkServer._start, []
+ForkServer._start = lambda server: (started.append(server), start(server))[1]
+before = "numpy" in sys.modules
+code = main(["run", {config(tmp_path)!r}, "--output", {str(tmp_path)!r}, "-q"])
+print(before, code, len(started), len({{id(one) for one in started}}), started[0].process_id)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "0", "1", "1", "None"], done.stderr
