@@ -47,10 +47,11 @@ class WorkingState(State):
     @property
     def notes(self) -> list[str]:
         """What was done, in words."""
-        if self.search is None:
-            return ["the mean of the rows"]
-        size, how = len(self.search.working), self.search.summary
-        notes = [f"working set of {size} rows, {self.updates} rounds; {how}", *self.search.events]
+        notes = ["the mean of the rows"]
+        if self.search is not None:
+            size, how = len(self.search.working), self.search.summary
+            first = f"working set of {size} rows, {self.updates} rounds; {how}"
+            notes = [first, *self.search.events]
         return [*notes, "then the point of least norm"] if self.largest else notes
 
 

@@ -83,6 +83,7 @@ def test_a_run_writes_rows_results_and_environment(configure: Configure, tmp_pat
     )
     assert (first["constraints"], first["dimension"], first["updates"]) == ("2", "2", "2")
     assert (first["queries"], first["proved"], first["oracle"]) == ("3", "true", "most-violated")
+    assert (first["goal"], first["goal_reached"]) == ("decide", "true")
     assert json.loads(first["parameters"]) == {"normalized": True}
     assert float(first["bound"]) == pytest.approx(2)
     assert float(first["margin_lower"]) == pytest.approx(0.5**0.5)
@@ -117,6 +118,7 @@ def test_a_frame_keeps_types(configure: Configure, tmp_path: Path) -> None:
     frame = run_cells(configure(algorithms=faulty("error")), output=tmp_path).to_frame()
     assert list(frame.columns) == list(COLUMNS)
     assert frame["proved"].tolist() == [True, True, False, True]
+    assert frame["goal_reached"].tolist() == [True, True, False, True]
     assert frame["updates"].dtype == "Int64"
     assert frame["updates"].isna().tolist() == [False, False, True, False]
     assert frame["margin_lower"].dtype == "float64"

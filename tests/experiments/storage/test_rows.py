@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +38,16 @@ def test_truth_values_and_line_breaks() -> None:
     assert ",true," in text
     assert ",false," in text
     assert parsed(text)["message"].tolist() == ['a, "b"\nc', ""]
+
+
+def test_what_became_of_the_goal_follows_what_is_proved() -> None:
+    """It is missing in rows of learners, and in those that were written before it was kept."""
+    known = [row(goal="margin_ratio=0.99", goal_reached=reached) for reached in (True, False)]
+    frame = parsed(rendered([*known, row()]))
+    assert COLUMNS[COLUMNS.index("proved") :][:3] == ("proved", "goal", "goal_reached")
+    assert frame["goal"].tolist() == ["margin_ratio=0.99", "margin_ratio=0.99", ""]
+    assert frame["goal_reached"].dtype == "boolean"
+    assert frame["goal_reached"].tolist() == [True, False, pd.NA]
 
 
 def test_measures_follow_in_their_order() -> None:
