@@ -16,7 +16,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.ellipsoids.exact_rank import lies_in_dimension
+from perceptron_lab.results import FloatArray
 
 RANK_TOLERANCE = 1e-10
 """Singular values below this part of the largest one, of columns of unit norm, count as 0."""
@@ -39,8 +40,8 @@ class AffineFrame:
     outside
         Which negatives lie off the hull, shape ``(negatives,)``.
     exact
-        Whether the positives and the negatives in the hull lie in it without rounding: it leaves
-        out only columns in which they all agree, and repetitions of others.
+        Whether the positives and the negatives in the hull lie in it without rounding, as where
+        it leaves out only columns in which they all agree, or multiples of others.
     """
 
     shift: FloatArray
@@ -69,7 +70,14 @@ class AffineFrame:
         return np.column_stack([top, corner])
 
     @classmethod
-    def of(cls, positives: FloatArray, negatives: FloatArray, *, whiten: bool = True) -> Self:
+    def of(
+        cls,
+        positives: FloatArray,
+        negatives: FloatArray,
+        *,
+        whiten: bool = True,
+        around_zero: npt.NDArray[np.bool_] | None = None,
+    ) -> Self:
         """Return the frame of two classes.
 
         Parameters
@@ -78,6 +86,9 @@ class AffineFrame:
             Rows, finite, shapes ``(m, k)``, at least one each.
         whiten
             If false, u = x is kept where the positives span the space.
+        around_zero
+            Columns in which the shift is 0, so that no rounding is added to theirs, shape ``(k,)``;
+            only where the positives span the space.
         """
         shift = _mean(positives)
         white = _whitening(np.vstack([positives, negatives]))
@@ -90,18 +101,11 @@ class AffineFrame:
         if normals.shape[1] and rank:
             basis = basis @ _whitening((inside - shift) @ basis)
             basis = basis @ _axes((positives - shift) @ basis)[1]
-        varying = len(distinct_columns(inside))
         if not whiten and rank == len(shift):
             shift, basis = np.zeros(rank), np.eye(rank)
-        return cls(shift, basis, normals, outside, varying == rank)
-
-
-def distinct_columns(points: FloatArray) -> IntArray:
-    """Return the columns in which rows differ, without those that repeat another one."""
-    varying = np.flatnonzero(np.ptp(points, axis=0))
-    columns = np.ascontiguousarray(points[:, varying].T) + 0.0  # -0 becomes 0
-    first = {column.tobytes(): int(at) for at, column in zip(varying, columns, strict=True)}
-    return np.array(sorted(first.values()), dtype=np.int64)
+        elif around_zero is not None and rank == len(shift):
+            shift = np.where(around_zero, 0.0, shift)
+        return cls(shift, basis, normals, outside, lies_in_dimension(inside, rank))
 
 
 def _mean(points: FloatArray) -> FloatArray:

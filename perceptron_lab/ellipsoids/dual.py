@@ -24,6 +24,7 @@ from perceptron_lab.certificates.rounding import SMALLEST, UNIT_ROUNDOFF, above,
 from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.images import images_with_radius
 from perceptron_lab.ellipsoids.lifting import lifted
+from perceptron_lab.ellipsoids.resolved_columns import resolved
 from perceptron_lab.results import FloatArray
 
 ADDITIONS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
@@ -45,10 +46,15 @@ def proved_upper_bound(
     weights
         lambda of each class, non-negative, shapes ``(m,)``.
     frame
-        Coordinates; if they are not exact, nothing is proved.
+        Coordinates; if they are not exact, those of the resolved columns are taken.
     """
-    if not frame.exact or not weights[1].any():
+    if not weights[1].any():
         return math.inf
+    if not frame.exact:
+        better = resolved(positives, negatives)
+        if better is None:
+            return math.inf
+        positives, negatives, frame = better
     each = np.ones(len(positives)) / len(positives)
     bounds = (
         _bound(positives, negatives, (weights[0] + more * each, weights[1]), frame)

@@ -14,7 +14,8 @@ def images_with_radius(
     """Return v = fl(G (x - c) + h) of every row x, and r with |v - exact| <= r, entry by entry.
 
     The difference has one rounding per entry, the dot product of k terms and h at most k + 1 per
-    term: gamma_{k+2} (|G||x - c| + |h|), and the computed magnitude is off by as much.
+    term: gamma_{k+2} (|G||x - c| + |h|), and the computed magnitude is off by as much. An entry of
+    x that bears a relative error of one rounding itself is allowed for where c is 0.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ def images_with_radius(
     sizes = np.abs(moved) @ np.abs(factor).T + np.abs(offset)
     terms = points.shape[1] + 1
     slack = 1.0 + 4.0 * terms * UNIT_ROUNDOFF + 1e-10
-    radius = (terms + 4) * UNIT_ROUNDOFF * slack * sizes + 2.0 * (terms + 1) * SMALLEST
+    radius = (terms + 6) * UNIT_ROUNDOFF * slack * sizes + 2.0 * (terms + 1) * SMALLEST
     return np.asarray(images), np.asarray(radius)
 
 

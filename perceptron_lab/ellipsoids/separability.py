@@ -23,9 +23,10 @@ from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.rounding import above, norm_above
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.ellipsoids.affine_frame import AffineFrame, distinct_columns
+from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.dual import moment_with_error, whitening_moment
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.ellipsoids.exact_rank import distinct_columns
 from perceptron_lab.ellipsoids.images import images_with_radius, square_bounds
 from perceptron_lab.ellipsoids.lifting import lifted
 from perceptron_lab.operators.matrix import Matrix

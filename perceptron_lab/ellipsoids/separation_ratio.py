@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from importlib import import_module
 from typing import Annotated, Any, Literal
 
@@ -12,7 +13,9 @@ from pydantic.dataclasses import dataclass as record
 
 from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.assessment import Assessment
+from perceptron_lab.ellipsoids.constraint_generation import solve_by_size
 from perceptron_lab.ellipsoids.examples import two_classes
+from perceptron_lab.ellipsoids.resolved_columns import resolved
 from perceptron_lab.ellipsoids.separation import Rule, Separation
 from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution, middle
 from perceptron_lab.ellipsoids.unboundedness import Recession, recession
@@ -106,7 +109,30 @@ class MaximalSeparation:
         solve = getattr(import_module(f"perceptron_lab.ellipsoids.{module}"), name)
         limits = Limits.of(self.max_iterations, self.max_seconds)
         solution: Solution = solve(classes, self.tolerance, limits)
+        if not frame.exact:
+            solution = self._bounded(solution, inner, outer[kept], limits)
         return Assessment(inner, outer, kept, frame, solution, self.negligible).separation()
+
+    def _bounded(
+        self, solution: Solution, inner: FloatArray, outer: FloatArray, limits: Limits
+    ) -> Solution:
+        """Return the solution with weights that bound t of resolved columns as well."""
+        better = resolved(inner, outer)
+        if better is None:
+            return solution
+        classes = Classes(
+            better.frame.coordinates(better.positives), better.frame.coordinates(better.negatives)
+        )
+        whole = solve_by_size(classes, self.tolerance, limits.after(solution.iterations))
+        return replace(
+            solution,
+            positive_weights=whole.positive_weights,
+            negative_weights=whole.negative_weights,
+            iterations=solution.iterations + whole.iterations,
+            message=f"{solution.message}; columns depend on others to rounding: they bound t "
+            f"from above, by {whole.message}",
+            complete=solution.complete and whole.complete,
+        )
 
 
 def _unbounded(

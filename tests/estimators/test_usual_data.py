@@ -1,0 +1,101 @@
+"""Both ellipsoid classifiers, with default parameters, on the data that everybody tries first."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import datasets
+from sklearn.exceptions import ConvergenceWarning
+
+from perceptron_lab.datasets.gaussian_shells import GaussianShells
+from perceptron_lab.errors import InputError
+from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
+from perceptron_lab.results import Status
+from tests.estimators.usual_data import Case, generated, pairs
+from tests.repetitions import repeated
+
+SMALL = [
+    case
+    for loader in (datasets.load_iris, datasets.load_wine, datasets.load_breast_cancer)
+    for case in pairs(loader)
+]
+DIGITS = pairs(datasets.load_digits)
+TIGHT = 1e-6
+
+
+def named(cases: list[Case], kept: int) -> list[object]:
+    return repeated([pytest.param(case, id=case.name) for case in cases], kept)
+
+
+def holds_narrowly(fitted: EllipsoidSeparationClassifier) -> bool:
+    """Tell whether t is proved to 1e-6 of itself; to 1e-6 where nothing positive is proved."""
+    found = fitted.separation_
+    assert found.proved
+    if found.status is Status.UNBOUNDED:
+        return math.isinf(found.ratio_lower)
+    scale = found.ratio_lower if found.ratio_lower > 0.0 else 1.0
+    return found.ratio_upper - found.ratio_lower <= TIGHT * scale
+
+
+@pytest.mark.parametrize(
+    "case", [*named(SMALL, 6), *named(DIGITS, 2), *named(generated(1000)[:4], 4)]
+)
+def test_the_ratio_is_proved_to_six_digits(case: Case) -> None:
+    rows, labels = case.load()
+    fitted = EllipsoidSeparationClassifier().fit(rows, labels)
+    assert holds_narrowly(fitted)
+    assert np.isfinite(fitted.decision_function(rows)).all()
+    if fitted.separation_.ratio_lower > 0.0:
+        assert (fitted.predict(rows) == labels).all()
+
+
+@pytest.mark.parametrize("case", named([*generated(10_000), *generated(100_000)], 1))
+def test_many_rows(case: Case) -> None:
+    rows, labels = case.load()
+    assert holds_narrowly(EllipsoidSeparationClassifier().fit(rows, labels))
+
+
+def test_columns_computed_from_others_bound_t_all_the_same() -> None:
+    rows, labels = datasets.make_classification(1000, random_state=0)  # two of 20 are redundant
+    fitted = EllipsoidSeparationClassifier().fit(rows, labels == 0)
+    assert fitted.status_ is Status.MARGIN_BOUNDED
+    assert 0.0 <= fitted.separation_.ratio_upper <= TIGHT
+
+
+@pytest.mark.parametrize("case", named([*SMALL, *generated(1000), *DIGITS], 4))
+def test_the_soft_classifier_fits(case: Case) -> None:
+    rows, labels = case.load()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = SoftEllipsoidClassifier().fit(rows, labels)
+    assert np.isfinite(fitted.decision_function(rows)).all()
+    assert np.isfinite(fitted.objective_)
+
+
+@pytest.mark.parametrize("drawn", repeated([5000, 100_000], 1))
+def test_shells_are_separated_by_more_than_their_ball(drawn: int) -> None:
+    inside, outside = GaussianShells(drawn).sample(0)
+    rows, labels = np.vstack([inside, outside]), np.repeat([1, 0], [len(inside), len(outside)])
+    fitted = EllipsoidSeparationClassifier().fit(rows, labels)
+    assert holds_narrowly(fitted)
+    assert fitted.separation_.ratio_upper >= outside_over_inside(inside, outside) - 1.0
+    assert "constraint generation" in fitted.separation_.message
+
+
+def outside_over_inside(inside: np.ndarray, outside: np.ndarray) -> float:
+    return float((outside**2).sum(axis=1).min() / (inside**2).sum(axis=1).max())
+
+
+def test_shells_are_reproducible_and_checked() -> None:
+    first, second = (GaussianShells(500).sample(3) for _ in range(2))
+    for part, same in zip(first, second, strict=True):
+        np.testing.assert_array_equal(part, same)
+    assert (first[0] ** 2).sum(axis=1).max() < 16.0
+    assert (first[1] ** 2).sum(axis=1).min() > 20.0
+    with pytest.raises(InputError, match="0 < inner <= outer"):
+        GaussianShells(inner=3.0, outer=2.0)
+    with pytest.raises(InputError, match="draw more"):
+        GaussianShells(1).sample(0)
