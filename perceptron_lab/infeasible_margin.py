@@ -89,7 +89,7 @@ def negative_margin(problem: Any) -> NegativeMargin:
     Raises
     ------
     InputError
-        If it is no system of rows.
+        If it is no system of rows, or they were rounded to doubles.
 
     Examples
     --------
@@ -132,6 +132,11 @@ def _dense(system: ConicSystem) -> FloatArray:
         raise InputError(
             "the negative margin received a system of kernels or cones; give rows: the hull of "
             "others is not a polytope in coordinates"
+        )
+    if system.operator.roundings:
+        raise InputError(
+            "the negative margin received rows that were rounded to doubles; give numbers that are "
+            "doubles (integers up to 2^53, arrays of float64)"
         )
     data = system.operator.stored
     if isinstance(data, sp.csr_array):

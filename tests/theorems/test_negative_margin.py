@@ -131,6 +131,9 @@ def test_what_is_no_set_of_rows_is_refused() -> None:
     for system in (kernel, ConicSystem.second_order(np.eye(3), [3])):
         with pytest.raises(InputError, match="received a system of kernels or cones; give rows"):
             negative_margin(system)
+    large = [[2**53 + 1, 1], [-(2**53), 3], [5, -(2**60) - 1]]  # no doubles
+    with pytest.raises(InputError, match="received rows that were rounded to doubles"):
+        negative_margin(np.array(large, dtype=object))
 
 
 # --- the proofs, on what a careless search might hand them --------------------------------------
