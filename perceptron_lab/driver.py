@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,13 @@ from perceptron_lab.algorithms.base import Algorithm, State, view_of
 from perceptron_lab.claims import Claim
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
-from perceptron_lab.failures import describe, kept, no_bound, numerical
+from perceptron_lab.failures import describe, kept, numerical
 from perceptron_lab.goals import Budget, Goal, MarginUpper, goal_of
+from perceptron_lab.guarantees import guarantee
 from perceptron_lab.judge import PROVED, Judge
 from perceptron_lab.problems import as_system
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
-from perceptron_lab.results import Bound, FloatArray, Result, Status
+from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.system import ConicSystem
 
 Stop = Callable[[], str | None]
@@ -219,7 +220,8 @@ class _Run:
         if self.state.updates >= budget.updates:
             status, reason = Status.UPDATE_LIMIT, f"the budget of {budget.updates} updates is spent"
         elif self.seconds + self.beyond >= budget.seconds:
-            reason = f"the budget of {budget.seconds:g} seconds is spent"
+            beside = f", {self.beyond:.3g} of them on proofs and records" if self.beyond else ""
+            reason = f"the budget of {budget.seconds:g} seconds is spent{beside}"
         else:
             asked = None if self.stop is None else self.stop()
             if asked is None:
@@ -331,39 +333,8 @@ class _Run:
             total_seconds=time.perf_counter() - began,
             trace=self.recorder.trace,
             certificate=judge.certificate,
-            bound=self.bound(facts, lower),
+            bound=guarantee(self.algorithm, system, facts, lower),
             message=judge.message,
             goal=judge.goal,
             goal_reached=reached,
         )
-
-    def bound(self, facts: Facts | None, lower: float | None) -> Bound:
-        """Return the guarantee on what is known; none where it cannot be evaluated."""
-        known = facts.margin if facts is not None and facts.margin else lower
-        try:
-            found = self.judge.system.facts(known if known is not None and known > 0 else None)
-            return self._bound(_told(found, facts))
-        except Exception as error:
-            if not kept(error):
-                raise
-            return no_bound(error, self.name)
-
-    def _bound(self, facts: Facts) -> Bound:
-        """Return the guarantee for a feasible system, or for weights where no margin is known."""
-        certificate_bound = getattr(self.algorithm, "certificate_bound", None)
-        if facts.margin is not None or certificate_bound is None:
-            return self.algorithm.bound(facts)
-        epsilon = self.judge.system.target or getattr(self.algorithm, "epsilon", 0.0)
-        return cast("Bound", certificate_bound(facts, epsilon))
-
-
-def _told(found: Facts, told: Facts | None) -> Facts:
-    """Return what was found of a system, with what only the caller can know."""
-    if told is None:
-        return found
-    return replace(
-        found,
-        l1_margin=told.l1_margin,
-        hull_radius=told.hull_radius,
-        centre_norm=told.centre_norm,
-    )
