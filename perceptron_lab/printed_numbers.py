@@ -22,6 +22,8 @@ DIGITS = 15
 """Decimals of so many significant digits differ as doubles."""
 _MOST_PLACES = 22
 """Powers of ten up to this one are doubles."""
+_SHORTEST_SMALL = 300
+"""Numbers without exponent that are not 0, but smaller than all doubles, are longer than this."""
 _EXPONENT = re.compile("[eE]")
 
 
@@ -48,7 +50,9 @@ class PrintedNumbers:
         InputError
             If a number is so small that doubles near it have few digits, and is none of them.
         """
-        if max(map(len, words), default=0) > DIGITS or _EXPONENT.search("".join(words)):
+        longest = max(map(len, words), default=0)
+        known = longest <= DIGITS or (self._rounded and longest < _SHORTEST_SMALL)
+        if not known or _EXPONENT.search("".join(words)):
             self._look_at(words, values)
         self._count += len(words)
 
