@@ -39,10 +39,10 @@ def test_an_update_is_the_perceptrons_in_the_dilated_space(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 7))
     rows, _ = planted(n, 30, 1e-3, rng)
-    algorithm = SpaceDilation(dilation=rng.uniform(1.1, 3.0), step_rule="inverse-sqrt")
+    algorithm = SpaceDilation(dilation=rng.uniform(1.1, 2.0), step_rule="inverse-sqrt")
     system = ConicSystem.from_rows(rows)
     state, dilated = algorithm.start(system, rng), np.eye(n)
-    for t in range(25):
+    for t in range(12):  # the condition number of D is up to lambda^t
         before = state.point.copy()
         cut = system.cut(before)
         if cut is None:
