@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import os
 import pickle
@@ -22,20 +21,18 @@ from perceptron_lab import registry
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.cells.cell_run import Outcome, failure, run_cell
 from perceptron_lab.experiments.cells.memory_limit import (
-    LINUX,
     dump_no_memory,
     in_words,
     lift_memory_limit,
     limit_memory,
 )
 from perceptron_lab.experiments.cells.messages import encoded, record_of
+from perceptron_lab.experiments.cells.parentage import die_with
 from perceptron_lab.experiments.plan import Cell
 from perceptron_lab.results import Status, Trace
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
-
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
 @dataclass(frozen=True)
@@ -106,20 +103,6 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(0)
-
-
-def die_with(parent: int) -> None:
-    """Have Linux kill this process as soon as its parent dies; end it if the parent is gone."""
-    if LINUX:
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def outlive_parent() -> None:
-    """Take :func:`die_with` back."""
-    if LINUX:
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, 0)
 
 
 def _isolate(output: int, server: int) -> None:

@@ -22,9 +22,10 @@ from pathlib import Path
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.experiments.cells.cell_process import Handles, die_with, outlive_parent, run_job
+from perceptron_lab.experiments.cells.cell_process import Handles, run_job
 from perceptron_lab.experiments.cells.cell_run import thread_pools
 from perceptron_lab.experiments.cells.memory_limit import LINUX
+from perceptron_lab.experiments.cells.parentage import die_with, outlive_parent
 from perceptron_lab.experiments.cells.requests import (
     CORE,
     ENDED,

@@ -30,6 +30,7 @@ THREADS: Final = {
 
 _START = (
     "import json, sys; given = json.loads(sys.argv[1]); sys.path[:] = given.pop('path'); "
+    "from perceptron_lab.experiments.cells.parentage import die_with; die_with(given['parent']); "
     "from perceptron_lab.experiments.cells.fork_server import serve; serve(**given)"
 )
 _STARTS = 3  # that may fail in a row by a signal, which may be somebody else's

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +123,43 @@ print(before, code, len(started), len({{id(one) for one in started}}), started[0
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.split() == ["False", "0", "1", "1", "None"], done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+def test_a_server_that_is_loading_dies_with_its_parent(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("import time\ntime.sleep(600)\n")
+    code = f"""
+import os, signal, sys, time
+from pathlib import Path
+from perceptron_lab.experiments.cells.server_handle import ForkServer
+sys.path.insert(0, {str(tmp_path)!r})
+server = ForkServer()
+server.start()
+print(server.process_id, flush=True)
+time.sleep(600)
+"""
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    with parent.stdout:
+        server = int(parent.stdout.readline())
+        maps = Path(f"/proc/{server}/maps")
+        waiting = until(lambda: "_ctypes" in maps.read_text())  # it has come as far as that
+        parent.kill()
+        parent.wait()
+    assert waiting
+    assert until(lambda: not alive(server))
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(true: Callable[[], bool]) -> bool:
+    """Wait for something, a minute at most."""
+    end = time.monotonic() + 60.0
+    while not (found := true()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
