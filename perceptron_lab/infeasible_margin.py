@@ -40,7 +40,8 @@ class NegativeMargin:
     Parameters
     ----------
     lower, upper
-        ``lower <= rho <= upper <= 0``. ``lower`` is -inf, and ``upper`` 0, where nothing is proved.
+        ``lower <= rho <= upper``; -inf and inf where nothing is proved. ``upper`` is negative if
+        0 is proved to lie inside the hull, and inf otherwise: rho may be 0 or positive then.
     dimension
         Of the span; 0 where it could not be proved.
     unknowns
@@ -59,8 +60,9 @@ class NegativeMargin:
     reason: str = ""
 
     def known(self, facts: Facts) -> Facts:
-        """Return these facts with the proved radius -upper in them, if it is not 0."""
-        return replace(facts, hull_radius=-self.upper or None, centre_norm=self.centre_norm)
+        """Return these facts with the proved radius -upper in them, if there is one."""
+        radius = -self.upper if self.upper < 0.0 else None
+        return replace(facts, hull_radius=radius, centre_norm=self.centre_norm)
 
     def __str__(self) -> str:
         where = f"the span, of dimension {self.dimension} of {self.unknowns}"
@@ -108,7 +110,7 @@ def negative_margin(problem: Any) -> NegativeMargin:
     centre = innermost.prove_weights(_centre(innermost, rows))
     if span is None:
         reason = "the dimension of the span could not be proved"
-        return NegativeMargin(-math.inf, 0.0, 0, rows.shape[1], centre, reason)
+        return NegativeMargin(-math.inf, math.inf, 0, rows.shape[1], centre, reason)
     scaled = rows / np.linalg.norm(rows, axis=1)[:, None] if unit else rows
     search = _Search(scaled @ span.basis)
     reaches = [_reach(search, rows, scaled, span, k, sign, unit) for k, sign in _axes(span)]
@@ -116,7 +118,8 @@ def negative_margin(problem: Any) -> NegativeMargin:
     inner = inner_radius(span, found) if len(found) == len(reaches) else 0.0
     outer = _outer(search, Matrix(rows), span, unit)
     reason = "" if inner else "0 could not be proved to lie inside the hull"
-    return NegativeMargin(-outer, -inner, span.dimension, rows.shape[1], centre, reason)
+    upper = -inner if inner else math.inf
+    return NegativeMargin(-outer, upper, span.dimension, rows.shape[1], centre, reason)
 
 
 def _system(problem: Any) -> ConicSystem:
