@@ -10,8 +10,9 @@ import pytest
 
 from perceptron_lab import Budget, solve
 from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.operators.kernels import Linear
 from perceptron_lab.results import Result, Status
-from tests.conformance.generated_systems import KINDS, Truth, integers, invalid
+from tests.conformance.generated_systems import KINDS, Truth, integers, invalid, kernels
 from tests.repetitions import repeated
 
 BUDGET = Budget(updates=60, seconds=10.0)
@@ -94,3 +95,16 @@ def test_the_judge_finds_what_the_enclosure_keeps_out(
         drawn = integers(np.random.default_rng([seed, *map(ord, "integers")]), tmp_path)
         result = solve(drawn.system, "perceptron", budget=BUDGET)
         assert falsehoods(drawn.truth, result) == ["INFEASIBLE", "upper is 0"]
+
+
+def test_the_judge_finds_what_the_errors_of_a_kernel_keep_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the errors of its values, one unknown has two dimensions as a linear kernel."""
+    monkeypatch.setattr(Linear, "spread", lambda *_: 0.0)
+    drawn = kernels(np.random.default_rng([40, *map(ord, "kernels")]), tmp_path)
+    result = solve(drawn.system, "von-neumann", budget=BUDGET)
+    assert falsehoods(drawn.truth, result) == ["FEASIBLE", "lower"]
+    monkeypatch.undo()
+    drawn = kernels(np.random.default_rng([40, *map(ord, "kernels")]), tmp_path)
+    assert not falsehoods(drawn.truth, solve(drawn.system, "von-neumann", budget=BUDGET))
