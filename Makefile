@@ -6,10 +6,11 @@ SHARE ?= 1
 SEED ?= 0
 # Made only after a complete installation, so that an interrupted one is done again.
 INSTALLED := .venv/.installed
+LOWEST := .venv-lowest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup quickstart test test-long test-processors check check-static format maxcut report
+.PHONY: help setup quickstart test test-long test-processors test-lowest check check-static format maxcut report
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +30,12 @@ test-long: $(INSTALLED)  ## run the other repetitions (SHARE=0.05 SEED=123 draws
 test-processors: $(INSTALLED)  ## run all tests under other kernels (FACTORS="Haswell" TESTS="tests/cones")
 	$(BIN)/python -m tests.processors.run $(if $(FACTORS),--factors "$(FACTORS)") -- \
 	  -n 2 --dist loadfile $(TESTS)
+
+# Old releases use what newer releases of their own dependencies deprecate: no error of ours.
+OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
+
+test-lowest: $(LOWEST)/.installed  ## run the tests with the oldest releases allowed (PYTHON=python3.11)
+	PLAB_TEST_LOWEST=1 $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile $(OLD_WARNINGS) $(TESTS)
 
 check: check-static  ## static checks and the fast tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not long"
@@ -56,4 +63,14 @@ $(INSTALLED): pyproject.toml
 	@echo "Installing into .venv; this takes about a minute ..."
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+$(LOWEST)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	  echo "the oldest releases need Python 3.11: make test-lowest PYTHON=python3.11" >&2; exit 2; }
+	@echo "Installing the oldest releases into $(LOWEST) ..."
+	@$(PYTHON) -m venv --clear $(LOWEST)
+	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python \
+	  --resolution lowest-direct -e ".[test]"
 	@touch $@

@@ -84,6 +84,6 @@ def _keep(folder: Path, name: str, arrays: Arrays) -> None:
     for damaged in folder.glob(f"{name}-*.npz"):
         damaged.unlink(missing_ok=True)
     content = BytesIO()
-    np.savez(content, allow_pickle=False, **dict(arrays))
+    np.savez(content, **dict(arrays))  # type: ignore[arg-type]
     data = content.getvalue()
     write_whole(folder / f"{name}-{hashlib.sha256(data).hexdigest()}.npz", data)

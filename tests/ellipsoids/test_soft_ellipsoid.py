@@ -47,7 +47,8 @@ def convex_optimum(rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, siz
     linear, constant = cp.Variable(features), cp.Variable()
     values = cp.hstack([row @ matrix @ row + 2 * row @ linear + constant for row in rows])
     loss = cp.sum(cp.multiply(weights, cp.pos(1 + cp.multiply(signs, values)) ** 2)) / 2
-    penalty = size / 2 * (cp.sum_squares(matrix) + 2 * cp.sum_squares(linear))
+    entries = cp.vec(matrix, order="F")  # squares of a symmetric variable: wrong before cvxpy 1.9.3
+    penalty = size / 2 * (cp.sum_squares(entries) + 2 * cp.sum_squares(linear))
     return float(cp.Problem(cp.Minimize(loss + penalty)).solve(solver="CLARABEL"))
 
 
