@@ -24,6 +24,8 @@ from perceptron_lab.results import FloatArray
 
 ATTEMPTS = 3
 """Coordinates at most in which the iteration starts again."""
+CLOSE = 10.0
+"""Of the tolerance: a bracket that rounding leaves as wide as this is near enough to it."""
 STALLED = 5
 """Iterations in which the gap does not shrink, after which rounding is taken to hold it."""
 
@@ -81,7 +83,7 @@ class Best:
                 f"{words}: the first point is not inside in floating point; rescale the features, "
                 "or choose another solver"
             )
-        complete = self.bracket.narrow(tolerance)
+        complete = self.bracket.narrow(CLOSE * tolerance)
         left = "" if complete else f", t left open by {self.bracket.width:.1e} of 1 + t"
         ratio = self.bracket.within(self.lower)
         return Solution(
