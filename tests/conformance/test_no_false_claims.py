@@ -65,13 +65,13 @@ def test_no_false_claim(block: int, kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
-@pytest.mark.parametrize("block", repeated(range(50), kept=1))
+@pytest.mark.parametrize("block", repeated(range(10), kept=1))
 def test_no_false_claim_in_a_thousand_instances(block: int, kind: str) -> None:
     """150 of each of 7 kinds, every algorithm on each."""
-    seeds = range(1000 + 3 * block, 1000 + 3 * block + 3)
+    seeds = range(1000 + 15 * block, 1000 + 15 * block + 15)
     able = len(ALGORITHMS) - len(ROWS_ONLY)
     proved = sum(examine(kind, seed, chosen(kind, seed, able)) for seed in seeds)
-    assert proved >= 3  # at least one theorem per instance; ``examine`` judges each statement
+    assert proved >= 15  # at least one theorem per instance; ``examine`` judges each statement
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
