@@ -126,7 +126,10 @@ class Coordinates(Matrix):
     def __init__(self, gram: Gram) -> None:
         norms = gram.unscaled().row_norms()  # unit features are factored: short ones do not vanish
         unit = gram.signs / norms
-        factor, self._pivots = _pivoted_factor(gram.kernel * unit[:, None] * unit)
+        matrix = gram.kernel * unit[:, None] * unit
+        # What the diagonal was raised by, for proofs, is no direction of its own.
+        matrix[np.diag_indices(len(unit))] /= 1.0 + gram.matrix.raised
+        factor, self._pivots = _pivoted_factor(matrix)
         super().__init__(factor * norms[:, None], gram.scale)
 
     @property
