@@ -29,6 +29,7 @@ from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import CLOCKS, Row
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import alive, faulty, gone
+from tests.repetitions import repeated
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -82,9 +83,9 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Three workers, which stay between the tests as those of a real cluster do."""
+    """Two workers, which stay between the tests as those of a real cluster do."""
     with distributed.LocalCluster(
-        n_workers=3,
+        n_workers=2,
         threads_per_worker=1,
         dashboard_address="127.0.0.1:0",
         worker_dashboard_address="127.0.0.1:0",
@@ -299,7 +300,7 @@ def test_a_scheduler_without_workers_is_told(configure: Configure, tmp_path: Pat
     assert not done.failed
 
 
-@pytest.mark.parametrize("ending", [KeyboardInterrupt, None])
+@pytest.mark.parametrize("ending", repeated([KeyboardInterrupt, None], kept=1))
 def test_nothing_is_left_on_the_workers(
     cluster: Any,
     configure: Configure,
