@@ -9,7 +9,8 @@ from perceptron_lab.datasets.sdpa import SdpaData, format_sdpa, parse_sdpa, sha2
 from perceptron_lab.errors import DataError, InputError
 from tests.repetitions import examples
 
-NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
+"""Subnormal numbers in a text are refused: their last digit is no part of a unit roundoff."""
 
 
 @st.composite
