@@ -63,12 +63,12 @@ SIZES = {
 }
 """What is overridden, so that a second or two suffices."""
 REPORTS = {
-    "margin_sets": ("table_2", 4 * 6),
+    "margin_sets": ("table_2", 4 * 7),
     "margin_effect": ("table_2", 2 * 6),
     "infeasible": ("infeasible", 5 * 7),
-    "kernel": ("table_figure_2", 5 * 5),
+    "kernel": ("table_figure_2", 5 * 6),
     "conic": ("conic", 5 * 7),
-    "rates": ("rates", 4 * 9),
+    "rates": ("rates", 5 * 9),
 }
 """Configuration -> its table, and how many lines it has."""
 DRAWN_FIRST = "margin_effect"
