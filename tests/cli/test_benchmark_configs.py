@@ -12,6 +12,7 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.gallery import find_config, gallery
 from perceptron_lab.experiments.loader import read_config
 from perceptron_lab.reporting import Evidence, write_report
+from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow
 
@@ -65,21 +66,37 @@ def test_a_benchmark_is_a_shipped_name(name: str, capsys: pytest.CaptureFixture[
     assert config.algorithms[0].name == "auto"
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_ours_has_a_proved_answer_everywhere(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "data"))
+def run_small(name: str, folder: Path, *more: str) -> Path:
+    """Run a small version and return the folder of its results."""
     config = read_config(gallery()[name])
     limits = [
         word
         for index in range(1, len(config.algorithms))  # `auto` is the first: it has all its time
         for word in ("-s", f"algorithms.{index}.budget={{seconds: 0.1}}")
     ]
-    small = ["-s", SMALL[name], *limits, "-s", "seeds=[0]"]
+    small = ["-s", SMALL[name], *limits, "-s", "seeds=[0]", *more]
     # A peer's wrong answer is a failed cell, and no failure of the benchmark.
-    assert main(["run", name, "-q", "--output", str(tmp_path), *small]) in (0, 1)
-    folder = tmp_path / config.experiment
+    assert main(["run", name, "-q", "--output", str(folder), *small]) in (0, 1)
+    return folder / config.experiment
+
+
+@pytest.mark.parametrize("name", repeated(sorted(SMALL), kept=1))
+def test_its_figures_are_drawn(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "data"))
+    folder = run_small(name, tmp_path)
+    figures = read_config(gallery()[name]).report.figures
+    assert figures
+    for figure in figures:
+        assert (folder / f"{figure}.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_ours_has_a_proved_answer_everywhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "data"))
+    config = read_config(gallery()[name])
+    folder = run_small(name, tmp_path, "-s", "report.figures=[]")
     with (folder / "runs.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert not {row["status"] for row in rows} & NO_ANSWER
@@ -87,8 +104,6 @@ def test_ours_has_a_proved_answer_everywhere(
     profile = pd.read_csv(folder / "profile.csv").set_index("label")
     assert list(profile.index) == [entry.label or entry.name for entry in config.algorithms]
     assert profile.loc["auto", "solved"] == 1
-    for figure in config.report.figures:
-        assert (folder / f"{figure}.png").stat().st_size > 1000
 
 
 def test_a_report_on_something_else_than_sweeps_says_so(tmp_path: Path) -> None:

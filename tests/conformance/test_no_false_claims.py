@@ -13,7 +13,7 @@ from tests.conformance.exact_instances import FAMILIES, Instance, combination_va
 from tests.conformance.systems import ALGORITHMS, ROWS_ONLY
 from tests.repetitions import repeated
 
-BUDGET = Budget(updates=300, seconds=10.0)
+BUDGET = Budget(updates=300, seconds=3.0)
 GOALS: list[Any] = ["decide", {"margin_upper": 1e-3}, {"margin_ratio": 0.9}]
 
 
@@ -63,15 +63,17 @@ def test_no_false_claim(block: int, kind: str) -> None:
     assert proved >= 4  # most are decided: the test is about claims, not about their absence
 
 
+FEW, BLOCKS = range(1000, 1004), [range(first, first + 15) for first in range(1000, 1150, 15)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
-@pytest.mark.parametrize("block", repeated(range(10), kept=1))
-def test_no_false_claim_in_a_thousand_instances(block: int, kind: str) -> None:
+@pytest.mark.parametrize("seeds", repeated([FEW, *BLOCKS], kept=1), ids=str)
+def test_no_false_claim_in_a_thousand_instances(seeds: range, kind: str) -> None:
     """150 of each of 7 kinds, every algorithm on each."""
-    seeds = range(1000 + 15 * block, 1000 + 15 * block + 15)
     able = len(ALGORITHMS) - len(ROWS_ONLY)
     proved = sum(examine(kind, seed, chosen(kind, seed, able)) for seed in seeds)
-    assert proved >= 15  # at least one theorem per instance; ``examine`` judges each statement
+    assert proved >= len(seeds)  # a theorem per instance; ``examine`` judges each statement
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

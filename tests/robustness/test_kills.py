@@ -18,7 +18,7 @@ from tests.repetitions import repeated
 from tests.robustness.commands import Command, kill, plab, without_clocks
 
 KILLS = int(os.environ.get("PLAB_KILLS", "12"))
-"""How many kills there are in all; PLAB_KILLS=200 takes about a quarter of an hour."""
+"""How many kills the long run has in all; PLAB_KILLS=200 takes about a quarter of an hour."""
 
 CONFIG = """\
 experiment: sweep
@@ -121,16 +121,18 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("jobs", repeated([2, 1], kept=1))
-def test_a_sweep_survives_kills(alone: Path, jobs: int) -> None:
-    """Half of the kills with so many jobs, of sweeps one after the other until it is enough."""
+@pytest.mark.parametrize(
+    ("jobs", "most"), repeated([(2, 3), (1, KILLS // 2), (2, KILLS // 2)], kept=1)
+)
+def test_a_sweep_survives_kills(alone: Path, jobs: int, most: int) -> None:
+    """So many kills with so many jobs, of sweeps one after the other until it is enough."""
     wanted = without_clocks(alone / "alone" / "sweep")
     chance = random.Random(jobs)
     sweeps: list[Sweep] = []
-    while sum(sweep.kills.total() for sweep in sweeps) < KILLS // 2:
-        sweep = Sweep(alone / f"jobs-{jobs}-{len(sweeps)}", jobs, chance)
+    while sum(sweep.kills.total() for sweep in sweeps) < most:
+        sweep = Sweep(alone / f"{most}-kills-of-{jobs}-jobs-{len(sweeps)}", jobs, chance)
         sweeps.append(sweep)
-        left = KILLS // 2 - sum(one.kills.total() for one in sweeps)
+        left = most - sum(one.kills.total() for one in sweeps)
         while (more := left - sweep.kills.total()) > 0:
             if sweep.kill_during_one_run(min(more, 6)) == 0:
                 break
@@ -146,5 +148,5 @@ def test_a_sweep_survives_kills(alone: Path, jobs: int) -> None:
     sys.stderr.write(f"\n{jobs} jobs, {len(sweeps)} sweeps: {report}\n")
     assert [one for sweep in sweeps for one in sweep.orphans] == []
     assert [one for sweep in sweeps for one in sweep.changed] == []
-    assert kills.total() >= KILLS // 2
+    assert kills.total() >= most
     assert ended + felt > 0
