@@ -43,8 +43,9 @@ def mode(bits: int) -> Iterator[None]:
         library.fesetenv(before)
 
 
-def test_the_usual_mode_passes() -> None:
+def test_the_usual_mode_passes_and_proves() -> None:
     require_ieee_mode()
+    assert solve(np.eye(2)).proved
 
 
 @pytest.mark.parametrize("bits", [FLUSH, ZERO_OPERANDS, FLUSH | ZERO_OPERANDS])
