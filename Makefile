@@ -10,6 +10,9 @@ LOWEST := .venv-lowest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# One run starts hundreds of processes, none of which shall compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup quickstart test test-long test-processors test-lowest check check-static format maxcut report
 
 help:  ## show this list

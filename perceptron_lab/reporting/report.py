@@ -116,8 +116,8 @@ def make_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -
         contents[folder / f"{name}.csv"] = _csv(table.frame)
         contents[folder / f"{name}.tex"] = table.latex(title).encode()
     for name in report.get("figures", ()):
-        contents[folder / f"{name}.png"] = render(FIGURES[name], evidence, title, "png")
-        contents[folder / f"{name}.pdf"] = render(FIGURES[name], evidence, title, "pdf")
+        for kind, content in render(FIGURES[name], evidence, title).items():
+            contents[folder / f"{name}.{kind}"] = content
     for path, content in contents.items():
         _write(path, content)
     return Report(evidence, tuple(found), tuple(contents))

@@ -77,7 +77,7 @@ def test_another_goal_has_no_epsilon(tmp_path: Path) -> None:
     figure = certificates(given)
     assert len(figure.axes[0].get_lines()) == 2
     assert not [text for text in figure.legends[0].get_texts() if "epsilon" in text.get_text()]
-    assert render(certificates, given, "T", "png") == render(certificates, given, "T", "png")
+    assert render(certificates, given, "T") == render(certificates, given, "T")
 
 
 def test_rows_alone_do_not_tell_the_goal() -> None:

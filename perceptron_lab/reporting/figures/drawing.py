@@ -75,13 +75,11 @@ def canvas(width: float, height: float) -> Figure:
     return figure
 
 
-def render(
-    draw: Callable[[Evidence], Figure],
-    evidence: Evidence,
-    title: str,
-    kind: Literal["png", "pdf"],
-) -> bytes:
-    """Return a figure as the bytes of a file: the same for the same runs, with no date in it.
+Kind = Literal["png", "pdf"]
+
+
+def render(draw: Callable[[Evidence], Figure], evidence: Evidence, title: str) -> dict[Kind, bytes]:
+    """Return a figure as the bytes of a file of each kind: the same for the same runs, undated.
 
     Parameters
     ----------
@@ -91,16 +89,25 @@ def render(
         The runs.
     title
         Recorded in the file's metadata, not drawn: captions belong to the document.
-    kind
-        The format, ``png`` (300 dots per inch) or ``pdf``.
+
+    Returns
+    -------
+    dict of str to bytes
+        ``png`` (300 dots per inch) and ``pdf``, in one layout.
     """
-    buffer = BytesIO()
-    undated: dict[str, dict[str, str | None]] = {
+    undated: dict[Kind, dict[str, str | None]] = {
         "png": {"Title": title, "Software": None},
         "pdf": {"Title": title, "Creator": None, "Producer": None, "CreationDate": None},
     }
     with style.context(STYLE):  # also fonts are chosen when the figure is saved
-        draw(evidence).savefig(buffer, format=kind, dpi=300, metadata=undated[kind])
+        figure = draw(evidence)
+        return {kind: _saved(figure, kind, metadata) for kind, metadata in undated.items()}
+
+
+def _saved(figure: Figure, kind: Kind, metadata: dict[str, str | None]) -> bytes:
+    buffer = BytesIO()
+    figure.savefig(buffer, format=kind, dpi=300, metadata=metadata)
+    figure.set_layout_engine("none")  # what was laid out stays: that takes most of the time
     return buffer.getvalue()
 
 
