@@ -12,18 +12,9 @@ import time
 from perceptron_lab.experiments.cells.cell_run import run_cell
 from perceptron_lab.experiments.execution import Execution
 from perceptron_lab.experiments.runner import run_cells
+from tests.experiments.many_cells import many_cells
 
 CELLS = 10_000
-CONFIG = f"""\
-experiment: many
-problems:
-  - {{dataset: margin-sets, family: gaussian, dimension: 4, rows: 3}}
-algorithms:
-  - {{name: perceptron}}
-  - {{name: von-neumann}}
-budget: {{updates: 5}}
-seeds: {list(range(CELLS // 2))}
-"""
 
 
 class Here(Execution):
@@ -49,7 +40,7 @@ def timed(*words):
 
 def test_ten_thousand_cells(tmp_path):
     config = tmp_path / "many.yaml"
-    config.write_text(CONFIG)
+    config.write_text(many_cells(CELLS))
     assert len(run_cells(config, output=tmp_path, execution=Here()).rows) == CELLS
     folder = str(tmp_path / "many")
     print()

@@ -13,24 +13,15 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.margin_sets import MarginSets
 from perceptron_lab.experiments.cells import supervisor
 from perceptron_lab.experiments.storage import certificate_files, reader, records, traces
+from tests.experiments.many_cells import many_cells
 
 CELLS = 24
-CONFIG = f"""\
-experiment: many
-problems:
-  - {{dataset: margin-sets, family: gaussian, dimension: 4, rows: 3}}
-algorithms:
-  - {{name: perceptron}}
-  - {{name: von-neumann}}
-budget: {{updates: 5}}
-seeds: {list(range(CELLS // 2))}
-"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
-    (folder / "many.yaml").write_text(CONFIG)
+    (folder / "many.yaml").write_text(many_cells(CELLS))
     assert main(["run", str(folder / "many.yaml"), "--output", str(folder), "-q"]) == 0
     return folder
 
