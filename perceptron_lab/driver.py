@@ -14,6 +14,7 @@ from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import Algorithm, State, view_of
 from perceptron_lab.claims import Claim
+from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.failures import describe, kept, numerical
@@ -96,6 +97,7 @@ def solve(
     InputError, DataError, ConfigError
         If the problem or a name makes no sense.
     """
+    load_kernels()
     began = time.perf_counter()
     if seed < 0:
         raise InputError(f"seed {seed}; give 0 or more")

@@ -8,30 +8,20 @@ stands its plain numpy reference.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import float64, njit, types
 
+from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_REORDER = {"reassoc", "contract", "nsz"}
+_REORDER = frozenset({"reassoc", "contract", "nsz"})
 """Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
 
-_ROWS = types.Array(float64, 2, "C", readonly=True)
-_VECTOR = types.Array(float64, 1, "C", readonly=True)
-_RESULT = float64[::1]
+_ROWS = "Array(float64, 2, 'C', readonly=True)"
+_VECTOR = "Array(float64, 1, 'C', readonly=True)"
+_RESULT = "float64[::1]"
 
 
-def _compiled(*arguments: Any) -> Callable[[_Function], _Function]:
-    decorator = njit(types.void(*arguments), cache=True, fastmath=_REORDER)
-    return cast("Callable[[_Function], _Function]", decorator)
-
-
-@_compiled(_ROWS, _VECTOR, _RESULT, _RESULT)
+@kernel(f"void({_ROWS}, {_VECTOR}, {_RESULT}, {_RESULT})", fastmath=_REORDER)
 def products(rows: FloatArray, vector: FloatArray, product: FloatArray, sizes: FloatArray) -> None:
     """Set product to A v and sizes to |A||v|.
 
@@ -62,7 +52,7 @@ def products_reference(
     np.matmul(np.abs(rows), np.abs(vector), out=sizes)
 
 
-@_compiled(_VECTOR, _ROWS, _RESULT, _RESULT)
+@kernel(f"void({_VECTOR}, {_ROWS}, {_RESULT}, {_RESULT})", fastmath=_REORDER)
 def add_combination(
     weights: FloatArray, rows: FloatArray, total: FloatArray, sizes: FloatArray
 ) -> None:

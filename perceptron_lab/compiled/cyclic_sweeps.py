@@ -7,29 +7,22 @@ dot products may be summed in any order. Beside each kernel stands its plain num
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray
 
 RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_REORDER = {"reassoc", "contract", "nsz", "arcp"}
+_REORDER = frozenset({"reassoc", "contract", "nsz", "arcp"})
 """Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
 
 
-def _compiled(pattern: str) -> Callable[[_Function], _Function]:
-    signatures = [pattern.replace("real", kind) for kind in ("float32", "float64")]
-    return cast("Callable[[_Function], _Function]", njit(signatures, cache=True, fastmath=_REORDER))
-
-
-@_compiled("UniTuple(int64, 3)(real[:, ::1], real[::1], float64[::1], int64, int64)")
+@kernel(
+    "UniTuple(int64, 3)(real[:, ::1], real[::1], float64[::1], int64, int64)",
+    fastmath=_REORDER,
+)
 def perceptron_sweep(
     rows: RealArray, point: RealArray, counts: FloatArray, first: int, most: int
 ) -> tuple[int, int, int]:
@@ -91,7 +84,10 @@ def perceptron_sweep_reference(
     return updates, seen, row
 
 
-@_compiled("UniTuple(int64, 3)(real[:, ::1], real[::1], float64, int64, int64)")
+@kernel(
+    "UniTuple(int64, 3)(real[:, ::1], real[::1], float64, int64, int64)",
+    fastmath=_REORDER,
+)
 def relaxed_sweep(
     rows: RealArray, point: RealArray, sigma: float, first: int, most: int
 ) -> tuple[int, int, int]:
@@ -142,7 +138,7 @@ def relaxed_sweep_reference(
     return updates, seen, row
 
 
-@_compiled("int64(real[:, ::1], real[::1])")
+@kernel("int64(real[:, ::1], real[::1])", fastmath=_REORDER)
 def stretch_rows(rows: RealArray, direction: RealArray) -> int:
     """Stretch a <- (a + (a'x) x) / sqrt(1 + 3 (a'x)^2) for all unit rows a, in place.
 
@@ -182,9 +178,10 @@ SHORTEST = 1e-5
 """A relaxed point shorter than this part of its start has lost its digits in single precision."""
 
 
-@_compiled(
+@kernel(
     "UniTuple(int64, 5)(real[:, ::1], real[::1], real[:, ::1], real[:, ::1], float64, int64, int64,"
-    " int64, boolean)"
+    " int64, boolean)",
+    fastmath=_REORDER,
 )
 def separating_sweeps(
     rows: RealArray,
@@ -261,14 +258,14 @@ def separating_sweeps(
     return SPENT, len(directions), used, seen, row
 
 
-@_compiled("void(real[:, ::1], real[:, ::1])")
+@kernel("void(real[:, ::1], real[:, ::1])", fastmath=_REORDER)
 def stretch_again(rows: RealArray, directions: RealArray) -> None:
     """Stretch rows along all directions in turn, in place."""
     for k in range(len(directions)):
         stretch_rows(rows, directions[k])
 
 
-@_compiled("void(float64[::1], real[:, ::1])")
+@kernel("void(float64[::1], real[:, ::1])", fastmath=_REORDER)
 def unstretched(point: FloatArray, directions: RealArray) -> None:
     """Go from z to y = (I + x_1 x_1') ... (I + x_s x_s') z, up to a factor, in place."""
     dimension = len(point)

@@ -10,21 +10,17 @@ plain numpy reference; that of the loop is :mod:`perceptron_lab.algorithms.prima
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.compiled.negative_exponential import exponential
 from perceptron_lab.results import FloatArray
 
 RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_REORDER = {"reassoc", "contract", "nsz", "arcp"}
+_REORDER = frozenset({"reassoc", "contract", "nsz", "arcp"})
 """Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
 _ENTRIES = 2**15
 """Entries of the rows taken at a time: they stay in the cache between the two products."""
@@ -38,12 +34,10 @@ ETA, TOTAL, WEIGHT, LOG_PARTITION, TRIALS = range(5)
 """What ``numbers`` holds."""
 
 
-def _compiled(pattern: str) -> Callable[[_Function], _Function]:
-    signatures = [pattern.replace("real", kind) for kind in ("float32", "float64")]
-    return cast("Callable[[_Function], _Function]", njit(signatures, cache=True, fastmath=_REORDER))
-
-
-@_compiled("UniTuple(float64, 2)(float64[::1], real[::1], float64, float64[::1])")
+@kernel(
+    "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64[::1])",
+    fastmath=_REORDER,
+)
 def _advance(
     sums: FloatArray, scores: RealArray, eta: float, new_sums: FloatArray
 ) -> tuple[float, float]:
@@ -58,7 +52,10 @@ def _advance(
     return lowest, lowest_score
 
 
-@_compiled("UniTuple(float64, 2)(float64[::1], real[::1], float64, float64, real[::1])")
+@kernel(
+    "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64, real[::1])",
+    fastmath=_REORDER,
+)
 def _powers(
     sums: FloatArray, scores: RealArray, shift: float, temperature: float, powers: RealArray
 ) -> tuple[float, float]:
@@ -74,8 +71,9 @@ def _powers(
     return total, along
 
 
-@_compiled(
-    "UniTuple(float64, 3)(float64[::1], real[::1], float64, float64, float64[::1], real[::1])"
+@kernel(
+    "UniTuple(float64, 3)(float64[::1], real[::1], float64, float64, float64[::1], real[::1])",
+    fastmath=_REORDER,
 )
 def softmin(
     sums: FloatArray,
@@ -127,9 +125,10 @@ def softmin_reference(
     return lowest, math.log(total) - lowest / temperature, float(powers @ scores) / total
 
 
-@_compiled(
+@kernel(
     "UniTuple(float64, 4)(real[:, ::1], real[::1], boolean, real[::1], float64[::1], float64, "
-    "float64, float64[::1], real[::1], float64[::1])"
+    "float64, float64[::1], real[::1], float64[::1])",
+    fastmath=_REORDER,
 )
 def entropic_pass(
     rows: RealArray,
@@ -193,7 +192,10 @@ def entropic_pass(
     return lowest_score, shift, math.log(total) - shift / temperature, along / total
 
 
-@_compiled("UniTuple(float64, 2)(real[::1], float64[::1], float64[::1], float64, real[::1])")
+@kernel(
+    "UniTuple(float64, 2)(real[::1], float64[::1], float64[::1], float64, real[::1])",
+    fastmath=_REORDER,
+)
 def _move(
     centre: RealArray, image: FloatArray, before: FloatArray, pace: float, moved: RealArray
 ) -> tuple[float, float]:
@@ -212,14 +214,17 @@ def _move(
     return moves, abs(coupling)
 
 
-@_compiled("float64(float64, float64, float64)")
+@kernel("float64(float64, float64, float64)", fastmath=_REORDER)
 def _next_eta(longest: float, used: float, trials: float) -> float:
     """Return the step to try next, by the rule of PDLP."""
     eta = min((1.0 - (trials + 1.0) ** -0.3) * longest, (1.0 + (trials + 1.0) ** -0.6) * used)
     return min(eta, LONGEST) if eta >= 1.0 else 1.0  # 1 for NaN as well
 
 
-@_compiled("void(float64[:, ::1], float64[:, ::1], float64, real[::1], real[::1], float64[::1])")
+@kernel(
+    "void(float64[:, ::1], float64[:, ::1], float64, real[::1], real[::1], float64[::1])",
+    fastmath=_REORDER,
+)
 def _accumulate(
     points: FloatArray,
     entries: FloatArray,
@@ -237,9 +242,10 @@ def _accumulate(
         entries[1, i] += eta * share[i]
 
 
-@_compiled(
+@kernel(
     "UniTuple(int64, 3)(real[:, ::1], real[::1], float64[:, ::1], float64[:, ::1], float64[::1], "
-    "int64, float64)"
+    "int64, float64)",
+    fastmath=_REORDER,
 )
 def entropic_loop(
     rows: RealArray,

@@ -13,18 +13,13 @@ P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
 import scipy.optimize
-from numba import njit
 
+from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray, IntArray
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_REORDER = {"reassoc", "contract", "nsz"}
+_REORDER = frozenset({"reassoc", "contract", "nsz"})
 """Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
 _GAP = 1e-15
 """norm(x)^2 - a'x below this is rounding error, for rows of norm 1."""
@@ -34,11 +29,10 @@ _SHARE = 0.5
 """Rows violated by this part of the most violated one's gap are priced alone for a while."""
 
 
-def _compiled(signature: str) -> Callable[[_Function], _Function]:
-    return cast("Callable[[_Function], _Function]", njit(signature, cache=True, fastmath=_REORDER))
-
-
-@_compiled("boolean(float64[::1], float64[:, ::1], float64[:, ::1], float64[::1], int64)")
+@kernel(
+    "boolean(float64[::1], float64[:, ::1], float64[:, ::1], float64[::1], int64)",
+    fastmath=_REORDER,
+)
 def _enter(
     row: FloatArray, carrying: FloatArray, factor: FloatArray, solved: FloatArray, count: int
 ) -> bool:
@@ -64,8 +58,9 @@ def _enter(
     return True
 
 
-@_compiled(
-    "void(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], int64, int64)"
+@kernel(
+    "void(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], int64, int64)",
+    fastmath=_REORDER,
 )
 def _leave(
     carrying: FloatArray,
@@ -98,7 +93,7 @@ def _leave(
         solved[a + 1] = cosine * lower - sine * upper
 
 
-@_compiled("void(float64[:, ::1], float64[::1], float64[::1], int64)")
+@kernel("void(float64[:, ::1], float64[::1], float64[::1], int64)", fastmath=_REORDER)
 def _affine_minimiser(
     factor: FloatArray, solved: FloatArray, target: FloatArray, count: int
 ) -> None:
@@ -114,9 +109,10 @@ def _affine_minimiser(
         target[a] /= total
 
 
-@_compiled(
+@kernel(
     "int64(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
-    " int64)"
+    " int64)",
+    fastmath=_REORDER,
 )
 def _descend(
     carrying: FloatArray,
@@ -147,7 +143,7 @@ def _descend(
         count -= 1
 
 
-@_compiled("int64(float64[:, ::1], float64[::1], int64[::1], int64, float64)")
+@kernel("int64(float64[:, ::1], float64[::1], int64[::1], int64, float64)", fastmath=_REORDER)
 def _candidate(
     rows: FloatArray, point: FloatArray, pool: IntArray, pooled: int, limit: float
 ) -> int:
@@ -160,7 +156,7 @@ def _candidate(
     return new
 
 
-@_compiled("int64(float64[::1], int64[::1], float64)")
+@kernel("int64(float64[::1], int64[::1], float64)", fastmath=_REORDER)
 def _pooled(scores: FloatArray, pool: IntArray, limit: float) -> int:
     """Fill the pool with rows below the limit; return how many there are, at most all places."""
     count = 0
@@ -171,9 +167,10 @@ def _pooled(scores: FloatArray, pool: IntArray, limit: float) -> int:
     return count
 
 
-@_compiled(
+@kernel(
     "UniTuple(int64, 2)(float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
-    " int64, boolean)"
+    " int64, boolean)",
+    fastmath=_REORDER,
 )
 def _minimum_norm(
     rows: FloatArray,

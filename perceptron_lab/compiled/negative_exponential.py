@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
 
-_EXACT = {"contract", "nsz"}
+from perceptron_lab.compiled.kernel import before_kernels, kernel
+
+_EXACT = frozenset({"contract", "nsz"})
 """Fused multiply-add only: in another order the reduction below would lose its point."""
 
 
@@ -24,7 +24,7 @@ def exponential(x: Any) -> Any:
     return np.exp(x)
 
 
-@njit("float32(float32)", cache=True, fastmath=_EXACT)
+@kernel("float32(float32)", fastmath=_EXACT)
 def _single(x: Any) -> Any:
     low = np.float32(-87.3)
     bounded = x if x > low else low
@@ -43,7 +43,7 @@ def _single(x: Any) -> Any:
     return value if x > low else (np.float32(0) if x <= low else x)
 
 
-@njit("float64(float64)", cache=True, fastmath=_EXACT)
+@kernel("float64(float64)", fastmath=_EXACT)
 def _double(x: Any) -> Any:
     low = -708.0
     bounded = x if x > low else low
@@ -68,12 +68,17 @@ def _double(x: Any) -> Any:
     return value if x > low else (0.0 if x <= low else x)
 
 
-@overload(exponential)
-def _compiled_exponential(x: Any) -> Callable[[Any], Any]:
-    def single(x: Any) -> Any:
-        return _single(x)
+@before_kernels
+def _known_to_numba() -> None:
+    from numba import types
+    from numba.extending import overload
 
-    def double(x: Any) -> Any:
-        return _double(x)
+    @overload(exponential)
+    def compiled(x: Any) -> Callable[[Any], Any]:
+        def single(x: Any) -> Any:
+            return _single(x)
 
-    return single if x == types.float32 else double
+        def double(x: Any) -> Any:
+            return _double(x)
+
+        return single if x == types.float32 else double

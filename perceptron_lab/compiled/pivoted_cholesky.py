@@ -9,12 +9,9 @@ them; ``zeros`` says what to do there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import njit
 
+from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray, IntArray
 
 ACCEPT_ZEROS = 0
@@ -24,14 +21,8 @@ INSPECT_ZEROS = 1
 CUT_ZEROS = 2
 """The open cone: a zero residual diagonal is a cut."""
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
-
-def _compiled(signature: str) -> Callable[[_Function], _Function]:
-    return cast("Callable[[_Function], _Function]", njit(signature, cache=True))
-
-
-@_compiled("void(float64[:, ::1], int64[::1], int64, float64[::1])")
+@kernel("void(float64[:, ::1], int64[::1], int64, float64[::1])")
 def _lift(factor: FloatArray, pivots: IntArray, count: int, direction: FloatArray) -> None:
     """Solve R v = 0 for the pivot entries of v, given its trailing ones: back-substitution."""
     n = direction.shape[0]
@@ -42,7 +33,7 @@ def _lift(factor: FloatArray, pivots: IntArray, count: int, direction: FloatArra
         direction[pivots[k]] = -total / factor[k, pivots[k]]
 
 
-@_compiled("void(float64[:, ::1], float64[:, ::1], int64[::1], int64, int64, float64[::1])")
+@kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], int64, int64, float64[::1])")
 def _residual_row(
     matrix: FloatArray, factor: FloatArray, pivots: IntArray, count: int, row: int, out: FloatArray
 ) -> None:
@@ -59,13 +50,13 @@ def _residual_row(
         out[pivots[k]] = 0.0
 
 
-@_compiled("float64(int64)")
+@kernel("float64(int64)")
 def rounding_tolerance(order: int) -> float:
     """2 n eps: below this fraction of z_ii a residual diagonal of a matrix of order n is noise."""
     return 2.0 * order * 2.0**-52
 
 
-@_compiled("UniTuple(int64, 2)(float64[::1], int64[::1], int64)")
+@kernel("UniTuple(int64, 2)(float64[::1], int64[::1], int64)")
 def _extremes(diagonal: FloatArray, order: IntArray, start: int) -> tuple[int, int]:
     """Positions of the first smallest and the first largest residual diagonal from ``start`` on."""
     smallest = start
@@ -79,7 +70,7 @@ def _extremes(diagonal: FloatArray, order: IntArray, start: int) -> tuple[int, i
     return smallest, largest
 
 
-@_compiled(
+@kernel(
     "boolean(float64[:, ::1], float64[:, ::1], float64[::1],"
     " int64[::1], int64, float64, float64[::1])"
 )
@@ -108,7 +99,7 @@ def _indefinite_pair(
     return False
 
 
-@_compiled("boolean(float64[:, ::1], int64, float64[:, ::1], float64[::1])")
+@kernel("boolean(float64[:, ::1], int64, float64[:, ::1], float64[::1])")
 def separating_direction(
     matrix: FloatArray, zeros: int, factor: FloatArray, direction: FloatArray
 ) -> bool:

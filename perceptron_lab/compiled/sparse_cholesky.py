@@ -13,22 +13,13 @@ Matrix Anal. Appl. 11 (1990) 134-172.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import njit
 
+from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray, IntArray
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
-
-def _compiled(signature: str) -> Callable[[_Function], _Function]:
-    return cast("Callable[[_Function], _Function]", njit(signature, cache=True))
-
-
-@_compiled("int64[::1](int64[::1], int64[::1])")
+@kernel("int64[::1](int64[::1], int64[::1])")
 def elimination_tree(starts: IntArray, columns: IntArray) -> IntArray:
     """Return the parent of each column, -1 for roots, shape ``(n,)``.
 
@@ -53,7 +44,7 @@ def elimination_tree(starts: IntArray, columns: IntArray) -> IntArray:
     return parent
 
 
-@_compiled(
+@kernel(
     "int64(int64[::1], int64[::1], int64[::1], int64, int64, int64[::1], int64[::1], int64[::1])"
 )
 def _reach(
@@ -86,7 +77,7 @@ def _reach(
     return top
 
 
-@_compiled("UniTuple(int64[::1], 2)(int64[::1], int64[::1], int64[::1])")
+@kernel("UniTuple(int64[::1], 2)(int64[::1], int64[::1], int64[::1])")
 def factor_counts(
     starts: IntArray, columns: IntArray, parent: IntArray
 ) -> tuple[IntArray, IntArray]:
@@ -102,7 +93,7 @@ def factor_counts(
     return of_columns, of_rows
 
 
-@_compiled(
+@kernel(
     "int64(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1], int64[::1],"
     " int64[::1], float64[::1], float64[::1], float64[:, ::1])"
 )
@@ -174,7 +165,7 @@ def eliminate(
     return -1
 
 
-@_compiled("void(int64[::1], int64[::1], float64[::1], float64[::1], int64, float64[::1])")
+@kernel("void(int64[::1], int64[::1], float64[::1], float64[::1], int64, float64[::1])")
 def solve_upper(
     places: IntArray,
     rows: IntArray,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.ellipsoids.precision import average_precision
 from perceptron_lab.errors import DataError
@@ -97,6 +98,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
     arrays are the first task's, and the trace measures ``scores`` and ``labels`` of its test
     examples.
     """
+    load_kernels()
     began = time.perf_counter()
     outcomes = [learner.learn(task, seed) for task in tasks]
     first = outcomes[0]

@@ -70,7 +70,7 @@ def test_perceptron_sweeps_on_integers_are_the_reference_to_the_bit(
     before, start = rows.copy(), first % len(rows)
     runs = [
         perceive(sweep, rows, start, most)
-        for sweep in (perceptron_sweep, perceptron_sweep_reference, perceptron_sweep.py_func)  # type: ignore[attr-defined]
+        for sweep in (perceptron_sweep, perceptron_sweep_reference, perceptron_sweep.__wrapped__)  # type: ignore[attr-defined]
     ]
     for counters, point, counts in runs:
         assert counters == runs[0][0]
@@ -132,7 +132,7 @@ def test_relaxed_sweeps_on_dyadic_rows_are_the_reference(
 ) -> None:
     rows = np.ascontiguousarray(HALVES[order], dtype=kind)
     runs = []
-    for sweep in (relaxed_sweep, relaxed_sweep_reference, relaxed_sweep.py_func):  # type: ignore[attr-defined]
+    for sweep in (relaxed_sweep, relaxed_sweep_reference, relaxed_sweep.__wrapped__):  # type: ignore[attr-defined]
         point = start.astype(kind)
         runs.append((sweep(rows, point, 0.1, first, most), point))
     for counters, point in runs:
@@ -168,7 +168,7 @@ def test_stretched_rows_are_the_reference_and_unit_rows_of_the_map(
     mapped = original @ (np.eye(dimension) + np.outer(direction, direction))
     mapped /= np.linalg.norm(mapped, axis=1)[:, None]
     numbers = []
-    for stretch in (stretch_rows, stretch_rows_reference, stretch_rows.py_func):  # type: ignore[attr-defined]
+    for stretch in (stretch_rows, stretch_rows_reference, stretch_rows.__wrapped__):  # type: ignore[attr-defined]
         rows = original.copy()
         numbers.append(stretch(rows, direction))
         assert rows.dtype == kind

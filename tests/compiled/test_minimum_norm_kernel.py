@@ -42,7 +42,7 @@ class Checked(np.ndarray[Any, Any]):
 def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the kernels as Python: numpy checks every index."""
     for name in COMPILED:
-        monkeypatch.setattr(minimum_norm, name, getattr(minimum_norm, name).py_func)
+        monkeypatch.setattr(minimum_norm, name, getattr(minimum_norm, name).__wrapped__)
 
 
 def unit(rows: int, dimension: int, seed: int) -> FloatArray:

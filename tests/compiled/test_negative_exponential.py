@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
+from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.compiled.negative_exponential import exponential
 from tests.repetitions import examples
 
@@ -24,6 +25,7 @@ def _each(x: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
         values[i] = exponential(x[i])
 
 
+load_kernels()  # makes the function known to numba
 _compiled = cast("Callable[[Any, Any], None]", njit(_each))
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import scipy.linalg
 
+from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.experiments.cells.cell_process import Handles, run_job
 from perceptron_lab.experiments.cells.cell_run import thread_pools
 from perceptron_lab.experiments.cells.memory_limit import LINUX
@@ -76,6 +77,7 @@ def preload(modules: Iterable[str]) -> None:
     for name in modules:
         with suppress(Exception, SystemExit):
             import_module(name)
+    load_kernels()
     thread_pools()
     _take_buffers()
     gc.collect()

@@ -1,0 +1,82 @@
+"""Kernels: functions with explicit signatures that numba compiles, before anything is timed.
+
+numba and its kernels take half a second to load, and most commands compute nothing: kernels are
+loaded (compiled, the first time, or read from numba's cache) all together, when a solver or a
+server of cells asks for them or else when the first one is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from threading import RLock
+from typing import Any, TypeVar, cast
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_WAITING: list[Callable[[], None]] = []
+"""What is to be loaded, in the order of definition: a kernel may call those before it."""
+_LOADING = RLock()
+
+
+def load_kernels() -> None:
+    """Load all kernels of imported modules that are not loaded yet."""
+    with _LOADING:
+        while _WAITING:
+            _WAITING[0]()
+            del _WAITING[0]
+
+
+def before_kernels(step: Callable[[], None]) -> Callable[[], None]:
+    """Have a function called before the kernels that are defined after it are loaded."""
+    _WAITING.append(step)
+    return step
+
+
+def kernel(
+    signature: str, *, fastmath: frozenset[str] = frozenset()
+) -> Callable[[_Function], _Function]:
+    """Return a decorator that makes a function a kernel.
+
+    Parameters
+    ----------
+    signature
+        Of numba; ``real`` in it stands for ``float32``, and in a second signature for ``float64``.
+    fastmath
+        What LLVM may assume of floating-point numbers, ``"reassoc"`` or ``"contract"`` for example.
+    """
+    kinds = ("float32", "float64") if "real" in signature else ("",)
+    signatures = [signature.replace("real", kind) for kind in kinds]
+
+    def decorate(function: _Function) -> _Function:
+        made = _Kernel(function, signatures, fastmath)
+        before_kernels(made.load)
+        return cast("_Function", made)
+
+    return decorate
+
+
+class _Kernel:
+    """A function that numba compiles."""
+
+    def __init__(
+        self, function: Callable[..., Any], signatures: list[str], fastmath: frozenset[str]
+    ) -> None:
+        update_wrapper(self, function)
+        self._function, self._signatures, self._fastmath = function, signatures, fastmath
+        self._call: Callable[..., Any] = self._first
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._call(*arguments)
+
+    def _first(self, *arguments: Any) -> Any:
+        load_kernels()
+        return self._call(*arguments)
+
+    def load(self) -> None:
+        """Compile it, and let kernels of its module call what it was compiled to."""
+        from numba import njit
+
+        fastmath = set(self._fastmath) or False
+        self._call = njit(self._signatures, cache=True, fastmath=fastmath)(self._function)
+        self._function.__globals__[self._function.__name__] = self._call

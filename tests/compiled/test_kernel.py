@@ -1,0 +1,69 @@
+"""Kernels are loaded late, all together, and before the clock of a run starts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import solve
+from perceptron_lab.compiled import kernel as module
+from perceptron_lab.compiled.kernel import before_kernels, kernel, load_kernels
+
+
+def run(script: str) -> str:
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_what_computes_nothing_does_without_numba() -> None:
+    assert run(
+        "import sys, perceptron_lab.experiments.runner, perceptron_lab.algorithms.auto\n"
+        "from perceptron_lab.compiled.entropic_steps import softmin\n"
+        "print('numba' in sys.modules, softmin.__name__, end=' ')\n"
+        "from perceptron_lab.compiled.pivoted_cholesky import rounding_tolerance\n"
+        "rounding_tolerance(3)\n"
+        "print('numba' in sys.modules)"
+    ).split() == ["False", "softmin", "True"]
+
+
+def test_they_are_loaded_when_the_clock_of_a_run_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    waiting = [lambda: loaded.append("kernels")]
+    monkeypatch.setattr(module, "_WAITING", waiting)
+    clock = iter(range(10**6))
+
+    def ticking() -> float:
+        loaded.append("clock")
+        return float(next(clock))
+
+    monkeypatch.setattr("perceptron_lab.driver.time.perf_counter", ticking)
+    solve(np.eye(2))
+    assert loaded[:2] == ["kernels", "clock"]
+    assert loaded.count("kernels") == 1
+
+
+def test_a_kernel_is_compiled_for_both_precisions_and_calls_those_before_it() -> None:
+    @kernel("real(real)")
+    def doubled(x: Any) -> Any:
+        return x + x
+
+    load_kernels()
+    assert doubled(1.5) == 3.0
+    assert isinstance(doubled(np.float32(1.5)), float)
+    assert doubled.__name__ == "doubled"
+
+
+def test_what_fails_to_load_fails_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing() -> None:
+        raise OSError("no room for numba's cache")
+
+    monkeypatch.setattr(module, "_WAITING", [])
+    before_kernels(failing)
+    for _ in range(2):
+        with pytest.raises(OSError, match="no room"):
+            load_kernels()
