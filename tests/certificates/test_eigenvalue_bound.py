@@ -42,6 +42,7 @@ def factored_by_numpy(matrix: FloatArray) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_no_matrix_on_the_edge_is_called_definite_where_a_plain_factorisation_errs() -> None:
     rng = np.random.default_rng(2006)
     fooled = proved = 0

@@ -49,6 +49,7 @@ def test_infeasible_programs_are_proved_from_the_weights_of_an_algorithm(
     assert proof.ratio < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["infp1", "infp2"])
 def test_infeasible_programs_are_so_in_exact_arithmetic(sdplib_folder: Path, name: str) -> None:
     """Weights rounded to 30 bits: they are definite and q < 1, which is computed exactly."""
@@ -64,6 +65,7 @@ def test_infeasible_programs_are_so_in_exact_arithmetic(sdplib_folder: Path, nam
     assert found[1] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["infd1", "truss1", "control1", "mcp100", "gpp100", "theta1"])
 def test_feasible_programs_are_never_called_infeasible(sdplib_folder: Path, name: str) -> None:
     system = program(sdplib_folder, name)

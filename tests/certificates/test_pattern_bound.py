@@ -141,6 +141,7 @@ def test_a_wrong_estimate_costs_sharpness_only(monkeypatch: pytest.MonkeyPatch) 
         assert bound == -math.inf or bound <= 0.5 + 1e-12
 
 
+@pytest.mark.slow
 def test_a_large_matrix_is_proved_with_little_fill() -> None:
     """A path of 20 000 vertices: dense, it would take 3 GB and an hour."""
     order = 20_000

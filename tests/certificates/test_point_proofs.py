@@ -71,6 +71,7 @@ def test_the_margin_of_unit_rows_is_a_lower_bound(system: tuple[FloatArray, Floa
         assert_sound(prove_rows(kept, point, unit_rows=True), kept, point, unit_rows=True)
 
 
+@pytest.mark.slow
 def test_the_margin_is_sharp() -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):

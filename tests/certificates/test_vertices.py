@@ -64,6 +64,7 @@ def with_weight(weight: float, dimension: int, rng: np.random.Generator) -> Floa
 # --- the verdict ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_weight_near_zero_is_told_from_a_negative_one() -> None:
     """Where the exact weight is negative, the n + 1 rows have a separator."""
     answers: Counter[tuple[bool, bool]] = Counter()
@@ -96,6 +97,7 @@ def test_integer_rows_and_nearly_integer_ones_agree_with_exact_arithmetic(
         assert proved
 
 
+@pytest.mark.slow
 def test_rows_with_a_strict_separator_are_never_called_infeasible() -> None:
     """Rows nearly orthogonal to y, on its positive side by 1e-17 to 1e-9, in exact arithmetic."""
     separable = 0

@@ -46,6 +46,7 @@ def test_the_instance_says_what_is_asked(sdplib_folder):
     assert problem.system.dimension == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["perceptron", "ellipsoid", "mirror-prox", "von-neumann"])
 def test_infd1_is_feasible_here_and_empty_on_the_other_side(sdplib_folder, algorithm):
     data = read_sdpa(sdplib_folder / "infd1.dat-s")

@@ -425,6 +425,7 @@ def real(documents: list[Document], tmp_path_factory: pytest.TempPathFactory) ->
         forget()
 
 
+@pytest.mark.slow
 def test_vocabulary_and_rows(real: Reuters) -> None:
     made = real.task("corn", seed=0, base=HERE)
     assert rows(made.examples).shape == (9603, 20493)

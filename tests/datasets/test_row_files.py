@@ -150,6 +150,7 @@ def test_no_value_is_found_in_any_row_group(tmp_path: Path) -> None:
         ConicSystem.from_rows(ParquetRows(tmp_path / "a.parquet"))
 
 
+@pytest.mark.slow
 def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", ROWS)
     program = (

@@ -76,6 +76,7 @@ def test_names(parameters: dict[str, Any], count: int, ends: tuple[str, str]) ->
     assert (names[0], names[-1]) == ends
 
 
+@pytest.mark.slow
 def test_checking_a_record_loads_no_scikit_learn() -> None:
     code = (
         "import sys; from perceptron_lab.datasets.tabular import Tabular;"

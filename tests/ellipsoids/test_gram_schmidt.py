@@ -294,6 +294,7 @@ for made in (GramSchmidtFeatures(), GramSchmidtFeatures(bias=1.0, kernel="rbf"))
 """
 
 
+@pytest.mark.slow
 def test_it_is_a_scikit_learn_transformer() -> None:
     # The array API switch must be set before scipy is imported: a process of its own.
     done = subprocess.run(

@@ -15,6 +15,8 @@ from perceptron_lab.experiments.cells import supervisor
 from perceptron_lab.experiments.storage import certificate_files, reader, records, traces
 from tests.experiments.many_cells import many_cells
 
+pytestmark = pytest.mark.slow
+
 CELLS = 24
 
 

@@ -17,6 +17,8 @@ from tests.processors.counts import (
 )
 from tests.repetitions import repeated
 
+pytestmark = pytest.mark.slow
+
 KERNELS = ["Prescott", "Haswell", "SkylakeX", "Sandybridge", "Nehalem"]
 SMALL = ("mcp100", "mcp124-1", "mcp124-2")
 

@@ -63,6 +63,7 @@ def test_every_factor_is_amiss_where_it_was_not_asked_for() -> None:
     assert asked_for == ["SkylakeX", "two-threads"]  # what the modern machine uses of itself
 
 
+@pytest.mark.slow
 def test_factors_are_in_force_where_they_were_asked_for() -> None:
     """Those of different libraries at once: here only the asking is tested."""
     own = in_force_under(CLEAN)
@@ -85,6 +86,7 @@ def test_a_name_that_openblas_ignores_is_noticed(kernel: str) -> None:
     assert len(now.kernels) == factor.amiss(now).count("uses") > 0
 
 
+@pytest.mark.slow
 def test_a_run_without_the_factor_fails_before_its_first_test() -> None:
     name = "numba-generic" if in_force().target != "generic" else "two-threads"
     command = [sys.executable, "-m", "pytest", "-p", "tests.processors.plugin", "--processor", name]

@@ -53,6 +53,7 @@ def test_rows_alone_have_no_results(runs: pd.DataFrame) -> None:
         evidence.dataset("mcp100")
 
 
+@pytest.mark.slow
 def test_the_dataset_of_a_problem_is_that_of_the_experiment(tmp_path: Path) -> None:
     config = ExperimentConfig.model_validate(
         {

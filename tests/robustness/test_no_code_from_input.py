@@ -85,6 +85,7 @@ def test_the_package_runs_nothing_that_it_reads(path: Path) -> None:
     assert risks(path.read_text(encoding="utf-8"), shipping) == []
 
 
+@pytest.mark.slow
 def test_arrays_are_loaded_somewhere() -> None:
     loads = [
         name

@@ -263,6 +263,7 @@ def on_a_grid(task: Task) -> Task:
     return replace(task, examples=rows, test_examples=test)
 
 
+@pytest.mark.slow
 def test_one_kernel_matrix_serves_all_tasks_on_the_same_examples() -> None:
     polynomial_svm._kept.clear()
     exact = on_a_grid(ball())

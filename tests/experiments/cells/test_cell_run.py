@@ -233,6 +233,7 @@ except MemoryError:
     assert (done.stdout, done.stderr) == ("as it should be\n", "")
 
 
+@pytest.mark.slow
 def test_systems_without_limits_are_told_so() -> None:
     program = "import sys; sys.modules['resource'] = None; import perceptron_lab.experiments.cells."
     for module in ("supervisor", "fork_server"):
