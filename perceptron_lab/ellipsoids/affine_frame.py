@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.ellipsoids.exact_rank import lies_in_dimension
+from perceptron_lab.ellipsoids.exact_rank import in_hull
 from perceptron_lab.results import FloatArray
 
 RANK_TOLERANCE = 1e-10
@@ -39,16 +39,22 @@ class AffineFrame:
         Orthonormal directions across the hull of the white examples, shape ``(k, rank - r)``.
     outside
         Which negatives lie off the hull, shape ``(negatives,)``.
-    exact
-        Whether the positives and the negatives in the hull lie in it without rounding, as where
-        it leaves out only columns in which they all agree, or multiples of others.
+    certain
+        Which negatives are known to lie in the hull without rounding, as do the positives, shape
+        ``(negatives,)``: all in it where it leaves out only columns in which all agree, or
+        multiples of others.
     """
 
     shift: FloatArray
     basis: FloatArray
     normals: FloatArray
     outside: npt.NDArray[np.bool_]
-    exact: bool
+    certain: npt.NDArray[np.bool_]
+
+    @property
+    def exact(self) -> bool:
+        """Whether every negative lies in the hull without rounding, or off it by more than that."""
+        return bool((self.certain | self.outside).all())
 
     @property
     def dimension(self) -> int:
@@ -105,7 +111,9 @@ class AffineFrame:
             shift, basis = np.zeros(rank), np.eye(rank)
         elif around_zero is not None and rank == len(shift):
             shift = np.where(around_zero, 0.0, shift)
-        return cls(shift, basis, normals, outside, lies_in_dimension(inside, rank))
+        certain = np.zeros(len(negatives), dtype=bool)
+        certain[~outside] = in_hull(positives, negatives[~outside], rank)
+        return cls(shift, basis, normals, outside, certain)
 
 
 def _mean(points: FloatArray) -> FloatArray:

@@ -46,7 +46,7 @@ class Assessment:
         if lower == 0.0 and self.solution.ratio < SMALL:
             proof = prove_inseparable(self.positives, inside, weights, self.frame)
         upper = 0.0 if proof else proved_upper_bound(self.positives, inside, weights, self.frame)
-        status = self._status(lower, upper, proof)
+        status = status_of(lower, upper, proof, self.negligible)
         rule = self._rule(own)
         ratio = 0.0 if proof else max(self.solution.ratio, lower, 0.0)
         matrix = self._limit() if self.solution.limit else rule.homogeneous()
@@ -66,7 +66,7 @@ class Assessment:
             None,
             self._gaps(),
             self.solution.iterations,
-            _message(status, lower, upper, proof, self.solution),
+            f"{described(status, lower, upper, proof, ratio)} ({self.solution.message})",
             rule,
             self.solution.complete,
         )
@@ -97,13 +97,6 @@ class Assessment:
             return 0.0
         off = (self.frame.offsets(self.negatives[self.frame.outside]) ** 2).sum(axis=1)
         return (1.0 + max(ratio, 0.0)) / float(off.min()) * (1.0 + 1e-9)
-
-    def _status(self, lower: float, upper: float, proof: Inseparability | None) -> Status:
-        if lower > 0.0:
-            return Status.FEASIBLE
-        if proof is not None:
-            return Status.INFEASIBLE
-        return Status.MARGIN_BOUNDED if upper <= self.negligible else Status.UNVERIFIED
 
     def _rule(self, own: Ellipsoid | None) -> Rule:
         """Return (8.2) for the canonical ellipsoid, or for the solution as it is."""
@@ -143,19 +136,27 @@ def ranks(found: Separation) -> bool:
     It does not where the solver's t is 0: its matrix is e e' but for its own errors.
     """
     already = found.gaps is None
-    return already or found.ratio_lower > 0.0 or found.ratio > NEGLIGIBLE
+    return already or found.ellipsoid is not None or found.ratio > NEGLIGIBLE
 
 
-def _message(
-    status: Status, lower: float, upper: float, proof: Inseparability | None, solution: Solution
+def status_of(
+    lower: float, upper: float, proof: Inseparability | None, negligible: float
+) -> Status:
+    """Return what proved bounds of t, or a proof that it is 0, say of two classes."""
+    if lower > 0.0:
+        return Status.FEASIBLE
+    if proof is not None:
+        return Status.INFEASIBLE
+    return Status.MARGIN_BOUNDED if upper <= negligible else Status.UNVERIFIED
+
+
+def described(
+    status: Status, lower: float, upper: float, proof: Inseparability | None, ratio: float
 ) -> str:
+    """Return in words what is proved; ``ratio`` is t as computed."""
     bracket = f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
-    found = {
+    return {
         Status.FEASIBLE: f"an ellipsoid separates the classes: {bracket}",
         Status.INFEASIBLE: "no ellipsoid separates the classes: " + (proof.method if proof else ""),
         Status.MARGIN_BOUNDED: f"t <= {text_above(upper, 3)} is proved",
-    }.get(
-        status,
-        f"nothing is proved but t <= {text_above(upper)}; the solver has t = {solution.ratio:.3g}",
-    )
-    return f"{found} ({solution.message})"
+    }.get(status, f"nothing is proved but t <= {text_above(upper)}; the solver has t = {ratio:.3g}")

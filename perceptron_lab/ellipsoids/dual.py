@@ -24,7 +24,6 @@ from perceptron_lab.certificates.rounding import SMALLEST, UNIT_ROUNDOFF, above,
 from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.images import images_with_radius
 from perceptron_lab.ellipsoids.lifting import lifted
-from perceptron_lab.ellipsoids.resolved_columns import resolved
 from perceptron_lab.results import FloatArray
 
 ADDITIONS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
@@ -42,19 +41,16 @@ def proved_upper_bound(
     Parameters
     ----------
     positives, negatives
-        Any of the examples, rows, shapes ``(m, k)``: fewer constraints only raise t.
+        Rows, shapes ``(m, k)``, the negatives in the frame's hull to rounding.
     weights
-        lambda of each class, non-negative, shapes ``(m,)``.
+        lambda of each class, non-negative, shapes ``(m,)``. Those of negatives that are not certain
+        to lie in the hull do not count: fewer constraints only raise t.
     frame
-        Coordinates; if they are not exact, those of the resolved columns are taken.
+        Coordinates.
     """
+    weights = weights[0], frame.certain[~frame.outside] * weights[1]
     if not weights[1].any():
         return math.inf
-    if not frame.exact:
-        better = resolved(positives, negatives)
-        if better is None:
-            return math.inf
-        positives, negatives, frame = better
     each = np.ones(len(positives)) / len(positives)
     bounds = (
         _bound(positives, negatives, (weights[0] + more * each, weights[1]), frame)

@@ -1,4 +1,4 @@
-"""Whether rows lie in an affine hull of some dimension without rounding.
+"""Which rows lie in the affine hull of others without rounding.
 
 Doubles are integers times powers of 2. Of the differences of the rows to the first one, r columns B
 that are independent to rounding, and r rows of them, are chosen by pivoted QR factorisations;
@@ -20,34 +20,67 @@ LONGEST = 200
 """Bits by which the magnitudes of a column may differ."""
 
 Integers = npt.NDArray[np.object_]
+BoolArray = npt.NDArray[np.bool_]
 
 
 def distinct_columns(points: FloatArray) -> IntArray:
     """Return the columns in which rows differ, without those that repeat another one."""
-    varying = np.flatnonzero(np.ptp(points, axis=0))
-    columns = np.ascontiguousarray(points[:, varying].T) + 0.0  # -0 becomes 0
-    first = {column.tobytes(): int(at) for at, column in zip(varying, columns, strict=True)}
-    return np.array(sorted(first.values()), dtype=np.int64)
+    return np.flatnonzero(_origins(points) == np.arange(points.shape[1]))
 
 
-def lies_in_dimension(points: FloatArray, dimension: int) -> bool:
-    """Tell whether the affine hull of rows is proved to have a dimension, or less.
+def _origins(points: FloatArray) -> IntArray:
+    """Return the first column that each column is equal to, -1 where all rows agree in it."""
+    first: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(points.T) + 0.0  # -0 becomes 0
+    found = [
+        first.setdefault(column.tobytes(), at) if varies else -1
+        for at, (column, varies) in enumerate(zip(columns, np.ptp(points, axis=0), strict=True))
+    ]
+    return np.array(found, dtype=np.int64)
 
-    Columns that vary and repeat no other one are counted first. If they are more, the rank is
-    computed, unless the rows are many or of very different magnitudes.
+
+def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArray:
+    """Return which other rows are known to lie in the affine hull of rows without rounding.
+
+    They agree with these in columns in which these all agree, or repeat another one. If more than
+    ``dimension`` columns are left, the dependences of these are computed, unless the rows are many
+    or of very different magnitudes; where rows span more than ``dimension``, nothing is known.
+
+    Parameters
+    ----------
+    spanning, others
+        Rows, finite, shapes ``(m, k)``, the former at least one.
+    dimension
+        Of the hull, 0 or more.
     """
-    varying = distinct_columns(points)
-    if len(varying) <= dimension:
-        return True
-    rows = np.unique(points[:, varying], axis=0)
-    if rows.size > MOST_ENTRIES or not dimension:
-        return False
-    whole = [_integers(column) for column in rows.T]
-    known = [column for column in whole if column is not None]
-    if len(known) < len(whole):
-        return False
-    exact = np.array(known, dtype=object).T
-    return _depends(exact - exact[0], rows - rows[0], dimension)
+    origins = _origins(spanning)
+    columns = np.flatnonzero(origins == np.arange(len(origins)))
+    agreeing = _agreeing(spanning, others, origins)
+    if len(columns) <= dimension:
+        return agreeing
+    rows = np.unique(spanning[:, columns], axis=0)
+    whole = np.vstack([rows, others[:, columns]])
+    known = _whole_numbers(whole) if dimension and whole.size <= MOST_ENTRIES else None
+    if known is None:
+        return np.zeros(len(others), dtype=bool)
+    near = rows - rows[0]
+    depends = _dependent(known - known[0], near, dimension)
+    return np.asarray(agreeing & depends[len(rows) :] & depends[: len(rows)].all())
+
+
+def _agreeing(spanning: FloatArray, others: FloatArray, origins: IntArray) -> BoolArray:
+    """Return which others have what rows have in common in columns that are no others' equals."""
+    constant, places = origins < 0, np.arange(len(origins))
+    copies = ~constant & (origins != places)
+    same = (others[:, constant] == spanning[0, constant]).all(axis=1)
+    return np.asarray(same & (others[:, copies] == others[:, origins[copies]]).all(axis=1))
+
+
+def _whole_numbers(points: FloatArray) -> Integers | None:
+    """Return every column times a power of 2 as integers; None where they would be long."""
+    columns = [_integers(column) for column in points.T]
+    known = [column for column in columns if column is not None]
+    return np.array(known, dtype=object).T if len(known) == len(columns) else None
 
 
 def _integers(column: FloatArray) -> list[int] | None:
@@ -61,17 +94,26 @@ def _integers(column: FloatArray) -> list[int] | None:
     return [int(part) << (power - least) if part else 0 for part, power in pairs]
 
 
-def _depends(exact: Integers, near: FloatArray, rank: int) -> bool:
-    """Tell whether all columns of integers depend on so many of them that are independent."""
+def _dependent(exact: Integers, near: FloatArray, rank: int) -> BoolArray:
+    """Return in which rows of integers all columns depend on so many of them as in the first ones.
+
+    Parameters
+    ----------
+    exact, near
+        The rows, and the first of them as doubles, from which the independent columns are chosen.
+    rank
+        Their number, 1 or more.
+    """
     sizes = np.linalg.norm(near, axis=0)
     columns = _pivots(near / sizes, rank)
     rows = _pivots((near[:, columns] / sizes[columns]).T, rank)
     others = np.setdiff1d(np.arange(exact.shape[1]), columns)
     solved = _eliminated(exact[np.ix_(rows, np.concatenate([columns, others]))])
     if solved is None:
-        return False
+        return np.zeros(len(exact), dtype=bool)
     determinant, factors = solved
-    return bool((exact[:, columns] @ factors == determinant * exact[:, others]).all())
+    equal = exact[:, columns] @ factors == determinant * exact[:, others]
+    return np.asarray(equal.all(axis=1), dtype=bool)
 
 
 def _pivots(matrix: FloatArray, count: int) -> IntArray:

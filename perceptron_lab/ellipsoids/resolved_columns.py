@@ -2,65 +2,81 @@
 
 Columns that someone computed from others, as a sum, a mean or another unit, depend on them only up
 to the rounding of that computation. An ellipsoid had better not use what is left; but t of the
-doubles given is at least what one reaches that does, so that its upper bounds have to look there.
-With coefficients a, any doubles,
+doubles given is at least what one reaches that does, so that its bounds have to look there. With
+coefficients a, any doubles,
 
     z_j = x_j - a_j' x_others - b_j
 
 is an affine coordinate like x_j, and at its own scale; each product is split into two doubles, and
 the sum rounded once, so that z_j is known to a relative error of one rounding. Where that leaves
-exactly 0 for all examples, the column depends on the others without rounding, and is dropped.
+exactly 0 for all examples, the column depends on the others without rounding.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.ellipsoids.affine_frame import RANK_TOLERANCE, AffineFrame
-from perceptron_lab.ellipsoids.exact_rank import distinct_columns
+from perceptron_lab.ellipsoids.affine_frame import RANK_TOLERANCE
 from perceptron_lab.results import FloatArray, IntArray
 
 SPLIT = 2.0**27 + 1.0
 """Veltkamp's constant: it splits a double into two of 26 bits."""
-WITHIN = 1e-60, 1e60
-"""Magnitudes whose products and their errors neither overflow nor vanish."""
+WITHIN, WIDER = (1e-60, 1e60), (1e-120, 1e120)
+"""Magnitudes of rows and of coefficients whose products neither overflow nor lose digits."""
 
 
-class Resolved(NamedTuple):
-    """Both classes in resolved columns, and their frame; entries bear one relative rounding."""
-
-    positives: FloatArray
-    negatives: FloatArray
-    frame: AffineFrame
-
-
-def resolved(positives: FloatArray, negatives: FloatArray) -> Resolved | None:
-    """Return two classes in resolved columns that the positives span, or None.
+@dataclass(frozen=True)
+class Residues:
+    """z = C x - b, each entry rounded once.
 
     Parameters
     ----------
-    positives, negatives
-        Rows, shapes ``(m, k)``, the negatives in the hull of the positives to rounding.
+    coefficients, levels
+        C and b, shapes ``(d, k)`` and ``(d,)``: doubles taken as exact.
     """
-    together = np.vstack([positives, negatives])
-    together = together[:, distinct_columns(together)]
-    dependent = _dependent(together)
-    sizes = np.abs(together[together != 0.0])
-    inside = len(sizes) and WITHIN[0] <= sizes.min() and sizes.max() <= WITHIN[1]
-    if not len(dependent) or not inside:
-        return None
-    points = _resolved(together, dependent)
-    kept = distinct_columns(points)
-    points, new = points[:, kept], np.isin(kept, dependent)
-    parts = points[: len(positives)], points[len(positives) :]
-    frame = AffineFrame.of(*parts, around_zero=new)
-    if not frame.exact or frame.dimension < points.shape[1]:
-        return None
-    return Resolved(*parts, frame)
+
+    coefficients: FloatArray
+    levels: FloatArray
+
+    @classmethod
+    def of(cls, points: FloatArray, columns: IntArray) -> tuple[Self, IntArray]:
+        """Return those of the columns that depend on others to rounding, and which these are.
+
+        Parameters
+        ----------
+        points
+            Rows, finite, shape ``(m, k)``.
+        columns
+            Those to look at; the rows differ in each of them.
+        """
+        part = points[:, columns]
+        dependent = _dependent(part)
+        base, rest = (np.delete(columns, dependent), columns[dependent])
+        coefficients = np.zeros((len(rest), points.shape[1]))
+        coefficients[:, base], levels = _regression(points[:, base], points[:, rest])
+        coefficients[np.arange(len(rest)), rest] = 1.0
+        return cls(coefficients, levels), rest
+
+    def keep_digits_of(self, points: FloatArray) -> bool:
+        """Tell whether no product with rows overflows, and none loses digits by underflow."""
+        known = _within(points, WITHIN) and _within(self.coefficients, WIDER)
+        return known and _within(self.levels, WIDER)
+
+    def appended_to(self, points: FloatArray) -> FloatArray:
+        """Return rows (x, z), shape ``(m, k + d)``."""
+        pairs = zip(self.coefficients, self.levels, strict=True)
+        return np.column_stack([points, *(_affine(points, row, level) for row, level in pairs)])
+
+
+def _within(values: FloatArray, range_: tuple[float, float]) -> bool:
+    sizes = np.abs(values[values != 0.0])
+    least, most = range_
+    return bool(least <= sizes.min(initial=most) and sizes.max(initial=least) <= most)
 
 
 def _dependent(points: FloatArray) -> IntArray:
@@ -73,24 +89,24 @@ def _dependent(points: FloatArray) -> IntArray:
     return np.sort(order[rank:])
 
 
-def _resolved(points: FloatArray, dependent: IntArray) -> FloatArray:
-    """Return the rows with what is left of the dependent columns in place of them."""
-    others = np.setdiff1d(np.arange(points.shape[1]), dependent)
-    base = points[:, others]
-    scale = np.linalg.norm(base - base.mean(axis=0), axis=0)
-    centred = (base - base.mean(axis=0)) / scale
-    result = points.copy()
-    for column in dependent:
-        given = points[:, column]
-        slopes = np.linalg.lstsq(centred, given - given.mean(), rcond=None)[0] / scale
-        level = float(np.mean(given - base @ slopes))
-        high, low = _products(base, -slopes)
-        terms = np.column_stack([given, high, low, np.full(len(given), -level)])
-        result[:, column] = [math.fsum(row) for row in terms]
-    return result
+def _regression(base: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return minus the slopes of columns on others, shape ``(d, k)``, and their levels ``(d,)``."""
+    centred = base - base.mean(axis=0)
+    scale = np.linalg.norm(centred, axis=0)
+    found = np.linalg.lstsq(centred / scale, rest - rest.mean(axis=0), rcond=None)[0]
+    slopes = found / scale[:, None]
+    return -slopes.T, np.asarray((rest - base @ slopes).mean(axis=0))
 
 
-def _products(points: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _affine(points: FloatArray, coefficients: FloatArray, level: float) -> FloatArray:
+    """Return c'x - b of every row, rounded once."""
+    used = np.flatnonzero(coefficients)
+    products = products_of(points[:, used], coefficients[used])
+    terms = np.column_stack([*products, np.full(len(points), -level)])
+    return np.array([math.fsum(row) for row in terms])
+
+
+def products_of(points: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return doubles p and e with p + e = x a exactly (Dekker)."""
     product = points * factors
     first, second = _halves(points), _halves(factors)

@@ -109,18 +109,19 @@ def prove_inseparable(
     Parameters
     ----------
     positives, negatives
-        Rows, shapes ``(m, k)``.
+        Rows, shapes ``(m, k)``, the negatives in the frame's hull to rounding.
     weights
         lambda of each class, near 0 <= lambda with equal sums and means, shapes ``(m,)``.
     frame
-        Coordinates; if they are not exact, weights prove nothing.
+        Coordinates; weights of negatives that are not certain to lie in its hull prove nothing.
     """
     pair = identical_rows(positives, negatives)
     if pair is not None:
         return Inseparability("identical rows with opposite labels", pair, None, math.inf)
-    if not frame.exact or not frame.dimension:
+    certain = frame.certain[~frame.outside]
+    if not certain.any() or not frame.dimension:
         return None
-    return _by_weights(positives, negatives, weights, frame)
+    return _by_weights(positives, negatives, (weights[0], certain * weights[1]), frame)
 
 
 @np.errstate(all="ignore")  # what is not finite proves nothing

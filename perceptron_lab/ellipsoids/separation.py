@@ -11,6 +11,7 @@ import numpy as np
 from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.examples import dense_rows
+from perceptron_lab.ellipsoids.finer import FinerEllipsoid
 from perceptron_lab.ellipsoids.lifting import quadratic_values
 from perceptron_lab.ellipsoids.separability import Inseparability
 from perceptron_lab.ellipsoids.unboundedness import Recession
@@ -81,7 +82,8 @@ class Separation:
     ratio
         t, computed: the squared ratio of the half-axes less 1; infinite if unbounded.
     ratio_lower, ratio_upper
-        The proved bracket of t.
+        The proved bracket of the largest t. Where columns depend on others but for rounding it may
+        lie above ``ratio``: see ``finer``.
     matrix
         E^ of (7.9), shape ``(k + 1, k + 1)``: canonical (7.8) if it separates, e e' in the limit of
         the central path; for UNBOUNDED the direction of recession.
@@ -99,6 +101,10 @@ class Separation:
     complete
         Whether the solver reached its tolerance. If not, its limits or rounding ended it: what is
         proved holds all the same.
+    finer
+        Where columns depend on others but for rounding, an ellipsoid that proves ``ratio_lower`` by
+        what rounding left of them; ``ellipsoid`` and the rule leave that out, since other points
+        were rounded otherwise. None elsewhere.
     """
 
     status: Status
@@ -117,6 +123,7 @@ class Separation:
     message: str
     rule: Rule
     complete: bool = True
+    finer: FinerEllipsoid | None = None
 
     def __str__(self) -> str:
         return f"{self.status}{' (proved)' if self.proved else ''}: {self.message}"

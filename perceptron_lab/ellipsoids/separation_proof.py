@@ -13,6 +13,8 @@ from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.dual import proved_upper_bound
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.examples import two_classes
+from perceptron_lab.ellipsoids.finer import FinerClasses, FinerEllipsoid
+from perceptron_lab.ellipsoids.resolved_columns import Residues
 from perceptron_lab.ellipsoids.separability import prove_inseparable, proved_lower_bound
 from perceptron_lab.ellipsoids.separation import Separation
 from perceptron_lab.ellipsoids.unboundedness import recession
@@ -22,6 +24,10 @@ from perceptron_lab.results import FloatArray, Status
 
 ELLIPSOID = ("shift", "factor", "offset")
 """The arrays of an ellipsoid."""
+FINER = tuple(f"finer_{name}" for name in ELLIPSOID)
+"""Those of an ellipsoid by which alone the lower bound is proved."""
+RESIDUES = ("finer_coefficients", "finer_levels")
+"""Those of the columns that it uses, if it does not use those given."""
 WEIGHTS = ("positive_weights", "negative_weights")
 """The arrays of lambda, one per class."""
 
@@ -50,13 +56,22 @@ class ProvedSeparation:
 def proof_arrays(found: Separation) -> dict[str, FloatArray]:
     """Return the numbers from which :func:`prove_separation` proves it again.
 
-    The separating ellipsoid (``shift``, ``factor``, ``offset``), if there is one, and the weights
-    lambda of both classes.
+    The separating ellipsoid (``shift``, ``factor``, ``offset``), if there is one, the finer one,
+    if there is one, and the weights lambda of both classes.
     """
     arrays = {name: getattr(found, name) for name in WEIGHTS}
     if found.ellipsoid is not None:
-        arrays |= {name: getattr(found.ellipsoid, name) for name in ELLIPSOID}
+        arrays |= _of_ellipsoid(found.ellipsoid, ELLIPSOID)
+    if found.finer is not None:
+        arrays |= _of_ellipsoid(found.finer.ellipsoid, FINER)
+        residues = found.finer.residues
+        if residues is not None:
+            arrays |= dict(zip(RESIDUES, (residues.coefficients, residues.levels), strict=True))
     return arrays
+
+
+def _of_ellipsoid(found: Ellipsoid, names: tuple[str, ...]) -> dict[str, FloatArray]:
+    return dict(zip(names, (found.shift, found.factor, found.offset), strict=True))
 
 
 def prove_separation(
@@ -92,19 +107,33 @@ def prove_separation(
     if direction is not None:
         status = Status.UNBOUNDED if direction.proved else Status.FITTED
         return ProvedSeparation(status, 0.0, math.inf, "no negative lies in the positives' hull")
-    kept = ~frame.outside
-    pair, inside = (weights[0], weights[1][kept]), outer[kept]
-    lower = _lower(inner, outer, arrays)
+    pair, inside = (weights[0], weights[1][~frame.outside]), outer[~frame.outside]
+    lower = _lower(inner, outer, arrays, frame)
     nothing = prove_inseparable(inner, inside, pair, frame) if lower == 0.0 else None
     if nothing is not None:
         return ProvedSeparation(Status.INFEASIBLE, 0.0, 0.0, nothing.method)
-    upper = proved_upper_bound(inner, inside, pair, frame)
+    upper = _upper(inner, outer, weights, frame)
     status = Status.MARGIN_BOUNDED if upper <= negligible else Status.FITTED
     if lower > 0.0:
         status = Status.FEASIBLE
     return ProvedSeparation(
         status, lower, upper, f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
     )
+
+
+def _upper(
+    positives: FloatArray,
+    negatives: FloatArray,
+    weights: tuple[FloatArray, FloatArray],
+    frame: AffineFrame,
+) -> float:
+    """Return the bound by weights, in finer classes where the frame is not exact."""
+    finer = None if frame.exact else FinerClasses.of(positives, negatives, frame)
+    if finer is not None:
+        weights = weights[0], weights[1][finer.kept]
+        positives, negatives, frame = finer.positives, finer.negatives, finer.frame
+    inside = ~frame.outside
+    return proved_upper_bound(positives, negatives[inside], (weights[0], weights[1][inside]), frame)
 
 
 def _weights(
@@ -122,12 +151,45 @@ def _weights(
     return first, second
 
 
-def _lower(positives: FloatArray, negatives: FloatArray, arrays: Mapping[str, FloatArray]) -> float:
-    if not all(name in arrays for name in ELLIPSOID):
-        return 0.0
-    found = Ellipsoid(*(arrays[name] for name in ELLIPSOID))
+def _lower(
+    positives: FloatArray,
+    negatives: FloatArray,
+    arrays: Mapping[str, FloatArray],
+    frame: AffineFrame,
+) -> float:
+    """Return the bound by the ellipsoids, the finer one among them."""
     columns = positives.shape[1]
+    found, finer = _ellipsoid(arrays, ELLIPSOID), _ellipsoid(arrays, FINER)
+    best = 0.0
+    if found is not None:
+        _check(found, columns)
+        best = proved_lower_bound(positives, negatives, found)[0]
+    if finer is None:
+        return best
+    residues = _residues(arrays, columns)
+    _check(finer, columns + (0 if residues is None else len(residues.levels)))
+    return max(best, FinerEllipsoid(finer, residues).lower_bound(positives, negatives, frame))
+
+
+def _ellipsoid(arrays: Mapping[str, FloatArray], names: tuple[str, ...]) -> Ellipsoid | None:
+    if not all(name in arrays for name in names):
+        return None
+    return Ellipsoid(*(arrays[name] for name in names))
+
+
+def _residues(arrays: Mapping[str, FloatArray], columns: int) -> Residues | None:
+    if not all(name in arrays for name in RESIDUES):
+        return None
+    found = Residues(*(arrays[name] for name in RESIDUES))
+    if found.levels.ndim != 1 or found.coefficients.shape != (len(found.levels), columns):
+        raise DataError(
+            f"coefficients of shape {found.coefficients.shape} and levels of shape "
+            f"{found.levels.shape} for examples of {columns} columns"
+        )
+    return found
+
+
+def _check(found: Ellipsoid, columns: int) -> None:
     shapes = found.shift.shape, found.factor.shape, found.offset.shape
-    if shapes != ((columns,), (len(found.offset), columns), (len(found.offset),)):
+    if shapes != ((columns,), (found.offset.size, columns), (found.offset.size,)):
         raise DataError(f"an ellipsoid of shapes {shapes} for examples of {columns} columns")
-    return proved_lower_bound(positives, negatives, found)[0]

@@ -13,12 +13,14 @@ from pydantic.dataclasses import dataclass as record
 
 from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.assessment import Assessment
-from perceptron_lab.ellipsoids.constraint_generation import solve_by_size
+from perceptron_lab.ellipsoids.bracket import Bracket
 from perceptron_lab.ellipsoids.examples import two_classes
-from perceptron_lab.ellipsoids.resolved_columns import resolved
+from perceptron_lab.ellipsoids.finer import FinerClasses
+from perceptron_lab.ellipsoids.refinement import refined
 from perceptron_lab.ellipsoids.separation import Rule, Separation
 from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution, middle
 from perceptron_lab.ellipsoids.unboundedness import Recession, recession
+from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray, Status
 
@@ -40,6 +42,12 @@ SolverName = Literal[
     "cvxpy-scs",
     "central-path",
 ]
+
+
+NARROW = 1e-6
+"""A proved bracket that is not wider, relative to t, is not refined."""
+ROUGH = 1e-6
+"""The least tolerance of an ellipsoid that is not the one by which t is proved."""
 
 
 @record(frozen=True, config=STRICT)
@@ -101,38 +109,42 @@ class MaximalSeparation:
         direction = recession(inner, outer, frame)
         if direction is not None:
             return _unbounded(inner, outer, frame, direction)
+        limits = Limits.of(self.max_iterations, self.max_seconds)
+        finer = None if frame.exact else FinerClasses.of(inner, outer, frame)
+        rough = finer is not None and finer.residues is not None
+        model = replace(self, tolerance=max(self.tolerance, ROUGH)) if rough else self
+        plain = model._solved(inner, outer, frame, limits)
+        found = plain.separation()
+        if finer is None or Bracket(found.ratio_lower, found.ratio_upper).narrow(NARROW):
+            return found
+        return self._refined(plain, found, finer, limits.after(found.iterations))
+
+    def _refined(
+        self, plain: Assessment, found: Separation, finer: FinerClasses, limits: Limits
+    ) -> Separation:
+        """Return the separation found with the bounds of its finer classes."""
+        parts = finer.positives, finer.negatives, finer.frame
+        try:
+            whole = replace(self, solver="auto")._solved(*parts, limits)
+        except (NumericalError, InputError) as error:
+            left = f"{found.message}; what rounding left of columns leaves t open: {error}"
+            return replace(found, message=left, complete=False)
+        how = f"{plain.solution.message}; t counts what rounding left of columns that depend on "
+        how += f"others, which the ellipsoid returned does not use, by {whole.solution.message}"
+        return refined(found, whole.separation(), finer, self.negligible, how)
+
+    def _solved(
+        self, inner: FloatArray, outer: FloatArray, frame: AffineFrame, limits: Limits
+    ) -> Assessment:
+        """Return the solver's ellipsoid and weights, of which something is to be proved."""
         kept = np.flatnonzero(~frame.outside)
         classes = Classes(
             frame.coordinates(inner), frame.coordinates(outer[kept]), fixed=not self.whiten
         )
         module, _, name = _SOLVERS[self.solver].partition(":")
         solve = getattr(import_module(f"perceptron_lab.ellipsoids.{module}"), name)
-        limits = Limits.of(self.max_iterations, self.max_seconds)
         solution: Solution = solve(classes, self.tolerance, limits)
-        if not frame.exact:
-            solution = self._bounded(solution, inner, outer[kept], limits)
-        return Assessment(inner, outer, kept, frame, solution, self.negligible).separation()
-
-    def _bounded(
-        self, solution: Solution, inner: FloatArray, outer: FloatArray, limits: Limits
-    ) -> Solution:
-        """Return the solution with weights that bound t of resolved columns as well."""
-        better = resolved(inner, outer)
-        if better is None:
-            return solution
-        classes = Classes(
-            better.frame.coordinates(better.positives), better.frame.coordinates(better.negatives)
-        )
-        whole = solve_by_size(classes, self.tolerance, limits.after(solution.iterations))
-        return replace(
-            solution,
-            positive_weights=whole.positive_weights,
-            negative_weights=whole.negative_weights,
-            iterations=solution.iterations + whole.iterations,
-            message=f"{solution.message}; columns depend on others to rounding: they bound t "
-            f"from above, by {whole.message}",
-            complete=solution.complete and whole.complete,
-        )
+        return Assessment(inner, outer, kept, frame, solution, self.negligible)
 
 
 def _unbounded(

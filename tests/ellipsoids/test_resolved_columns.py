@@ -2,74 +2,214 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from perceptron_lab.ellipsoids.exact_rank import lies_in_dimension
-from perceptron_lab.ellipsoids.resolved_columns import _products, resolved
-from perceptron_lab.ellipsoids.separation_proof import proof_arrays, prove_separation
+from perceptron_lab.ellipsoids import separation_ratio
+from perceptron_lab.ellipsoids.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.ellipsoids.exact_rank import in_hull
+from perceptron_lab.ellipsoids.finer import FinerClasses
+from perceptron_lab.ellipsoids.resolved_columns import products_of
+from perceptron_lab.ellipsoids.separation import Separation
+from perceptron_lab.ellipsoids.separation_proof import (
+    ProvedSeparation,
+    proof_arrays,
+    prove_separation,
+)
 from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
+from perceptron_lab.errors import DataError, NumericalError
 from perceptron_lab.results import Status
-from tests.ellipsoids.two_class_sets import overlapping, separable
+from tests.ellipsoids.two_class_sets import Classes, overlapping, separable
 
 
 def with_rounded_sum(part: np.ndarray) -> np.ndarray:
     return np.column_stack([part, part @ [0.3, -1.7, 0.9]])
 
 
+def with_thirds(part: np.ndarray) -> np.ndarray:
+    return np.hstack([part, part[:, :1] / 3.0])
+
+
+def again(classes: Classes, arrays: dict[str, np.ndarray]) -> ProvedSeparation:
+    return prove_separation(*classes, arrays, whiten=True, negligible=1e-6)
+
+
+def finer(*classes: np.ndarray) -> FinerClasses:
+    found = FinerClasses.of(*classes, AffineFrame.of(*classes))
+    assert found is not None
+    return found
+
+
+def width(found: Separation) -> float:
+    return (found.ratio_upper - found.ratio_lower) / found.ratio_lower
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_products_are_split_exactly(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, factors = rng.standard_normal((40, 5)) * 10.0 ** rng.integers(-9, 9, 5), rng.random(5)
-    for row, high, low in zip(rows, *_products(rows, factors), strict=True):
+    for row, high, low in zip(rows, *products_of(rows, factors), strict=True):
         for value, factor, one, other in zip(row, factors, high, low, strict=True):
             assert Fraction(value) * Fraction(factor) == Fraction(one) + Fraction(other)
 
 
 def test_what_rounding_left_is_kept_to_its_own_digits() -> None:
     parts = [with_rounded_sum(part) for part in overlapping(0, 60, 90, 3)]
-    found = resolved(*parts)
-    assert found is not None
-    whole = np.vstack([found.positives, found.negatives])
-    small = np.ptp(whole, axis=0).argmin()
-    assert 0.0 < np.ptp(whole[:, small]) < 1e-13
-    assert np.unique(whole[:, small]).size > 100
+    found = finer(*parts)
+    assert found.residues is not None
     assert found.frame.exact
     assert found.frame.dimension == 4
-    assert found.frame.shift[small] == 0.0
+    assert found.frame.shift[-1] == 0.0
+    exact = [[Fraction(value) for value in row] for row in np.vstack(parts)]
+    terms = [Fraction(value) for value in found.residues.coefficients[0]]
+    level = Fraction(found.residues.levels[0])
+    z = np.vstack([found.positives, found.negatives])[:, -1]
+    assert 0.0 < np.ptp(z) < 1e-13
+    for row, value in zip(exact, z, strict=True):
+        whole = sum(factor * entry for factor, entry in zip(terms, row, strict=True)) - level
+        assert abs(Fraction(value) - whole) <= abs(whole) / 2**53
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_ellipsoid_separates_by_what_rounding_left(seed: int) -> None:
-    parts = [with_rounded_sum(part) for part in overlapping(seed, 60, 90, 3)]
+    parts = tuple(with_rounded_sum(part) for part in overlapping(seed, 60, 90, 3))
     found = MaximalSeparation().fit(*parts)
     assert found.status is Status.MARGIN_BOUNDED
     assert found.ratio_upper <= 1e-6
-    again = prove_separation(*parts, proof_arrays(found), whiten=True, negligible=1e-6)
-    assert again.status is Status.MARGIN_BOUNDED
-    assert again.ratio_upper <= 1e-6
+    proved = again(parts, proof_arrays(found))
+    assert proved.status is Status.MARGIN_BOUNDED
+    assert proved.ratio_upper <= 1e-6
 
 
 def test_few_examples_are_separated_better_by_what_rounding_left() -> None:
     classes = separable(13, 40, 50, 2)
-    wide = [np.hstack([part, part[:, :1] / 3.0]) for part in classes]
+    wide = with_thirds(classes[0]), with_thirds(classes[1])
     found, plain = MaximalSeparation().fit(*wide), MaximalSeparation().fit(*classes)
-    assert found.ratio == pytest.approx(plain.ratio, rel=1e-7)
-    assert plain.ratio < found.ratio_upper < np.inf
-    assert "columns depend on others to rounding" in str(found)
+    assert found.ratio == pytest.approx(plain.ratio, rel=1e-4)
+    assert plain.ratio_upper < found.ratio_lower
+    assert width(found) <= 1e-6
+    assert "what rounding left of columns" in str(found)
+    proved = again(wide, proof_arrays(found))
+    assert proved.status is Status.FEASIBLE
+    assert proved.ratio_lower == found.ratio_lower
+    assert proved.ratio_upper == pytest.approx(found.ratio_upper, rel=1e-6)
 
 
-def test_the_rank_of_integers_is_exact() -> None:
+def test_the_finer_ellipsoid_reaches_its_bound_exactly_and_the_rule_leaves_it_out() -> None:
+    classes = separable(13, 40, 50, 2)
+    wide = with_thirds(classes[0]), with_thirds(classes[1])
+    found = MaximalSeparation().fit(*wide)
+    assert found.finer is not None
+    assert found.finer.residues is not None
+    residues, ellipsoid = found.finer.residues, found.finer.ellipsoid
+    factor, shift, offset, terms, levels = (
+        np.vectorize(Fraction, otypes=[object])(array)
+        for array in (
+            ellipsoid.factor,
+            ellipsoid.shift,
+            ellipsoid.offset,
+            residues.coefficients,
+            residues.levels,
+        )
+    )
+    values = []
+    for part in wide:
+        rows = np.vectorize(Fraction, otypes=[object])(part)
+        rows = np.hstack([rows, rows @ terms.T - levels])
+        values.append(((((rows - shift) @ factor.T) + offset) ** 2).sum(axis=1))
+    reached = min(values[1]) / max(values[0]) - 1
+    assert Fraction(found.ratio_lower) <= reached <= Fraction(found.ratio_upper)
+    elsewhere = np.round(wide[0], 6)  # the third column is no third any more
+    assert (found.decision_values(elsewhere) > 0.0).all()
+
+
+def test_the_rounding_of_residues_has_to_be_covered() -> None:
+    classes = separable(13, 40, 50, 2)
+    wide = with_thirds(classes[0]), with_thirds(classes[1])
+    arrays = proof_arrays(MaximalSeparation().fit(*wide))
+    plain = again(wide, {name: array for name, array in arrays.items() if "finer" not in name})
+    moved = arrays | {"finer_shift": arrays["finer_shift"] + [0.0, 0.0, 0.0, 1e-30]}
+    assert again(wide, moved).ratio_lower == plain.ratio_lower > 0.0
+    huge = arrays | {"finer_levels": np.array([1e200])}
+    assert again(wide, huge).ratio_lower == plain.ratio_lower
+    for change in ({"finer_levels": np.ones(3)}, {"finer_shift": np.ones(3)}):
+        with pytest.raises(DataError, match=r"for examples of [34] columns"):
+            again(wide, arrays | change)
+
+
+def nearly_in_the_hull(moved: int) -> Classes:
+    """Classes with an exact sum in the last column; in one negative it is off by one rounding."""
+    inner, outer = (np.round(part * 64.0) / 64.0 for part in separable(13, 40, 50, 2))
+    wide = tuple(np.hstack([part, 3.0 * part[:, :1] + part[:, 1:]]) for part in (inner, outer))
+    wide[1][moved, 2] = np.nextafter(wide[1][moved, 2], 99.0)
+    return wide[0], wide[1]
+
+
+def test_negatives_off_the_hull_by_rounding_alone_do_not_restrict_t() -> None:
+    whole = MaximalSeparation().fit(*separable(13, 40, 50, 2))
+    active = int(whole.negative_weights.argmax())
+    inner, outer = nearly_in_the_hull(active)
+    frame = AffineFrame.of(inner, outer)
+    assert not frame.outside.any()
+    assert np.flatnonzero(~frame.certain).tolist() == [active]
+    found = MaximalSeparation().fit(inner, outer)
+    without = MaximalSeparation().fit(inner, np.delete(outer, active, axis=0))
+    assert found.ratio < 0.999 * found.ratio_lower
+    assert found.ratio_lower == pytest.approx(without.ratio_lower, rel=1e-7)
+    assert width(found) <= 1e-6
+    assert found.negative_weights[active] == 0.0
+    assert found.finer is not None
+    assert found.finer.residues is None
+    proved = again((inner, outer), proof_arrays(found))
+    assert (proved.ratio_lower, proved.ratio_upper) == (found.ratio_lower, found.ratio_upper)
+    exact = outer.copy()
+    exact[active, 2] = 3.0 * outer[active, 0] + outer[active, 1]
+    assert again((inner, exact), proof_arrays(found)).ratio_lower < without.ratio_lower
+
+
+def test_a_separation_survives_where_what_rounding_left_is_not_solved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    classes = separable(13, 40, 50, 2)
+    wide = with_thirds(classes[0]), with_thirds(classes[1])
+    solve = MaximalSeparation._solved
+
+    def failing(self: MaximalSeparation, inner: np.ndarray, *rest: object) -> object:
+        if inner.shape[1] > wide[0].shape[1]:
+            raise NumericalError("made to fail")
+        return solve(self, inner, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(separation_ratio.MaximalSeparation, "_solved", failing)
+    found = MaximalSeparation().fit(*wide)
+    assert found.status is Status.FEASIBLE
+    assert not found.complete
+    assert "leaves t open: made to fail" in found.message
+
+
+def test_the_hull_of_integers_is_exact() -> None:
     rng = np.random.default_rng(0)
     base = rng.integers(-9, 9, (30, 4)).astype(float)
     whole = np.column_stack([base, base @ [3, 0, -5, 1], 7.0 * base[:, 2]]) / 16.0
-    assert lies_in_dimension(whole, 4)
-    assert not lies_in_dimension(whole, 3)
-    whole[17, 4] = np.nextafter(whole[17, 4], 9.0)
-    assert not lies_in_dimension(whole, 4)
-    assert not lies_in_dimension(whole * [1.0, 1.0, 1.0, 1.0, 1e-90, 1e90], 3)
+    inner, outer = whole[:15], whole[15:].copy()
+    assert in_hull(inner, outer, 4).all()
+    assert not in_hull(inner, outer, 3).any()
+    outer[2, 4] = np.nextafter(outer[2, 4], 9.0)
+    assert np.flatnonzero(~in_hull(inner, outer, 4)).tolist() == [2]
+    inner[3, 5] = np.nextafter(inner[3, 5], 9.0)
+    assert not in_hull(inner, outer, 4).any()
+    scales = np.array([1.0, 1.0, 1.0, 1.0, 1e-90, 1e90])
+    assert not in_hull(whole[:15] * scales, whole[15:] * scales, 3).any()
+
+
+def test_hulls_of_few_columns_need_no_elimination() -> None:
+    inner = np.array([[1.0, 5.0, 1.0], [2.0, 5.0, 2.0], [-0.0, 5.0, 0.0]])
+    outer = np.array([[9.0, 5.0, 9.0], [9.0, 5.0, 8.0], [9.0, 6.0, 9.0], [0.0, 5.0, -0.0]])
+    assert in_hull(inner, outer, 1).tolist() == [True, False, False, True]
+    assert in_hull(inner[:1], inner, 0).tolist() == [True, False, False]
 
 
 def test_multiples_of_columns_leave_nothing_open() -> None:
@@ -78,3 +218,17 @@ def test_multiples_of_columns_leave_nothing_open() -> None:
     wide = [np.hstack([part, 3.0 * part[:, :1] + part[:, 1:]]) for part in rounded]
     found = MaximalSeparation().fit(*wide)
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio_lower
+    assert found.finer is None
+
+
+def test_negatives_beyond_the_hull_are_pushed_away_by_the_finer_ellipsoid_too() -> None:
+    classes = separable(13, 40, 50, 2)
+    inner, outer = (np.hstack([with_thirds(part), np.ones((len(part), 1))]) for part in classes)
+    outer[:5, 3] = 2.0
+    found = MaximalSeparation().fit(inner, outer)
+    rest = MaximalSeparation().fit(inner[:, :3], outer[5:, :3])
+    assert found.finer is not None
+    assert found.ratio_lower == pytest.approx(rest.ratio_lower, rel=1e-7)
+    assert width(found) <= 1e-6
+    nothing = replace(found.finer, ellipsoid=Ellipsoid(np.zeros(5), np.zeros((1, 5)), np.ones(1)))
+    assert nothing.lower_bound(inner, outer, AffineFrame.of(inner, outer)) == 0.0

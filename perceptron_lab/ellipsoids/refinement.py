@@ -1,0 +1,64 @@
+"""A separation in a hull that is known to rounding, with what is proved of the doubles given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from perceptron_lab.ellipsoids.assessment import described, status_of
+from perceptron_lab.ellipsoids.finer import FinerClasses, FinerEllipsoid
+from perceptron_lab.ellipsoids.separation import Separation
+from perceptron_lab.results import Status
+
+
+def refined(
+    found: Separation, better: Separation, classes: FinerClasses, negligible: float, how: str
+) -> Separation:
+    """Return a separation with the bounds of t, and their proofs, of its finer classes as well.
+
+    Its ellipsoid and its rule stay.
+
+    Parameters
+    ----------
+    found, better
+        Of all examples, and of the finer classes.
+    classes
+        These.
+    negligible
+        As for :class:`~perceptron_lab.ellipsoids.separation_ratio.MaximalSeparation`.
+    how
+        Both were solved.
+    """
+    lower = max(found.ratio_lower, better.ratio_lower)
+    upper = min(found.ratio_upper, better.ratio_upper)
+    proof = better.inseparability
+    status = status_of(lower, upper, proof, negligible)
+    weights = found.positive_weights, found.negative_weights
+    if better.ratio_upper < found.ratio_upper:
+        weights = better.positive_weights, np.zeros(len(found.negative_weights))
+        weights[1][classes.kept] = better.negative_weights
+    return replace(
+        found,
+        status=status,
+        proved=status is not Status.UNVERIFIED,
+        ratio=0.0 if proof else found.ratio,
+        ratio_lower=lower,
+        ratio_upper=upper,
+        positive_weights=weights[0],
+        negative_weights=weights[1],
+        inseparability=proof,
+        iterations=found.iterations + better.iterations,
+        message=f"{described(status, lower, upper, proof, found.ratio)} ({how})",
+        complete=better.complete,
+        finer=_ellipsoid(found, better, classes),
+    )
+
+
+def _ellipsoid(
+    found: Separation, better: Separation, classes: FinerClasses
+) -> FinerEllipsoid | None:
+    """Return the ellipsoid that proves more than the one found, if there is one."""
+    if better.ellipsoid is None or better.ratio_lower <= found.ratio_lower:
+        return None
+    return FinerEllipsoid(better.ellipsoid, classes.residues)
