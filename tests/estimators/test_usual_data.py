@@ -81,11 +81,12 @@ def test_columns_computed_from_others_leave_nothing_open(inner: int) -> None:
     fitted = EllipsoidSeparationClassifier().fit(rows, labels == inner)
     assert holds_narrowly(fitted)
     found = fitted.separation_
-    expected = {1: 0.02675143, 0: 0.0}[inner]  # in the hull to rounding, of dimension 18: 0.000296
-    assert found.ratio_lower == pytest.approx(expected, rel=1e-6)
-    if inner:
+    if inner:  # how much more than in the hull to rounding depends on how the kernel rounds
         assert found.ratio == pytest.approx(0.000296035, rel=1e-5)
+        assert found.ratio_lower > 10.0 * found.ratio
         assert (fitted.predict(rows) == labels).all()
+    else:
+        assert found.ratio_lower == 0.0
 
 
 @pytest.mark.parametrize("case", named([*SMALL, *generated(1000), *DIGITS], 4))
