@@ -17,14 +17,20 @@ from perceptron_lab.sparse_arrays import WITH_DATA, canonical, check_indices
 
 def checked_rows(rows: Any) -> FloatArray | sp.csr_array:
     """Return finite rows as :func:`doubles_of_rows` does; refuse them where that rounds them."""
+    given = refuse_rounded(rows)
+    refuse_not_finite(given.values)
+    return given.values  # type: ignore[no-any-return]
+
+
+def refuse_rounded(rows: Any) -> Doubles:
+    """Return rows as :func:`doubles_of_rows` does; refuse them where that rounds them."""
     given = doubles_of_rows(rows)
     if given.roundings:
         raise InputError(
             "rows hold numbers that no double is equal to (integers above 2^53, fractions or more "
             "than double precision); convert them to float64 if the rounded ones are meant"
         )
-    refuse_not_finite(given.values)
-    return given.values  # type: ignore[no-any-return]
+    return given
 
 
 def doubles_of_rows(rows: Any) -> Doubles:

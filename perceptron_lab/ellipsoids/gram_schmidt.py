@@ -36,7 +36,7 @@ from perceptron_lab.ellipsoids.partial_cholesky import (
     partial_cholesky,
 )
 from perceptron_lab.errors import InputError
-from perceptron_lab.inputs import signs_of
+from perceptron_lab.inputs import refuse_rounded, signs_of
 from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray
 
@@ -144,6 +144,7 @@ class GramSchmidtFeatures(
         """Return the features of examples (Algorithm 2), shape ``(len(X), n_components_)``."""
         check_is_fitted(self)
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        refuse_rounded(X)
         if self.kernel == "precomputed":
             values = dense(rows[:, self.pivots_])
         else:
@@ -158,6 +159,7 @@ class GramSchmidtFeatures(
         rows = validate_data(
             self, examples, accept_sparse="csr", dtype=np.float64, ensure_min_samples=least
         )
+        refuse_rounded(examples)
         _check_whole("n_components", self.n_components, 1)
         _check_whole("pivot_start", self.pivot_start, 0)
         bias = self._bias(labels, rows.shape[0])

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from perceptron_lab.errors import InputError
+from perceptron_lab.inputs import refuse_rounded
 from perceptron_lab.results import FloatArray
 
 Record = TypeVar("Record")
@@ -57,6 +58,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         data, given = validate_data(
             self, examples, labels, accept_sparse=accepted, dtype=np.float64
         )
+        refuse_rounded(examples)
         check_classification_targets(given)
         kind = type_of_target(given, input_name="y")
         if kind != "binary":
@@ -76,7 +78,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """Return checked new examples."""
         check_is_fitted(self)
         accepted = self._sparse_formats()
-        return validate_data(self, examples, accept_sparse=accepted, dtype=np.float64, reset=False)
+        data = validate_data(self, examples, accept_sparse=accepted, dtype=np.float64, reset=False)
+        refuse_rounded(examples)
+        return data
 
 
 def record_of(kind: Callable[..., Record], own: Mapping[str, str], **parameters: Any) -> Record:

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
@@ -221,8 +224,6 @@ def test_no_limit_of_time_is_the_default() -> None:
         assert model.get_params()["max_seconds"] is None
 
 
-# On raw columns rounding decides whether the default of 1e-9 is reached: the bracket is asserted.
-@pytest.mark.filterwarnings("ignore:t is not found to tol")
 @pytest.mark.parametrize("standardised", [False, True])
 @pytest.mark.parametrize("inner", [0, 1])
 def test_breast_cancer(inner: int, standardised: bool) -> None:
@@ -253,6 +254,36 @@ def test_usual_errors(
 ) -> None:
     with pytest.raises(ValueError, match=reason):
         clone(model).fit(rows, labels)
+
+
+LARGE = 2**53 + 1
+LARGE_ROWS: list[Any] = [
+    np.array([[LARGE, 0], [LARGE - 1, 1], [3, 5]]),
+    [[LARGE, 0.5], [LARGE - 1, 1.5], [3, 5.5]],
+    [[Fraction(1, 3), 0], [1, 2], [5, 8]],
+    np.array([[1, 0], [1, 2], [5, 8]], dtype=np.longdouble) / 3,
+    pd.DataFrame({"id": [LARGE, LARGE - 1, 3], "length": [0.5, 1.5, 5.5]}),
+    sp.csr_array(np.array([[LARGE, 0], [LARGE - 1, 1], [3, 5]])),
+]
+
+
+@pytest.mark.parametrize("model", [*BOTH, GramSchmidtFeatures(1, bias=1.0)])
+@pytest.mark.parametrize("rows", LARGE_ROWS)
+def test_numbers_that_are_no_doubles_are_refused(model: BaseEstimator, rows: Any) -> None:
+    dense = isinstance(model, EllipsoidSeparationClassifier) and sp.issparse(rows)
+    reason = "[Ss]parse data was passed" if dense else "numbers that no double is equal to"
+    with pytest.raises((ValueError, TypeError), match=reason):
+        clone(model).fit(rows, [1, 0, 1])
+    fitted = clone(model).fit([[0.0, 0.0], [9.0, 1.0], [3.0, 5.0]], [1, 0, 1])
+    use = fitted.transform if hasattr(fitted, "transform") else fitted.predict
+    with pytest.raises((ValueError, TypeError), match=reason):
+        use(rows.to_numpy(dtype=object) if isinstance(rows, pd.DataFrame) else rows)
+
+
+def test_large_numbers_that_are_doubles_are_taken() -> None:
+    rows = np.array([[2**60, 0], [2**60 + 2**20, 1], [2**60 - 2**20, 5], [2**60 + 2**21, 2]])
+    fitted = EllipsoidSeparationClassifier().fit(rows, [1, 0, 1, 0])
+    assert fitted.status_ is Status.UNBOUNDED
 
 
 @pytest.mark.parametrize("model", BOTH)
