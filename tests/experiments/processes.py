@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_lab.experiments.cells.cell_run import Outcome
-from perceptron_lab.experiments.cells.supervisor import Job, supervise
+from perceptron_lab.experiments.cells.supervisor import ForkServer, Job, supervise
 from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.loader import checked
 from perceptron_lab.experiments.plan import Cell, plan
@@ -76,7 +76,7 @@ def children(process: int) -> list[int]:
     return own + [one for child in own for one in children(child)]
 
 
-KEPT: set[int] = set()
+KEPT: list[ForkServer] = []
 """Fork servers that are no concern of the test that runs."""
 
 
@@ -84,7 +84,7 @@ def forked() -> list[int]:
     """Return the living fork server of this process, followed by its cells."""
     commands = {child: Path(f"/proc/{child}/cmdline") for child in children(os.getpid())}
     found = {child for child, path in commands.items() if "fork_server" in path.read_text()}
-    return [child for child in commands if child in found - KEPT]
+    return [child for child in commands if child in found - {one.process_id for one in KEPT}]
 
 
 def alive(process: int) -> bool:

@@ -28,7 +28,6 @@ from perceptron_lab.experiments.cells.cell_run import thread_pools
 from perceptron_lab.experiments.cells.memory_limit import LINUX
 from perceptron_lab.experiments.cells.parentage import die_with, outlive_parent
 from perceptron_lab.experiments.cells.requests import (
-    CORE,
     ENDED,
     LAUNCH,
     READY,
@@ -42,7 +41,7 @@ _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
 _PATIENCE = 1.0  # seconds between looks at whether the parent is still there
 
 
-def serve(handle: int, parent: int, modules: Iterable[str]) -> None:
+def serve(handle: int, parent: int, packages: Iterable[str], modules: Iterable[str]) -> None:
     """Load everything and serve until the parent is gone.
 
     Parameters
@@ -51,26 +50,28 @@ def serve(handle: int, parent: int, modules: Iterable[str]) -> None:
         The file descriptor of the socket.
     parent
         The process id of the parent.
+    packages
+        The folders of the package that make up its numerical core.
     modules
-        What cells need, beside the numerical core of the package.
+        What cells need beside them.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if LINUX:
         ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1)
     die_with(parent)  # as long as it does not look whether the parent is there
-    preload(modules)
+    preload(packages, modules)
     outlive_parent()  # what Linux calls the parent is the thread that has started this process
     with socket.socket(fileno=handle) as channel:
         _Server(channel).serve(parent)
     os._exit(0)
 
 
-def preload(modules: Iterable[str]) -> None:
+def preload(packages: Iterable[str], modules: Iterable[str]) -> None:
     """Import the numerical core and further modules, so that no forked process has to.
 
     A module that cannot be imported is left to the cell that needs it, which will say why.
     """
-    for part in CORE:
+    for part in packages:
         package = import_module(f"perceptron_lab.{part}")
         for module in pkgutil.iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

@@ -95,7 +95,7 @@ class ForkServer:
     def _start(self) -> None:
         here, there = socket.socketpair()
         given = {"handle": there.fileno(), "parent": os.getpid(), "path": list(map(str, sys.path))}
-        arguments = json.dumps(given | {"modules": self._modules})
+        arguments = json.dumps(given | {"packages": CORE, "modules": self._modules})
         with there:
             try:
                 self._words = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the server

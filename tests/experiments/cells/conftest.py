@@ -1,12 +1,53 @@
-"""Tests of processes, which count those that there are."""
+"""Tests of processes, which count those that there are, and start many of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
 
+from perceptron_lab.experiments import execution
+from perceptron_lab.experiments.cells import server_handle
+from perceptron_lab.experiments.cells.server_handle import ForkServer
+from perceptron_lab.experiments.cells.supervisor import supervise
+from tests.experiments.cells.clusters import cluster_of
+from tests.experiments.processes import KEPT
+
+
+@pytest.fixture(scope="session")
+def server(shared_server: ForkServer) -> Iterator[ForkServer]:
+    """A server for the cells of toys, which tests share that need none of their own."""
+    with closing(ForkServer(["tests.experiments.toys"])) as kept:
+        KEPT.extend([kept, shared_server])
+        yield kept
+
 
 @pytest.fixture(autouse=True)
-def _no_other_server(shared_server: Any) -> None:
-    shared_server.close()
+def _one_fork_server(server: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def supervise_there(jobs: Any, **given: Any) -> Any:
+        return supervise(jobs, **{"server": server} | given)
+
+    monkeypatch.setattr("perceptron_lab.experiments.cells.ahead.started_ahead", lambda _: None)
+    monkeypatch.setattr(execution, "supervise", supervise_there)
+
+
+@pytest.fixture
+def bare_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that load what the cells of toys need and nothing else: they start sooner."""
+    monkeypatch.setattr(server_handle, "CORE", ())
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two workers, which stay between the tests as those of a real cluster do."""
+    with cluster_of(2) as started:
+        yield started
+
+
+@pytest.fixture
+def threads(bare_servers: None) -> Callable[[int], Any]:
+    """Return a function that starts workers in threads of this process, which takes no time."""
+    return partial(cluster_of, processes=False, protocol="tcp")

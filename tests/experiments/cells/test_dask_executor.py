@@ -1,15 +1,14 @@
-"""Cells on a cluster: the rows of one process, whatever happens to the workers."""
+"""Cells on the workers of a cluster: the rows of one process, whatever happens to the workers."""
 
 from __future__ import annotations
 
 import gc
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
@@ -18,23 +17,24 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments import Execution, Rows, run_cells
-from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.environment import environment
 from perceptron_lab.experiments.plan import Cell
 from perceptron_lab.experiments.progress import Progress
 from perceptron_lab.experiments.storage.core_digest import PACKAGE, tree_digest
-from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import CLOCKS, Row
+from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure
-from tests.experiments.processes import alive, faulty, gone
+from tests.experiments.processes import faulty, gone
 from tests.repetitions import repeated
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from perceptron_lab.experiments.cells import dask_executor, dask_worker  # noqa: E402
+from perceptron_lab.experiments.cells import (  # noqa: E402
+    dask_executor,
+    dask_worker,
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -49,7 +49,7 @@ MARGIN_SETS = [
         "family": "reflected",
         "dimension": 20,
         "rows": 500,
-        "seeds": list(range(6)),
+        "seeds": list(range(4)),
     }
 ]
 ALGORITHMS = [
@@ -81,18 +81,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two workers, which stay between the tests as those of a real cluster do."""
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        dashboard_address="127.0.0.1:0",
-        worker_dashboard_address="127.0.0.1:0",
-    ) as started:
-        yield started
-
-
 @pytest.fixture
 def on_cluster(cluster: Any, tmp_path: Path) -> Callable[..., Rows]:
     """Return a function that runs a configuration on the cluster."""
@@ -108,31 +96,8 @@ def workers_of(cluster: Any) -> list[int]:
     return [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
 
 
-def started_by(workers: list[int]) -> list[int]:
-    """Return the processes that any threads of workers have started: fork servers and cells."""
-    own = [
-        int(child)
-        for worker in workers
-        for path in Path(f"/proc/{worker}/task").glob("*/children")
-        for child in path.read_text().split()
-    ]
-    found = [child for child in own if alive(child)]
-    return found + (started_by(found) if found else [])
-
-
 def without_clocks(rows: list[Row]) -> list[Row]:
     return [{name: one for name, one in row.items() if name not in CLOCKS} for row in rows]
-
-
-class AtCell(Progress):
-    """Calls a function when a cell starts that fails in this way, on ``eye-3``, and goes on."""
-
-    def __init__(self, how: str, act: Callable[[], None]) -> None:
-        self.how, self.act = how, act
-
-    def started(self, cell: Cell) -> None:
-        if (cell.variant.algorithm.record.how, cell.instance.title) == (self.how, "eye-3"):
-            self.act()
 
 
 class AtFinish(Progress):
@@ -237,69 +202,6 @@ def test_a_worker_that_dies_gives_its_cells_to_others(
     assert not there.failed
 
 
-class Ends(Progress):
-    """Keeps in which order cells end, by how they fail, and interrupts the run at the sixth."""
-
-    def __init__(self) -> None:
-        self.hows: list[str] = []
-
-    def finished(self, done: int, total: int, row: Row) -> None:
-        self.hows.append(str(row["label"]).split()[0])
-        if done == 6:
-            raise KeyboardInterrupt
-
-
-@pytest.fixture
-def long_and_quick(configure: Configure) -> ExperimentConfig:
-    """A cell that takes a minute, before six quick ones."""
-    return configure(
-        problems=[{"dataset": "toy", "instances": ["eye-3"]}],
-        algorithms=[faulty("spin"), *(faulty("not", after) for after in range(6))],
-        budget={"seconds": 60},
-    )
-
-
-def test_no_cell_waits_behind_a_long_one(long_and_quick: ExperimentConfig, tmp_path: Path) -> None:
-    ends, execution = Ends(), Execution(executor="dask", jobs=2)
-    stealing = dask.config.set({"distributed.scheduler.work-stealing": False})  # would hide it
-    with stealing, pytest.raises(KeyboardInterrupt):
-        run_cells(long_and_quick, output=tmp_path, execution=execution, progress=ends)
-    assert ends.hows == ["not"] * 6
-
-
-def test_a_worker_that_joins_later_gets_cells(
-    long_and_quick: ExperimentConfig, tmp_path: Path
-) -> None:
-    class Joined(Ends):
-        def started(self, cell: Cell) -> None:
-            if cell.variant.algorithm.record.how == "spin":
-                cluster.scale(2)
-
-    joined = Joined()
-    settings = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **settings) as cluster:
-        execution = Execution(executor="dask", scheduler=cluster.scheduler_address)
-        with pytest.raises(KeyboardInterrupt):
-            run_cells(long_and_quick, output=tmp_path, execution=execution, progress=joined)
-    assert joined.hows == ["not"] * 6
-
-
-def test_a_scheduler_without_workers_is_told(configure: Configure, tmp_path: Path) -> None:
-    class Waiting(Progress):
-        def idle(self, reason: str) -> None:
-            told.append(reason)
-            cluster.scale(1)
-
-    told: list[str] = []
-    settings = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(n_workers=0, threads_per_worker=1, **settings) as cluster:
-        execution = Execution(executor="dask", scheduler=cluster.scheduler_address)
-        done = run_cells(configure(), output=tmp_path, execution=execution, progress=Waiting())
-    assert told == ["the scheduler has no workers; start some with `dask worker`"]
-    assert len(done.rows) == 4
-    assert not done.failed
-
-
 @pytest.mark.parametrize("ending", repeated([KeyboardInterrupt, None], kept=1))
 def test_nothing_is_left_on_the_workers(
     cluster: Any,
@@ -381,62 +283,3 @@ def test_a_cell_that_cannot_be_sent_is_a_row(
     assert first["status"] == "FEASIBLE"
     assert second["status"] == "ERROR"
     assert second["message"].startswith("the cell cannot be handed to a worker: TypeError: cannot")
-
-
-def test_a_cluster_of_this_machine_ends_with_the_run(configure: Configure, tmp_path: Path) -> None:
-    def look() -> None:
-        seen.extend(set(started_by([os.getpid()])) - before)
-        raise KeyboardInterrupt
-
-    before, seen = set(started_by([os.getpid()])), list[int]()
-    config = configure(algorithms=[faulty("spin")])
-    execution = Execution(executor="dask", jobs=1)
-    with pytest.raises(KeyboardInterrupt):
-        run_cells(config, output=tmp_path, execution=execution, progress=AtCell("spin", look))
-    assert len(seen) >= 3  # worker, fork server, cell
-    assert gone(seen)
-
-
-def test_a_scheduler_that_does_not_answer(
-    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 1)
-    with socket.create_server(("127.0.0.1", 0)) as mute:
-        mutely = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
-        for address in (mutely, "tcp://127.0.0.1:1", "nonsense://here"):
-            execution = Execution(executor="dask", scheduler=address)
-            with pytest.raises(ConfigError, match=f"scheduler {address} does not answer"):
-                run_cells(configure(), output=tmp_path, execution=execution)
-
-
-def test_a_scheduler_that_goes_away_ends_the_run(
-    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dask_executor, "CONNECTION_SECONDS", 5)
-    start = (
-        "import distributed, time; c = distributed.LocalCluster(n_workers=1, threads_per_worker=1, "
-        "dashboard_address='127.0.0.1:0', worker_dashboard_address='127.0.0.1:0'); "
-        "print(c.scheduler_address, flush=True); time.sleep(600)"
-    )
-    with subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, text=True) as home:
-        try:
-            assert home.stdout is not None
-            execution = Execution(executor="dask", scheduler=home.stdout.readline().strip())
-            config = configure(algorithms=[faulty("not"), faulty("spin")])
-            watcher = AtCell("spin", home.kill)
-            with pytest.raises(ConfigError, match="scheduler has gone; start it again"):
-                run_cells(config, output=tmp_path, execution=execution, progress=watcher)
-            assert home.wait(10) == -signal.SIGKILL
-            with Reader.open(tmp_path / "toy") as reader:
-                assert len(list(reader.runs())) == 3  # all that had ended
-        finally:
-            home.kill()
-
-
-def test_dask_is_not_installed(
-    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "perceptron_lab.experiments.cells.dask_executor")
-    with pytest.raises(ConfigError, match=r"install perceptron-lab\[dask\], or leave"):
-        run_cells(configure(), output=tmp_path, execution=Execution(executor="dask"))

@@ -33,6 +33,7 @@ from tests.repetitions import repeated
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.usefixtures("bare_servers"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc"),
 ]
 
@@ -43,11 +44,14 @@ SPINNING = """
     from perceptron_lab import registry
     from perceptron_lab.experiments.loader import checked
     from perceptron_lab.experiments.plan import plan
+    from perceptron_lab.experiments.cells import server_handle
     from perceptron_lab.experiments.cells.supervisor import Job, supervise
     from perceptron_lab.experiments.config import ProcessLimits
     from perceptron_lab.experiments.progress import Progress
     from perceptron_lab.experiments.yaml_source import Source
     from tests.experiments import toys
+
+    server_handle.CORE = ()  # as with the fixture `bare_servers`
 
     class Telling(Progress):
         def started(self, cell):
@@ -79,10 +83,13 @@ OWN_CLASSES = """
     from perceptron_lab.experiments.loader import checked
     from perceptron_lab.experiments.plan import plan
     from perceptron_lab.experiments.progress import Progress
+    from perceptron_lab.experiments.cells import server_handle
     from perceptron_lab.experiments.cells.supervisor import Job, supervise
     from perceptron_lab.experiments.yaml_source import Source
     from perceptron_lab.goals import STRICT
     from nearby import GREETING
+
+    server_handle.CORE = ()
 
     FACTOR = 2.0
 

@@ -8,7 +8,6 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ from perceptron_lab.results import Status
 from tests.experiments import toys
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import (
-    KEPT,
     LIMITS,
     Watching,
     alive,
@@ -48,6 +46,7 @@ from tests.repetitions import repeated
 pytestmark = pytest.mark.slow
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+with_bare_servers = pytest.mark.usefixtures("bare_servers")
 
 
 def short(how: str, **settings: Any) -> dict[str, Any]:
@@ -79,16 +78,6 @@ FAULTS = {
     "spin-compiled": ("KILLED", r"spent; raise budget\.seconds or process\.grace", "seconds"),
     "spin-deaf": ("KILLED", r"spent; raise budget\.seconds or process\.grace", "seconds"),
 }
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ForkServer]:
-    """A server that several tests use, to save the time of its start."""
-    with closing(ForkServer(["tests.experiments.toys"])) as kept:
-        kept.start()
-        assert kept.process_id is not None
-        KEPT.add(kept.process_id)
-        yield kept
 
 
 @pytest.fixture(scope="module")
@@ -272,6 +261,7 @@ def test_what_a_cell_has_started_ends_with_it(configure: Configure, server: Fork
 
 
 @on_linux
+@with_bare_servers
 @pytest.mark.parametrize("ending", repeated([KeyboardInterrupt, None, RuntimeError], kept=1))
 def test_closing_ends_everything(
     configure: Configure, ending: type[BaseException] | None, tmp_path: Path
@@ -301,6 +291,7 @@ def test_closing_ends_everything(
 
 
 @on_linux
+@with_bare_servers
 def test_a_watcher_that_fails_ends_everything(configure: Configure) -> None:
     def fail() -> None:
         seen.extend(forked())
@@ -316,6 +307,7 @@ def test_a_watcher_that_fails_ends_everything(configure: Configure) -> None:
 
 
 @on_linux
+@with_bare_servers
 def test_a_server_that_is_killed_is_replaced(configure: Configure) -> None:
     def kill() -> None:
         if not killed:
@@ -336,6 +328,7 @@ def test_a_server_that_is_killed_is_replaced(configure: Configure) -> None:
 
 
 @on_linux
+@with_bare_servers
 def test_a_server_that_does_not_obey_is_replaced(
     configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,6 +347,7 @@ def test_a_server_that_does_not_obey_is_replaced(
 
 
 @on_linux
+@with_bare_servers
 def test_a_cell_killed_by_somebody_is_run_again_if_asked(configure: Configure) -> None:
     def kill() -> None:
         killed.append(forked()[1])
@@ -368,6 +362,7 @@ def test_a_cell_killed_by_somebody_is_run_again_if_asked(configure: Configure) -
 
 
 @on_linux
+@with_bare_servers
 def test_a_server_may_be_kept(configure: Configure) -> None:
     jobs = jobs_of(configure, algorithms=[faulty("not"), faulty("spin")])
     before, server = open_files(), ForkServer(modules_of(jobs))
@@ -409,15 +404,15 @@ def test_the_memory_is_shared_by_the_workers() -> None:
 
 @on_linux
 def test_the_libraries_have_what_they_need_whatever_the_limit_of_memory(
-    configure: Configure,
+    configure: Configure, server: ForkServer
 ) -> None:
     problems = [{"dataset": "maxcut", "instances": ["torus-8x10", "torus-30x30"]}]
     algorithms = [{"name": "ellipsoid", "budget": {"seconds": 5.0}}]
     small, large = jobs_of(configure, problems=problems, algorithms=algorithms)
-    (enough,) = outcomes_of([small], limits=ProcessLimits(memory=10**6, grace=1.0))
+    (enough,) = outcomes_of([small], server=server, limits=ProcessLimits(memory=10**6, grace=1.0))
     assert enough.status is Status.FEASIBLE, enough.message
     # A matrix of order 900 takes 6 MB, more than the libraries may have put by.
-    (starved,) = outcomes_of([large], limits=ProcessLimits(memory=1, grace=1.0))
+    (starved,) = outcomes_of([large], server=server, limits=ProcessLimits(memory=1, grace=1.0))
     # Compiled code may end by a segmentation fault where it is refused memory.
     assert starved.status in (Status.OUT_OF_MEMORY, Status.CRASHED), starved.message
     assert "memory" in starved.message
