@@ -39,22 +39,34 @@ class AffineFrame:
         Orthonormal directions across the hull of the white examples, shape ``(k, rank - r)``.
     outside
         Which negatives lie off the hull, shape ``(negatives,)``.
+    known
+        Whether the positives are known to lie in the hull without rounding, as where it leaves out
+        only columns in which they all agree, or multiples of others.
     certain
-        Which negatives are known to lie in the hull without rounding, as do the positives, shape
-        ``(negatives,)``: all in it where it leaves out only columns in which all agree, or
-        multiples of others.
+        Which negatives lie in it without rounding, shape ``(negatives,)``; none if it is not known.
     """
 
     shift: FloatArray
     basis: FloatArray
     normals: FloatArray
     outside: npt.NDArray[np.bool_]
+    known: bool
     certain: npt.NDArray[np.bool_]
 
     @property
+    def rounded(self) -> npt.NDArray[np.bool_]:
+        """Which negatives are within rounding of the hull, but not known to lie in it."""
+        return np.asarray(~(self.certain | self.outside))
+
+    @property
     def exact(self) -> bool:
-        """Whether every negative lies in the hull without rounding, or off it by more than that."""
-        return bool((self.certain | self.outside).all())
+        """Whether no negative is within rounding only."""
+        return not self.rounded.any()
+
+    @property
+    def empty(self) -> bool:
+        """Whether no negative is in the hull, though some are within rounding: t is unbounded."""
+        return self.known and not self.exact and not self.certain.any()
 
     @property
     def dimension(self) -> int:
@@ -111,9 +123,9 @@ class AffineFrame:
             shift, basis = np.zeros(rank), np.eye(rank)
         elif around_zero is not None and rank == len(shift):
             shift = np.where(around_zero, 0.0, shift)
-        certain = np.zeros(len(negatives), dtype=bool)
-        certain[~outside] = in_hull(positives, negatives[~outside], rank)
-        return cls(shift, basis, normals, outside, certain)
+        within, certain = in_hull(positives, negatives[~outside], rank), np.zeros_like(outside)
+        certain[~outside] = within is not None and within
+        return cls(shift, basis, normals, outside, within is not None, certain)
 
 
 def _mean(points: FloatArray) -> FloatArray:

@@ -62,7 +62,7 @@ class Assessment:
             weights[0],
             spread,
             ellipsoid,
-            proof,
+            proof and proof.among(self.kept, len(self.negatives)),
             None,
             self._gaps(),
             self.solution.iterations,

@@ -39,12 +39,12 @@ def _origins(points: FloatArray) -> IntArray:
     return np.array(found, dtype=np.int64)
 
 
-def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArray:
-    """Return which other rows are known to lie in the affine hull of rows without rounding.
+def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArray | None:
+    """Return which other rows lie in the affine hull of rows without rounding.
 
     They agree with these in columns in which these all agree, or repeat another one. If more than
-    ``dimension`` columns are left, the dependences of these are computed, unless the rows are many
-    or of very different magnitudes; where rows span more than ``dimension``, nothing is known.
+    ``dimension`` columns are left, the dependences of these are computed. None where that would
+    take long, the rows being many or of very different magnitudes, or where rows span more.
 
     Parameters
     ----------
@@ -62,10 +62,11 @@ def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArr
     whole = np.vstack([rows, others[:, columns]])
     known = _whole_numbers(whole) if dimension and whole.size <= MOST_ENTRIES else None
     if known is None:
-        return np.zeros(len(others), dtype=bool)
-    near = rows - rows[0]
-    depends = _dependent(known - known[0], near, dimension)
-    return np.asarray(agreeing & depends[len(rows) :] & depends[: len(rows)].all())
+        return None
+    depends = _dependent(known - known[0], rows - rows[0], dimension)
+    if not depends[: len(rows)].all():
+        return None
+    return np.asarray(agreeing & depends[len(rows) :])
 
 
 def _agreeing(spanning: FloatArray, others: FloatArray, origins: IntArray) -> BoolArray:

@@ -91,7 +91,7 @@ class FinerClasses:
         frame
             Their frame.
         """
-        if not frame.certain.any():
+        if not frame.known:
             return cls._resolved(positives, negatives, frame)
         kept = _kept(frame)
         part = replace(frame, outside=frame.outside[kept], certain=frame.certain[kept])
@@ -114,8 +114,7 @@ class FinerClasses:
 
 def _kept(frame: AffineFrame) -> IntArray:
     """Return the negatives that restrict t: all but those off an exact hull by rounding only."""
-    rounded = ~(frame.certain | frame.outside) & frame.certain.any()
-    return np.flatnonzero(~rounded)
+    return np.flatnonzero(~(frame.rounded & frame.known))
 
 
 def _resolved_frame(
@@ -134,4 +133,4 @@ def _resolved_frame(
     shift, basis = np.append(frame.shift, np.zeros(whole - given)), np.zeros((whole, len(used)))
     shift[used], basis[used] = found.shift, found.basis
     normals = np.vstack([frame.normals, np.zeros((whole - given, frame.normals.shape[1]))])
-    return AffineFrame(shift, basis, normals, frame.outside, ~frame.outside)
+    return AffineFrame(shift, basis, normals, frame.outside, True, ~frame.outside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -47,11 +48,35 @@ def refined(
         ratio_upper=upper,
         positive_weights=weights[0],
         negative_weights=weights[1],
-        inseparability=proof,
+        inseparability=proof and proof.among(classes.kept, len(found.negative_weights)),
         iterations=found.iterations + better.iterations,
         message=f"{described(status, lower, upper, proof, found.ratio)} ({how})",
         complete=better.complete,
         finer=_ellipsoid(found, better, classes),
+    )
+
+
+def without_bound(found: Separation, how: str) -> Separation:
+    """Return a separation of classes of which no negative lies in the hull of the positives.
+
+    Its ellipsoid and its rule stay: by them, negatives within rounding of the hull lie in it.
+
+    Parameters
+    ----------
+    found
+        In the hull to rounding.
+    how
+        It was solved.
+    """
+    return replace(
+        found,
+        status=Status.UNBOUNDED,
+        proved=True,
+        ratio_lower=math.inf,
+        ratio_upper=math.inf,
+        message="no negative lies in the affine hull of the positives, though some do to rounding "
+        "(proved): t is unbounded; the ellipsoid returned takes those for points of the hull "
+        f"({how})",
     )
 
 

@@ -15,7 +15,8 @@ semidefinite matrices. Equal sums and means make W the same about any centre.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from perceptron_lab.ellipsoids.exact_rank import distinct_columns
 from perceptron_lab.ellipsoids.images import images_with_radius, square_bounds
 from perceptron_lab.ellipsoids.lifting import lifted
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,16 @@ class Inseparability:
     rows: tuple[int, int] | None
     weights: tuple[FloatArray, FloatArray] | None
     slack: float
+
+    def among(self, kept: IntArray, count: int) -> Self:
+        """Return the proof for so many negatives, of which those ``kept`` were looked at."""
+        rows = None if self.rows is None else (self.rows[0], int(kept[self.rows[1]]))
+        weights = self.weights
+        if weights is not None:
+            spread = np.zeros(count)
+            spread[kept] = weights[1]
+            weights = weights[0], spread
+        return replace(self, rows=rows, weights=weights)
 
 
 @np.errstate(all="ignore")  # what is not finite proves nothing

@@ -104,8 +104,9 @@ def prove_separation(
     weights = _weights(arrays, len(inner), len(outer))
     frame = AffineFrame.of(inner, outer, whiten=whiten)
     direction = recession(inner, outer, frame)
-    if direction is not None:
-        status = Status.UNBOUNDED if direction.proved else Status.FITTED
+    if direction is not None or frame.empty:
+        proved = direction is None or direction.proved
+        status = Status.UNBOUNDED if proved else Status.FITTED
         return ProvedSeparation(status, 0.0, math.inf, "no negative lies in the positives' hull")
     pair, inside = (weights[0], weights[1][~frame.outside]), outer[~frame.outside]
     lower = _lower(inner, outer, arrays, frame)

@@ -16,7 +16,7 @@ from perceptron_lab.ellipsoids.assessment import Assessment
 from perceptron_lab.ellipsoids.bracket import Bracket
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.finer import FinerClasses
-from perceptron_lab.ellipsoids.refinement import refined
+from perceptron_lab.ellipsoids.refinement import refined, without_bound
 from perceptron_lab.ellipsoids.separation import Rule, Separation
 from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution, middle
 from perceptron_lab.ellipsoids.unboundedness import Recession, recession
@@ -110,11 +110,16 @@ class MaximalSeparation:
         if direction is not None:
             return _unbounded(inner, outer, frame, direction)
         limits = Limits.of(self.max_iterations, self.max_seconds)
-        finer = None if frame.exact else FinerClasses.of(inner, outer, frame)
-        rough = finer is not None and finer.residues is not None
-        model = replace(self, tolerance=max(self.tolerance, ROUGH)) if rough else self
-        plain = model._solved(inner, outer, frame, limits)
+        if frame.exact:
+            return self._solved(inner, outer, frame, limits).separation()
+        rough = replace(
+            self, tolerance=self.tolerance if frame.certain.any() else max(self.tolerance, ROUGH)
+        )
+        plain = rough._solved(inner, outer, frame, limits)
         found = plain.separation()
+        if frame.empty:
+            return without_bound(found, plain.solution.message)
+        finer = FinerClasses.of(inner, outer, frame)
         if finer is None or Bracket(found.ratio_lower, found.ratio_upper).narrow(NARROW):
             return found
         return self._refined(plain, found, finer, limits.after(found.iterations))

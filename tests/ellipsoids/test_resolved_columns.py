@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -141,8 +142,8 @@ def test_the_rounding_of_residues_has_to_be_covered() -> None:
             again(wide, arrays | change)
 
 
-def nearly_in_the_hull(moved: int) -> Classes:
-    """Classes with an exact sum in the last column; in one negative it is off by one rounding."""
+def nearly_in_the_hull(moved: Any) -> Classes:
+    """Classes with an exact sum in the last column; in some negatives it is off by one rounding."""
     inner, outer = (np.round(part * 64.0) / 64.0 for part in separable(13, 40, 50, 2))
     wide = tuple(np.hstack([part, 3.0 * part[:, :1] + part[:, 1:]]) for part in (inner, outer))
     wide[1][moved, 2] = np.nextafter(wide[1][moved, 2], 99.0)
@@ -171,6 +172,38 @@ def test_negatives_off_the_hull_by_rounding_alone_do_not_restrict_t() -> None:
     assert again((inner, exact), proof_arrays(found)).ratio_lower < without.ratio_lower
 
 
+@pytest.mark.parametrize("solver", ["auto", "central-path"])
+def test_if_all_negatives_are_off_the_hull_by_rounding_t_is_unbounded(solver: Any) -> None:
+    make = separable if solver == "auto" else overlapping
+    inner, outer = (np.round(part * 64.0) / 64.0 for part in make(13, 40, 50, 2))
+    exact = np.hstack([inner, 3.0 * inner[:, :1]])
+    moved = np.nextafter(np.hstack([outer, 3.0 * outer[:, :1]]), 99.0)
+    found = MaximalSeparation(solver=solver).fit(exact, moved)
+    assert found.status is Status.UNBOUNDED
+    assert found.proved
+    assert found.ratio_lower == found.ratio_upper == np.inf
+    if solver == "auto":
+        assert (found.decision_values(exact) > 0.0).all()
+        assert (found.decision_values(moved) < 0.0).all()
+    assert again((exact, moved), proof_arrays(found)).status is Status.UNBOUNDED
+
+
+def test_what_proves_that_nothing_separates_is_numbered_among_all_negatives() -> None:
+    inner, outer = overlapping(0, 50, 80, 3)
+    flat, lifted = np.zeros((len(inner), 1)), np.zeros((len(outer), 1))
+    lifted[:7] = 1.0
+    wide = np.hstack([inner, flat]), np.hstack([outer, lifted])
+    proof = MaximalSeparation().fit(*wide).inseparability
+    assert proof is not None
+    assert proof.weights is not None
+    assert proof.weights[1].shape == (80,)
+    assert not proof.weights[1][:7].any()
+    wide[1][20] = wide[0][11]
+    same = MaximalSeparation().fit(*wide).inseparability
+    assert same is not None
+    assert same.rows == (11, 20)
+
+
 def test_a_separation_survives_where_what_rounding_left_is_not_solved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -190,26 +223,32 @@ def test_a_separation_survives_where_what_rounding_left_is_not_solved(
     assert "leaves t open: made to fail" in found.message
 
 
+def inside(spanning: np.ndarray, others: np.ndarray, dimension: int) -> list[bool]:
+    found = in_hull(spanning, others, dimension)
+    assert found is not None
+    return list(found)
+
+
 def test_the_hull_of_integers_is_exact() -> None:
     rng = np.random.default_rng(0)
     base = rng.integers(-9, 9, (30, 4)).astype(float)
     whole = np.column_stack([base, base @ [3, 0, -5, 1], 7.0 * base[:, 2]]) / 16.0
     inner, outer = whole[:15], whole[15:].copy()
-    assert in_hull(inner, outer, 4).all()
-    assert not in_hull(inner, outer, 3).any()
+    assert inside(inner, outer, 4) == [True] * 15
+    assert in_hull(inner, outer, 3) is None
     outer[2, 4] = np.nextafter(outer[2, 4], 9.0)
-    assert np.flatnonzero(~in_hull(inner, outer, 4)).tolist() == [2]
+    assert inside(inner, outer, 4) == [True] * 2 + [False] + [True] * 12
     inner[3, 5] = np.nextafter(inner[3, 5], 9.0)
-    assert not in_hull(inner, outer, 4).any()
+    assert in_hull(inner, outer, 4) is None
     scales = np.array([1.0, 1.0, 1.0, 1.0, 1e-90, 1e90])
-    assert not in_hull(whole[:15] * scales, whole[15:] * scales, 3).any()
+    assert in_hull(whole[:15] * scales, whole[15:] * scales, 3) is None
 
 
 def test_hulls_of_few_columns_need_no_elimination() -> None:
     inner = np.array([[1.0, 5.0, 1.0], [2.0, 5.0, 2.0], [-0.0, 5.0, 0.0]])
     outer = np.array([[9.0, 5.0, 9.0], [9.0, 5.0, 8.0], [9.0, 6.0, 9.0], [0.0, 5.0, -0.0]])
-    assert in_hull(inner, outer, 1).tolist() == [True, False, False, True]
-    assert in_hull(inner[:1], inner, 0).tolist() == [True, False, False]
+    assert inside(inner, outer, 1) == [True, False, False, True]
+    assert inside(inner[:1], inner, 0) == [True, False, False]
 
 
 def test_multiples_of_columns_leave_nothing_open() -> None:
