@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from perceptron_lab.algorithms.base import State
+from perceptron_lab.central_weights import central_weights
 from perceptron_lab.certificates.feasibility import PointProof
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
 from perceptron_lab.failures import kept, log, sentence
@@ -20,6 +21,7 @@ from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
 
+Given = TypeVar("Given")
 Proof = TypeVar("Proof")
 
 SHIFTS = tuple(10.0**k for k in range(-15, -5))
@@ -161,12 +163,19 @@ class Judge:
             self.upper, self.weights = upper, self.system.weights_to_origin(weights).copy()
         return upper
 
-    def _attempted(
-        self, proof: Callable[[FloatArray], Proof | None], weights: FloatArray
-    ) -> Proof | None:
-        """Try a proof on weights; an exception proves nothing, and loses nothing."""
+    def _bound_above(self, state: State) -> None:
+        """Prove the bound of a state's weights; or, where there is none, that of the cone's own."""
+        if state.weights is not None:
+            self._bound(state.weights)
+        if self.upper is None:
+            weights = self._attempted(central_weights, self.system)
+            if weights is not None:
+                self._bound(weights)
+
+    def _attempted(self, proof: Callable[[Given], Proof | None], given: Given) -> Proof | None:
+        """Try a proof by weights; an exception proves nothing, and loses nothing."""
         try:
-            return proof(weights)
+            return proof(given)
         except Exception as error:
             if not kept(error):
                 raise
@@ -248,8 +257,7 @@ class Judge:
             status = self.infeasible(state)
             if status is not None or self.goal == "decide":
                 return status
-        if state.weights is not None:
-            self._bound(state.weights)
+        self._bound_above(state)
         if isinstance(self.goal, MarginRatio):
             self._prove(state.point)
         status = self._status()
@@ -287,8 +295,7 @@ class Judge:
                 f"{'the last' if status in _LIMITS else 'a'} point is proved strictly feasible"
             )
             status = Status.FEASIBLE
-        if state.weights is not None:
-            self._bound(state.weights)
+        self._bound_above(state)
         if self.upper == 0.0 and status is not Status.INFEASIBLE:
             assert self.weights is not None
             self._add(f"the weights prove it: {self._nothing(self.weights)}")

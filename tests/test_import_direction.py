@@ -37,7 +37,7 @@ LAYERS = [
     ["certificates"],
     ["system", "infeasible_margin"],
     ["algorithms", "peers", "datasets"],
-    ["problems", "judge", "recording", "failures", "guarantees", "driver"],
+    ["problems", "central_weights", "judge", "recording", "failures", "guarantees", "driver"],
     ["ellipsoids", "estimators"],
     ["experiments"],
     ["theory", "reporting"],
