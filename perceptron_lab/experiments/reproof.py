@@ -274,7 +274,8 @@ def _upper(
         return None
     original = _original(system)
     if weights.shape != (original.cone.size,):
-        original = original.completed()  # some algorithms need whole matrices, and so their weights
+        # Some algorithms need whole matrices, unless they are too large; and so their weights.
+        original = original.completed(required=False)
     if weights.shape != (original.cone.size,):
         faults.append(f"weights of shape {weights.shape} in a cone of size {original.cone.size}")
         return None

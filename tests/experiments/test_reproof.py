@@ -1,0 +1,59 @@
+"""Claims of matrix blocks, some of which are too large to be written as whole matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from perceptron_lab import Budget, solve
+from perceptron_lab.cones import semidefinite
+from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.datasets.sdpa import SdpaData
+from perceptron_lab.experiments.reproof import Claims, prove_claims
+from perceptron_lab.results import Result
+from perceptron_lab.system import ConicSystem
+
+ORDERS = [70, 65]
+
+
+@pytest.fixture(autouse=True)
+def _small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(semidefinite, "LARGEST_WHOLE", 66)
+
+
+def chains() -> ConicSystem:
+    """x_k I - F_k, F_k with ones beside the diagonal: a block that is too large, and one not."""
+    rows = []
+    for block, order in enumerate(ORDERS):
+        rows += [[block + 1, block, i, i] for i in range(order)]
+        rows += [[0, block, i, i + 1] for i in range(order - 1)]
+    ones = np.ones(len(rows))
+    return homogenised(SdpaData.from_entries(np.ones(2), ORDERS, np.array(rows), ones))
+
+
+def claims_of(result: Result) -> Claims:
+    bracket = result.margin_lower, result.margin_upper
+    return Claims(result.status, result.proved, *bracket, goal="decide", goal_reached=True)
+
+
+@pytest.mark.parametrize("algorithm", ["von-neumann", "perceptron"])
+def test_weights_are_proved_on_the_blocks_that_the_algorithm_had(algorithm: str) -> None:
+    system = chains()
+    result = solve(system, algorithm, budget=Budget(updates=2000))
+    assert result.goal_reached
+    assert result.margin_upper is not None
+    assert result.weights is not None
+    whole = result.weights.shape == (1 + 70 + 69 + 65 * 66 // 2,)
+    assert whole == (algorithm == "von-neumann")
+    finding = prove_claims(claims_of(result), system, result.point, result.weights)
+    assert finding.faults == ()
+    assert finding.margin_upper == result.margin_upper
+
+
+def test_weights_of_another_shape_are_a_fault_and_no_question_for_whole_matrices() -> None:
+    system = chains()
+    result = solve(system, "perceptron", budget=Budget(updates=2000))
+    assert result.weights is not None
+    wrong = prove_claims(claims_of(result), system, result.point, result.weights[1:])
+    assert len(wrong.faults) == 1
+    assert wrong.faults[0].startswith(f"weights of shape ({len(result.weights) - 1},) in a cone")
