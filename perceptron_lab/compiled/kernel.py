@@ -65,6 +65,7 @@ class _Kernel:
         update_wrapper(self, function)
         self._function, self._signatures, self._fastmath = function, signatures, fastmath
         self._call: Callable[..., Any] = self._first
+        self.compiled: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
         return self._call(*arguments)
@@ -74,9 +75,14 @@ class _Kernel:
         return self._call(*arguments)
 
     def load(self) -> None:
-        """Compile it, and let kernels of its module call what it was compiled to."""
+        """Compile it, and let kernels of its module call what it was compiled to.
+
+        Those that its module imports were defined, and so are loaded, before.
+        """
         from numba import njit
 
-        fastmath = set(self._fastmath) or False
-        self._call = njit(self._signatures, cache=True, fastmath=fastmath)(self._function)
-        self._function.__globals__[self._function.__name__] = self._call
+        names, fastmath = self._function.__globals__, set(self._fastmath) or False
+        imported = [(name, held) for name, held in names.items() if isinstance(held, _Kernel)]
+        names.update({name: held.compiled for name, held in imported if held.compiled})
+        self.compiled = njit(self._signatures, cache=True, fastmath=fastmath)(self._function)
+        self._call = names[self._function.__name__] = self.compiled

@@ -11,13 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.compiled.pivoted_cholesky import rounding_tolerance
-from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector
-from perceptron_lab.results import FloatArray
+from perceptron_lab.compiled.pivoted_cholesky import (
+    ACCEPT_ZEROS,
+    CUT_ZEROS,
+    INSPECT_ZEROS,
+    direction_of_rest,
+    rounding_tolerance,
+)
+from perceptron_lab.compiled.sparse_pivoted_cholesky import (
+    FILLED,
+    FOUND,
+    PASSED,
+    lift,
+    sparse_direction,
+    write_rest,
+)
+from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
+from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.symmetric.factor import factorised
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.symmetric.pattern import Pattern
 
+ROOM = 32
+"""Entries of sparse rows of a pivoted Cholesky factor, at most, for one entry of the pattern."""
 RESOLUTION = 1e-13
 """To what part of the largest entry an eigenvalue computed on the pattern is meant to be right."""
 
@@ -83,6 +99,70 @@ class SparseCholesky(PatternExaminer):
         return factor.direction() if factor.failed >= 0 else None
 
 
+class SparsePivoted(PatternExaminer):
+    """``pivoted-cholesky`` with sparse rows first, and a whole matrix of what they leave.
+
+    Parameters
+    ----------
+    pattern
+        Where the entries of the matrices stand.
+    as_printed
+        Whether the oracle is in mode ``thesis``.
+    """
+
+    def __init__(self, pattern: Pattern, *, as_printed: bool) -> None:
+        super().__init__(pattern)
+        self.as_printed = as_printed
+        self._starts, self._places = _beside_the_diagonal(pattern)
+        order, room = pattern.order, ROOM * pattern.size
+        self._factor = (
+            np.empty(order + 1, dtype=np.int64),
+            np.empty((3, room), dtype=np.int64),
+            np.empty(room),
+            np.empty((2, order), dtype=np.int64),
+            np.empty((2, order), dtype=np.int64),
+        )
+        self._roots = np.empty(order)
+
+    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
+        """Return v with Rv = 0 on the rows before the first bad residual diagonal."""
+        zeros = ACCEPT_ZEROS if self.as_printed else INSPECT_ZEROS if slack > 0 else CUT_ZEROS
+        sizes = entries[self.pattern.diagonal] + slack
+        tolerance = 0.0 if self.as_printed else rounding_tolerance(self.pattern.order)
+        matrix, diagonal = (self._starts, self._places, entries), sizes.copy()
+        direction = np.empty(self.pattern.order)
+        state, count = sparse_direction(
+            matrix, self._factor, diagonal, sizes, tolerance, zeros, self._roots, direction
+        )
+        if state == FILLED:
+            rest = np.zeros((len(diagonal) - count, len(diagonal) - count))
+            write_rest(matrix, self._factor, count, diagonal, rest)
+            order = self._factor[4][0, count:]
+            trailing = np.empty(len(rest))
+            found = direction_of_rest(
+                rest, sizes[order], tolerance, zeros, np.empty_like(rest), trailing
+            )
+            state, direction[order] = FOUND if found else PASSED, trailing
+        if state == PASSED:
+            return None
+        lift(self._factor, count, self._roots, direction)
+        return direction
+
+
+def _beside_the_diagonal(pattern: Pattern) -> tuple[IntArray, IntArray]:
+    """Return where the rows begin, and the columns and places of their entries, off the diagonal.
+
+    Both triangles, shapes ``(order + 1,)`` and ``(2, entries)``.
+    """
+    off = pattern.off_diagonal
+    rows = np.concatenate([pattern.rows[off], pattern.columns[off]])
+    columns = np.concatenate([pattern.columns[off], pattern.rows[off]])
+    by_row = np.lexsort((columns, rows))
+    starts = np.zeros(pattern.order + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows, minlength=pattern.order), out=starts[1:])
+    return starts, np.stack([columns[by_row], np.concatenate([off, off])[by_row]])
+
+
 class Lanczos(PatternExaminer):
     """``eigenvector`` by the Lanczos method."""
 
@@ -108,6 +188,8 @@ def examiner(record: Any, pattern: Pattern, *, large: bool) -> PatternExaminer:
     """
     if large and isinstance(record, Cholesky):
         return SparseCholesky(pattern)
+    if large and isinstance(record, PivotedCholesky):
+        return SparsePivoted(pattern, as_printed=record.accepts_boundary)
     if large and isinstance(record, Eigenvector):
         return Lanczos(pattern)
     return WholeMatrices(pattern, record)
