@@ -1,10 +1,11 @@
-"""On which examples t is proved where the hull of the positives is known to rounding only.
+"""On which examples t is proved where columns depend on others, or nearly.
 
 The t of the doubles given depends on what rounding left. Either (i) the positives lie in their hull
 without rounding: negatives that do not can be pushed away for nothing, however near they are, and
 the others alone have the same t. Or (ii) the positives extend across it, by what rounding left of
 columns that depend on others: then that becomes columns of their own scale, of which an ellipsoid
-may make use. It is a proof of t, and no rule for other points, which were rounded otherwise.
+may make use. It is a proof of t, and no rule for other points, which were rounded otherwise. The
+same columns sharpen the proofs where the hull is known, but badly conditioned.
 """
 
 from __future__ import annotations
@@ -15,11 +16,20 @@ from typing import Self
 import numpy as np
 
 from perceptron_lab.ellipsoids.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.bracket import Bracket
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.exact_rank import distinct_columns
 from perceptron_lab.ellipsoids.resolved_columns import Residues
 from perceptron_lab.ellipsoids.separability import proved_lower_bound
 from perceptron_lab.results import FloatArray, IntArray
+
+NARROW = 1e-6
+"""A proved bracket of t that is not wider, relative to t, is left as it is."""
+
+
+def is_narrow(lower: float, upper: float) -> bool:
+    """Tell whether bounds of t need no finer classes."""
+    return Bracket(lower, upper).narrow(NARROW)
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,7 @@ class FinerClasses:
 
     @classmethod
     def of(cls, positives: FloatArray, negatives: FloatArray, frame: AffineFrame) -> Self | None:
-        """Return those of two classes in a frame that is not exact; None where none are found.
+        """Return those of two classes; None where none are found.
 
         Parameters
         ----------
@@ -91,7 +101,7 @@ class FinerClasses:
         frame
             Their frame.
         """
-        if not frame.known:
+        if frame.exact or not frame.known:
             return cls._resolved(positives, negatives, frame)
         kept = _kept(frame)
         part = replace(frame, outside=frame.outside[kept], certain=frame.certain[kept])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from perceptron_lab.ellipsoids.assessment import described, status_of
-from perceptron_lab.ellipsoids.finer import FinerClasses, FinerEllipsoid
+from perceptron_lab.ellipsoids.finer import FinerClasses, FinerEllipsoid, is_narrow
 from perceptron_lab.ellipsoids.separation import Separation
 from perceptron_lab.results import Status
 
@@ -35,6 +35,7 @@ def refined(
     upper = min(found.ratio_upper, better.ratio_upper)
     proof = better.inseparability
     status = status_of(lower, upper, proof, negligible)
+    words = described(status, lower, upper, proof, found.ratio)
     weights = found.positive_weights, found.negative_weights
     if better.ratio_upper < found.ratio_upper:
         weights = better.positive_weights, np.zeros(len(found.negative_weights))
@@ -50,7 +51,7 @@ def refined(
         negative_weights=weights[1],
         inseparability=proof and proof.among(classes.kept, len(found.negative_weights)),
         iterations=found.iterations + better.iterations,
-        message=f"{described(status, lower, upper, proof, found.ratio)} ({how})",
+        message=f"{words} ({how}{_short(found, lower)})",
         complete=better.complete,
         finer=_ellipsoid(found, better, classes),
     )
@@ -78,6 +79,13 @@ def without_bound(found: Separation, how: str) -> Separation:
         "(proved): t is unbounded; the ellipsoid returned takes those for points of the hull "
         f"({how})",
     )
+
+
+def _short(found: Separation, lower: float) -> str:
+    """Return in words that the ellipsoid found falls short of a lower bound, if it does."""
+    if is_narrow(found.ratio, lower) or found.ratio > lower:
+        return ""
+    return f"; the ellipsoid returned does not use that, and reaches t = {found.ratio:.6g}"
 
 
 def _ellipsoid(

@@ -1,9 +1,9 @@
 """Columns that depend on others but for rounding, resolved into what rounding left of them.
 
 Columns that someone computed from others, as a sum, a mean or another unit, depend on them only up
-to the rounding of that computation. An ellipsoid had better not use what is left; but t of the
-doubles given is at least what one reaches that does, so that its bounds have to look there. With
-coefficients a, any doubles,
+to the rounding of that computation, in single precision perhaps. An ellipsoid had better not use
+what is left; but t of the doubles given is at least what one reaches that does, so that its bounds
+have to look there. With coefficients a, any doubles,
 
     z_j = x_j - a_j' x_others - b_j
 
@@ -21,9 +21,10 @@ from typing import Self
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.ellipsoids.affine_frame import RANK_TOLERANCE
 from perceptron_lab.results import FloatArray, IntArray
 
+DEPENDENT = 1e-4
+"""What is left of a column, of unit norm, below this is known too badly as a difference."""
 SPLIT = 2.0**27 + 1.0
 """Veltkamp's constant: it splits a double into two of 26 bits."""
 WITHIN, WIDER = (1e-60, 1e60), (1e-120, 1e120)
@@ -45,7 +46,7 @@ class Residues:
 
     @classmethod
     def of(cls, points: FloatArray, columns: IntArray) -> tuple[Self, IntArray]:
-        """Return those of the columns that depend on others to rounding, and which these are.
+        """Return those of the columns that depend on others, nearly, and which these are.
 
         Parameters
         ----------
@@ -80,12 +81,12 @@ def _within(values: FloatArray, range_: tuple[float, float]) -> bool:
 
 
 def _dependent(points: FloatArray) -> IntArray:
-    """Return the columns that depend on the others to rounding, those of a pivoted QR."""
+    """Return the columns that depend on the others, nearly, those of a pivoted QR."""
     centred = points - points.mean(axis=0)
     centred /= np.linalg.norm(centred, axis=0)
     triangle, order = scipy.linalg.qr(centred, mode="r", pivoting=True)
     sizes = np.abs(np.diagonal(triangle))
-    rank = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
+    rank = int(np.count_nonzero(sizes > DEPENDENT * sizes[0]))
     return np.sort(order[rank:])
 
 

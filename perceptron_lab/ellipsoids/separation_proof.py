@@ -13,7 +13,7 @@ from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.dual import proved_upper_bound
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.examples import two_classes
-from perceptron_lab.ellipsoids.finer import FinerClasses, FinerEllipsoid
+from perceptron_lab.ellipsoids.finer import FinerClasses, FinerEllipsoid, is_narrow
 from perceptron_lab.ellipsoids.resolved_columns import Residues
 from perceptron_lab.ellipsoids.separability import prove_inseparable, proved_lower_bound
 from perceptron_lab.ellipsoids.separation import Separation
@@ -113,7 +113,7 @@ def prove_separation(
     nothing = prove_inseparable(inner, inside, pair, frame) if lower == 0.0 else None
     if nothing is not None:
         return ProvedSeparation(Status.INFEASIBLE, 0.0, 0.0, nothing.method)
-    upper = _upper(inner, outer, weights, frame)
+    upper = _upper(inner, outer, weights, frame, lower)
     status = Status.MARGIN_BOUNDED if upper <= negligible else Status.FITTED
     if lower > 0.0:
         status = Status.FEASIBLE
@@ -127,14 +127,20 @@ def _upper(
     negatives: FloatArray,
     weights: tuple[FloatArray, FloatArray],
     frame: AffineFrame,
+    lower: float,
 ) -> float:
-    """Return the bound by weights, in finer classes where the frame is not exact."""
-    finer = None if frame.exact else FinerClasses.of(positives, negatives, frame)
-    if finer is not None:
-        weights = weights[0], weights[1][finer.kept]
-        positives, negatives, frame = finer.positives, finer.negatives, finer.frame
+    """Return the bound by weights, in finer classes as well where the bracket is wide."""
     inside = ~frame.outside
-    return proved_upper_bound(positives, negatives[inside], (weights[0], weights[1][inside]), frame)
+    bound = proved_upper_bound(
+        positives, negatives[inside], (weights[0], weights[1][inside]), frame
+    )
+    finer = None if is_narrow(lower, bound) else FinerClasses.of(positives, negatives, frame)
+    if finer is None:
+        return bound
+    part, inside = weights[1][finer.kept], ~finer.frame.outside
+    pair = weights[0], part[inside]
+    better = proved_upper_bound(finer.positives, finer.negatives[inside], pair, finer.frame)
+    return min(bound, better)
 
 
 def _weights(

@@ -13,9 +13,8 @@ from pydantic.dataclasses import dataclass as record
 
 from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.assessment import Assessment
-from perceptron_lab.ellipsoids.bracket import Bracket
 from perceptron_lab.ellipsoids.examples import two_classes
-from perceptron_lab.ellipsoids.finer import FinerClasses
+from perceptron_lab.ellipsoids.finer import FinerClasses, is_narrow
 from perceptron_lab.ellipsoids.refinement import refined, without_bound
 from perceptron_lab.ellipsoids.separation import Rule, Separation
 from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution, middle
@@ -44,8 +43,6 @@ SolverName = Literal[
 ]
 
 
-NARROW = 1e-6
-"""A proved bracket that is not wider, relative to t, is not refined."""
 ROUGH = 1e-6
 """The least tolerance of an ellipsoid that is not the one by which t is proved."""
 
@@ -110,17 +107,17 @@ class MaximalSeparation:
         if direction is not None:
             return _unbounded(inner, outer, frame, direction)
         limits = Limits.of(self.max_iterations, self.max_seconds)
-        if frame.exact:
-            return self._solved(inner, outer, frame, limits).separation()
-        rough = replace(
-            self, tolerance=self.tolerance if frame.certain.any() else max(self.tolerance, ROUGH)
-        )
-        plain = rough._solved(inner, outer, frame, limits)
+        sharp = frame.exact or frame.certain.any()
+        model = self if sharp else replace(self, tolerance=max(self.tolerance, ROUGH))
+        plain = model._solved(inner, outer, frame, limits)
         found = plain.separation()
         if frame.empty:
             return without_bound(found, plain.solution.message)
+        narrow = is_narrow(found.ratio_lower, found.ratio_upper)
+        if narrow or (frame.exact and limits.reached(found.iterations)):
+            return found
         finer = FinerClasses.of(inner, outer, frame)
-        if finer is None or Bracket(found.ratio_lower, found.ratio_upper).narrow(NARROW):
+        if finer is None:
             return found
         return self._refined(plain, found, finer, limits.after(found.iterations))
 
@@ -132,10 +129,10 @@ class MaximalSeparation:
         try:
             whole = replace(self, solver="auto")._solved(*parts, limits)
         except (NumericalError, InputError) as error:
-            left = f"{found.message}; what rounding left of columns leaves t open: {error}"
+            left = f"{found.message}; what is left of dependent columns leaves t open: {error}"
             return replace(found, message=left, complete=False)
-        how = f"{plain.solution.message}; t counts what rounding left of columns that depend on "
-        how += f"others, which the ellipsoid returned does not use, by {whole.solution.message}"
+        how = f"{plain.solution.message}; with what is left of columns that depend on others, "
+        how += whole.solution.message
         return refined(found, whole.separation(), finer, self.negligible, how)
 
     def _solved(

@@ -93,7 +93,8 @@ def test_few_examples_are_separated_better_by_what_rounding_left() -> None:
     assert found.ratio == pytest.approx(plain.ratio, rel=1e-4)
     assert plain.ratio_upper < found.ratio_lower
     assert width(found) <= 1e-6
-    assert "what rounding left of columns" in str(found)
+    assert "what is left of columns that depend on others" in str(found)
+    assert f"does not use that, and reaches t = {plain.ratio:.3f}" in str(found)
     proved = again(wide, proof_arrays(found))
     assert proved.status is Status.FEASIBLE
     assert proved.ratio_lower == found.ratio_lower
@@ -258,6 +259,25 @@ def test_multiples_of_columns_leave_nothing_open() -> None:
     found = MaximalSeparation().fit(*wide)
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio_lower
     assert found.finer is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_computed_in_single_precision_leave_nothing_open(seed: int) -> None:
+    make = overlapping if seed == 3 else separable
+    inner, outer = (
+        np.hstack([rows, rows * np.float32(1.1)]).astype(np.float64)
+        for rows in (part.astype(np.float32) for part in make(seed, 40, 50, 3))
+    )
+    frame = AffineFrame.of(inner, outer)
+    assert frame.exact
+    assert frame.dimension == 6
+    found = MaximalSeparation().fit(inner, outer)
+    assert found.ratio_upper - found.ratio_lower <= 1e-6 * (found.ratio_lower or 1.0)
+    assert found.status is (Status.MARGIN_BOUNDED if seed == 3 else Status.FEASIBLE)
+    proved = again((inner, outer), proof_arrays(found))
+    assert proved.status is found.status
+    assert proved.ratio_lower == found.ratio_lower
+    assert proved.ratio_upper == pytest.approx(found.ratio_upper, rel=1e-6, abs=1e-7)
 
 
 def test_negatives_beyond_the_hull_are_pushed_away_by_the_finer_ellipsoid_too() -> None:
