@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
-from tests.robustness.commands import Command, plab, without_clocks
+from tests.robustness.commands import Command, without_clocks
 
 CONFIG = """\
 experiment: full
@@ -42,12 +43,20 @@ def limited_to(size: int) -> Callable[[], None]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the configuration and the results of a run with enough room."""
-    made = tmp_path_factory.mktemp("full")
-    (made / "full.yaml").write_text(CONFIG)
-    code, output = plab("run", "full.yaml", "--output", "enough", folder=made)
-    assert code == 0, output
+    folder = tmp_path_factory.mktemp("full")
+    (folder / "full.yaml").write_text(CONFIG)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(["run", "full.yaml", "--output", "enough", "-q"]) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same folder, in which the test runs."""
+    monkeypatch.chdir(made)
     return made
 
 
@@ -75,8 +84,7 @@ def test_a_disk_that_fills_up_ends_the_run_and_nothing_else(folder: Path) -> Non
         assert rows[-1].items() >= rows[-2].items()
         assert f"the {len(rows[-1])} cells that were finished before are safe there" in said
     assert 0 < len(rows[1]) < 12
-    code, output = plab(*arguments, folder=folder)
-    assert code == 0, output
+    assert main(list(arguments)) == 0
     assert saved(results).items() >= rows[-1].items()
     assert without_clocks(results) == without_clocks(whole)
 
@@ -89,30 +97,32 @@ def test_a_disk_that_is_full_from_the_start(folder: Path) -> None:
     assert "Traceback" not in command.output
     (said,) = (line for line in command.output.splitlines() if line.startswith("Error: "))
     assert "none/full" in said
-    code, output = plab(*arguments, folder=folder)
-    assert code == 0, output
+    assert main(list(arguments)) == 0
     assert without_clocks(folder / "none" / "full") == without_clocks(folder / "enough" / "full")
 
 
-def test_a_file_stands_in_the_place_of_the_folder(folder: Path) -> None:
+def test_a_file_stands_in_the_place_of_the_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "taken").write_text("mine")
-    code, output = plab("run", "full.yaml", "--output", "taken", folder=folder)
-    assert code == 2
-    assert "'taken' is a file" in output
-    assert "Traceback" not in output
+    assert main(["run", "full.yaml", "--output", "taken"]) == 2
+    printed = capsys.readouterr()
+    assert "'taken' is a file" in printed.err
+    assert "Traceback" not in printed.out + printed.err
     assert (folder / "taken").read_text() == "mine"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
-def test_a_folder_that_is_read_only(folder: Path) -> None:
+def test_a_folder_that_is_read_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "closed").mkdir(mode=0o500)
-    code, output = plab("run", "full.yaml", "--output", "closed", folder=folder)
-    assert code == 2
-    assert "closed" in output
+    assert main(["run", "full.yaml", "--output", "closed"]) == 2
+    assert "closed" in capsys.readouterr().err
     assert not list((folder / "closed").iterdir())
 
 
-def test_an_output_that_is_full_loses_no_row(folder: Path) -> None:
+def test_an_output_that_is_full_loses_no_row(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Standard output is a device without room: the rows are stored all the same."""
     device = os.open("/dev/full", os.O_WRONLY)
     arguments = ("run", "full.yaml", "--output", "mute")
@@ -126,9 +136,8 @@ def test_an_output_that_is_full_loses_no_row(folder: Path) -> None:
     assert said in command.output
     assert "Traceback" not in command.output
     assert without_clocks(folder / "mute" / "full") == without_clocks(folder / "enough" / "full")
-    code, output = plab(*arguments, folder=folder)
-    assert code == 0
-    assert "12 of 12 rows are there already" in output
+    assert main(list(arguments)) == 0
+    assert "12 of 12 rows are there already" in "".join(capsys.readouterr())
 
 
 def _redirected(device: int) -> None:
