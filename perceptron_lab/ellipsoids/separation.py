@@ -76,7 +76,8 @@ class Separation:
     status
         FEASIBLE: an ellipsoid is proved to separate them, t >= ``ratio_lower`` > 0. INFEASIBLE:
         none is, t = 0. MARGIN_BOUNDED: t <= ``ratio_upper`` is proved, and too small to matter.
-        UNBOUNDED: no negative lies in the affine hull of the positives. UNVERIFIED: nothing is.
+        UNBOUNDED: no negative lies in the affine hull of the positives; if some do to rounding, the
+        ellipsoid and the rule are those of the hull to rounding. UNVERIFIED: nothing is.
     proved
         Whether that is proved on the doubles given; UNBOUNDED may hold to rounding only.
     ratio
@@ -86,7 +87,7 @@ class Separation:
         lie above ``ratio``: see ``finer``.
     matrix
         E^ of (7.9), shape ``(k + 1, k + 1)``: canonical (7.8) if it separates, e e' in the limit of
-        the central path; for UNBOUNDED the direction of recession.
+        the central path; for UNBOUNDED the direction of recession, if there is one.
     positive_weights, negative_weights
         lambda of (7.21), shapes ``(m,)``, the latter summing to 1; zero if unbounded.
     ellipsoid

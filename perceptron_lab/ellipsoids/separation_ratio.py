@@ -55,6 +55,10 @@ class MaximalSeparation:
     negatives, x^ = (x, 1). The half-axes of two concentric, similar ellipsoids, one with all
     positives inside, one with all negatives outside, have the ratio sqrt(1 + t).
 
+    Columns that depend on others but for rounding count for t, and for what is proved of it, as the
+    doubles that they are; the ellipsoid returned uses them only as far as they depend, since other
+    points are rounded otherwise. The message says so where that makes a difference.
+
     Parameters
     ----------
     solver

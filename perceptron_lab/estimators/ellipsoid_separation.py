@@ -28,10 +28,11 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
     :class:`~perceptron_lab.ellipsoids.separation_ratio.MaximalSeparation` describes. The larger
     label is inside. There are no slacks: what happens in each case is stated by ``status_``,
 
-    - FEASIBLE: an ellipsoid separates the classes;
+    - FEASIBLE: an ellipsoid separates the classes (if one does only by what rounding left of
+      columns that depend on others, it is no rule for other examples, and f ranks as below);
     - UNBOUNDED: no example of the smaller label lies in the affine hull of the larger one's, as
       generically if there are no more of those than features; f falls with the squared distance
-      from that hull;
+      from that hull, unless some examples are off it by rounding only;
     - else no ellipsoid separates them (t = 0, and E^ is empty): f ranks by the direction in which
       the central path of (7.9) approaches that solution, or ``fit`` fails, as ``inseparable`` says.
 
@@ -88,7 +89,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         Parameters
         ----------
         X
-            Dense examples, shape ``(m, features)``.
+            Dense examples, of numbers that doubles hold, shape ``(m, features)``.
         y
             Labels of two classes, shape ``(m,)``.
 

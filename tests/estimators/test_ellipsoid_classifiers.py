@@ -98,6 +98,21 @@ def test_inseparable_classes_can_be_refused() -> None:
     assert model.fit(*disk_in_ring(0)).status_ is Status.FEASIBLE
 
 
+def test_what_only_rounding_separates_is_ranked_by_the_central_path() -> None:
+    drawn = np.random.default_rng(0).standard_normal((16, 1))
+    labels = np.repeat([1, 0], 8)
+    rows = np.hstack([drawn] + [drawn / divisor for divisor in (3, 7, 11, 13, 19)])
+    fitted = EllipsoidSeparationClassifier().fit(rows, labels)
+    found = fitted.separation_
+    assert fitted.status_ is Status.FEASIBLE
+    assert 0.5 < found.ratio_lower <= found.ratio_upper <= (1 + 1e-6) * found.ratio_lower
+    assert found.ellipsoid is None
+    assert found.finer is not None
+    assert "does not use that, and reaches t = 0" in found.message
+    line = EllipsoidSeparationClassifier().fit(drawn, labels)
+    assert fitted.predict(rows).tolist() == line.predict(drawn).tolist()
+
+
 def test_few_positives_are_their_hull() -> None:
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((20, 5))
