@@ -72,7 +72,7 @@ def test_feasible_programs_are_never_called_infeasible(sdplib_folder: Path, name
     if system.cone.size < 2000:
         system = system.completed()
     weights, gradient = barycentre(system.cone), system.combine(barycentre(system.cone))
-    for step in range(12):
+    for step in range(6):
         assert system.prove_infeasible(weights) is None
         deepest = system.deepest(gradient)  # the von Neumann algorithm
         share = 2.0 / (step + 3)

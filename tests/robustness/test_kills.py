@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from perceptron_lab.cli.main import main
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
 from tests.repetitions import repeated
-from tests.robustness.commands import Command, kill, plab, without_clocks
+from tests.robustness.commands import Command, kill, without_clocks
 
 KILLS = int(os.environ.get("PLAB_KILLS", "12"))
 """How many kills the long run has in all; PLAB_KILLS=200 takes about a quarter of an hour."""
@@ -116,8 +117,8 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the configuration and the results of a run that is left alone."""
     folder = tmp_path_factory.mktemp("kills")
     (folder / "sweep.yaml").write_text(CONFIG)
-    code, output = plab("run", folder / "sweep.yaml", "--output", folder / "alone")
-    assert code == 0, output
+    config, output = str(folder / "sweep.yaml"), str(folder / "alone")
+    assert main(["run", config, "--output", output, "-q"]) == 0
     return folder
 
 
