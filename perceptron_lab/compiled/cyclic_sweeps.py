@@ -107,9 +107,10 @@ def relaxed_sweep(
         for j in range(dimension):
             score += rows[row, j] * point[j]
         if score < limit:
-            square = nothing
             for j in range(dimension):
                 point[j] -= score * rows[row, j]
+            square = nothing
+            for j in range(dimension):  # apart: see entropic_steps
                 square += point[j] * point[j]
             limit = -sigma * np.sqrt(square)
             updates += 1

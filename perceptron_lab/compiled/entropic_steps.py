@@ -5,6 +5,9 @@ the rows are taken a few at a time, and while these are in the cache their score
 softmin and of its image are computed, against the least sum met so far, by which all is rescaled
 when a smaller one comes. Sums of scores are kept in double precision. Beside each kernel stands its
 plain numpy reference; that of the loop is :mod:`perceptron_lab.algorithms.primal_dual`.
+
+A loop that adds up writes nothing: LLVM takes a loop that does for a scalar one where short arrays
+happen to lie close together, and sums would depend on their addresses.
 """
 
 from __future__ import annotations
@@ -61,13 +64,13 @@ def _powers(
 ) -> tuple[float, float]:
     """Write exp((shift - sums) / temperature); return their sum and their product with scores."""
     inverse = 1.0 / temperature
-    total, along = 0.0, 0.0
     for i in range(len(sums)):
         powers[i] = (shift - sums[i]) * inverse
-        power = exponential(powers[i])
-        powers[i] = power
-        total += power
-        along += power * scores[i]
+        powers[i] = exponential(powers[i])
+    total, along = 0.0, 0.0
+    for i in range(len(sums)):
+        total += powers[i]
+        along += powers[i] * scores[i]
     return total, along
 
 
@@ -205,9 +208,10 @@ def _move(
         value = centre[j] + pace * (2.0 * image[j] - before[j])
         square += value * value
     shrink = 1.0 / max(1.0, math.sqrt(square))
-    moves, coupling = 0.0, 0.0
     for j in range(len(image)):
         moved[j] = shrink * (centre[j] + pace * (2.0 * image[j] - before[j]))
+    moves, coupling = 0.0, 0.0
+    for j in range(len(image)):
         move = np.float64(moved[j]) - np.float64(centre[j])
         moves += move * move
         coupling += (image[j] - before[j]) * move
