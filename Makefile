@@ -8,6 +8,9 @@ SEED ?= 0
 INSTALLED := .venv/.installed
 LOWEST := .venv-lowest
 
+# Whole files, in the order of tests/conftest.py.
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # One run starts hundreds of processes, none of which shall compile all modules anew.
@@ -24,24 +27,24 @@ quickstart: $(INSTALLED)  ## run a small experiment from start to table: no down
 	$(BIN)/plab run configs/quickstart.yaml
 
 test: $(INSTALLED)  ## run every test, each on a few of its repetitions
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest $(WORKERS)
 
 test-long: $(INSTALLED)  ## run the other repetitions (SHARE=0.05 SEED=123 draws a share of them)
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 --dist loadfile -m "long or hypothesis" \
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest $(WORKERS) -m "long or hypothesis" \
 	  --share $(SHARE) --seed $(SEED)
 
 test-processors: $(INSTALLED)  ## run all tests under other kernels (FACTORS="Haswell" TESTS="tests/cones")
 	$(BIN)/python -m tests.processors.run $(if $(FACTORS),--factors "$(FACTORS)") -- \
-	  -n 2 --dist loadfile $(TESTS)
+	  $(WORKERS) $(TESTS)
 
 # Old releases use what newer releases of their own dependencies deprecate: no error of ours.
 OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
 
 test-lowest: $(LOWEST)/.installed  ## run the tests with the oldest releases allowed (PYTHON=python3.11)
-	PLAB_TEST_LOWEST=1 $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile $(OLD_WARNINGS) $(TESTS)
+	PLAB_TEST_LOWEST=1 $(LOWEST)/bin/python -m pytest $(WORKERS) $(OLD_WARNINGS) $(TESTS)
 
 check: check-static  ## static checks and the fast tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not long"
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not long"
 
 check-static: $(INSTALLED)  ## ruff and mypy
 	$(BIN)/ruff check .

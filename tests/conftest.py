@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -39,7 +40,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     share, seed = config.option.share, config.option.seed
     taken = {item.nodeid: drawn(item.nodeid, share, seed) for item in items}
     config.hook.pytest_deselected(items=[item for item in items if not taken[item.nodeid]])
-    items[:] = [item for item in items if taken[item.nodeid]]
+    items[:] = _longest_first([item for item in items if taken[item.nodeid]])
+
+
+def _longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests, files with slow ones first and those with few others last.
+
+    Workers take whole files in this order (`--no-loadscope-reorder`): at the end none waits long
+    for a file that another one has begun.
+    """
+    counts = Counter(item.path for item in items)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    return sorted(items, key=lambda item: (item.path not in slow, -counts[item.path]))
 
 
 @pytest.fixture(scope="session")
