@@ -14,7 +14,7 @@ import scipy.linalg
 
 from perceptron_lab.results import FloatArray, IntArray
 
-MOST_ENTRIES = 50_000
+MOST_ENTRIES = 100_000
 """Of the rows: the time is some seconds."""
 LONGEST = 200
 """Bits by which the magnitudes of a column may differ."""

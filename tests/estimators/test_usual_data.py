@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn import datasets
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 
 from perceptron_lab.datasets.gaussian_shells import GaussianShells
 from perceptron_lab.ellipsoids.affine_frame import AffineFrame
@@ -67,6 +68,15 @@ def test_negatives_that_rounding_moved_off_the_hull_leave_nothing_open(case: Cas
     inside = AffineFrame.of(rows[labels], rows[~labels])
     assert not inside.exact
     assert inside.certain.any()
+
+
+@pytest.mark.parametrize("digit", repeated(range(1, 10), kept=1))
+def test_a_digit_against_all_others_has_a_hull_known_without_rounding(digit: int) -> None:
+    rows, labels = datasets.load_digits(return_X_y=True)
+    rows = StandardScaler().fit_transform(rows)
+    frame = AffineFrame.of(rows[labels == digit], rows[labels != digit])
+    assert frame.known
+    assert frame.certain.any()
 
 
 @pytest.mark.parametrize("case", named([*generated(10_000), *generated(100_000)], 1))
