@@ -112,7 +112,10 @@ class FinerClasses:
         cls, positives: FloatArray, negatives: FloatArray, frame: AffineFrame
     ) -> Self | None:
         inside = np.vstack([positives, negatives[~frame.outside]])
-        residues, dependent = Residues.of(inside, distinct_columns(inside))
+        columns = distinct_columns(inside)
+        if len(columns) < 2:
+            return None
+        residues, dependent = Residues.of(inside, columns)
         if not len(dependent) or not residues.keep_digits_of(np.vstack([positives, negatives])):
             return None
         inner, outer = (residues.appended_to(part) for part in (positives, negatives))

@@ -280,6 +280,12 @@ def test_columns_computed_in_single_precision_leave_nothing_open(seed: int) -> N
     assert proved.ratio_upper == pytest.approx(found.ratio_upper, rel=1e-6, abs=1e-7)
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_columns_that_do_not_depend_have_no_finer_classes(columns: int) -> None:
+    classes = separable(0, 20, 20, columns)
+    assert FinerClasses.of(*classes, AffineFrame.of(*classes)) is None
+
+
 def test_negatives_beyond_the_hull_are_pushed_away_by_the_finer_ellipsoid_too() -> None:
     classes = separable(13, 40, 50, 2)
     inner, outer = (np.hstack([with_thirds(part), np.ones((len(part), 1))]) for part in classes)
