@@ -72,13 +72,12 @@ def extremes(diagonal: FloatArray, order: IntArray, start: int) -> tuple[int, in
 
 @kernel(
     "boolean(float64[:, ::1], float64[:, ::1], float64[::1],"
-    " float64[::1], int64[::1], int64, float64, float64[::1])"
+    " int64[::1], int64, float64, float64[::1])"
 )
 def _indefinite_pair(
     matrix: FloatArray,
     factor: FloatArray,
     diagonal: FloatArray,
-    sizes: FloatArray,
     order: IntArray,
     count: int,
     tolerance: float,
@@ -92,67 +91,11 @@ def _indefinite_pair(
         if diagonal[i] == 0.0:
             _residual_row(matrix, factor, order, count, i, row)
             for j in order[k + 1 :]:
-                rounding = tolerance * np.sqrt(sizes[i] * sizes[j])
+                rounding = tolerance * np.sqrt(matrix[i, i] * matrix[j, j])
                 if diagonal[j] == 0.0 and abs(row[j]) > rounding:
                     direction[i] = 1.0
                     direction[j] = -np.sign(row[j])
                     return True
-    return False
-
-
-@kernel("boolean(float64[:, ::1], float64[::1], float64, int64, float64[:, ::1], float64[::1])")
-def direction_of_rest(
-    matrix: FloatArray,
-    sizes: FloatArray,
-    tolerance: float,
-    zeros: int,
-    factor: FloatArray,
-    direction: FloatArray,
-) -> bool:
-    """Do what :func:`separating_direction` does with what remains of a larger matrix.
-
-    Parameters
-    ----------
-    matrix, zeros, factor, direction
-        As there.
-    sizes, tolerance
-        Residual diagonals within ``tolerance * sizes`` count as zero.
-    """
-    n = matrix.shape[0]
-    order = np.arange(n)
-    diagonal = np.diag(matrix).copy()
-    direction[:] = 0.0
-    for j in range(n):
-        smallest, largest = extremes(diagonal, order, j)
-        low = order[smallest]
-        pivot = order[largest]
-        stuck = diagonal[pivot] == 0.0
-        found = diagonal[low] < 0.0
-        if found or (zeros == CUT_ZEROS and diagonal[low] == 0.0):
-            if found or not _indefinite_pair(
-                matrix, factor, diagonal, sizes, order, j, tolerance, direction
-            ):
-                direction[low] = 1.0
-            _lift(factor, order, j, direction)
-            return True
-        if stuck:
-            if zeros == INSPECT_ZEROS and _indefinite_pair(
-                matrix, factor, diagonal, sizes, order, j, tolerance, direction
-            ):
-                _lift(factor, order, j, direction)
-                return True
-            return False
-        order[largest] = order[j]
-        order[j] = pivot
-        root = np.sqrt(diagonal[pivot])
-        _residual_row(matrix, factor, order, j, pivot, factor[j])
-        factor[j, pivot] = root
-        for i in order[j + 1 :]:
-            entry = factor[j, i] / root
-            factor[j, i] = entry
-            diagonal[i] -= entry * entry
-            if abs(diagonal[i]) <= tolerance * sizes[i]:
-                diagonal[i] = 0.0
     return False
 
 
@@ -183,9 +126,43 @@ def separating_direction(
     found
         False if Z passes as positive definite (CUT_ZEROS) or semidefinite (the others).
     """
-    tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(matrix.shape[0])
-    sizes = np.diag(matrix).copy()
-    return direction_of_rest(matrix, sizes, tolerance, zeros, factor, direction)
+    n = matrix.shape[0]
+    order = np.arange(n)
+    diagonal = np.diag(matrix).copy()
+    direction[:] = 0.0
+    tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(n)
+    for j in range(n):
+        smallest, largest = extremes(diagonal, order, j)
+        low = order[smallest]
+        pivot = order[largest]
+        stuck = diagonal[pivot] == 0.0
+        found = diagonal[low] < 0.0
+        if found or (zeros == CUT_ZEROS and diagonal[low] == 0.0):
+            if found or not _indefinite_pair(
+                matrix, factor, diagonal, order, j, tolerance, direction
+            ):
+                direction[low] = 1.0
+            _lift(factor, order, j, direction)
+            return True
+        if stuck:
+            if zeros == INSPECT_ZEROS and _indefinite_pair(
+                matrix, factor, diagonal, order, j, tolerance, direction
+            ):
+                _lift(factor, order, j, direction)
+                return True
+            return False
+        order[largest] = order[j]
+        order[j] = pivot
+        root = np.sqrt(diagonal[pivot])
+        _residual_row(matrix, factor, order, j, pivot, factor[j])
+        factor[j, pivot] = root
+        for i in order[j + 1 :]:
+            entry = factor[j, i] / root
+            factor[j, i] = entry
+            diagonal[i] -= entry * entry
+            if abs(diagonal[i]) <= tolerance * matrix[i, i]:
+                diagonal[i] = 0.0
+    return False
 
 
 def separating_direction_reference(matrix: FloatArray, zeros: int) -> FloatArray | None:

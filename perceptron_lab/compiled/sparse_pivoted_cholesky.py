@@ -17,14 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from perceptron_lab.compiled.blocked_pivoted_cholesky import FOUND, PASSED
 from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.compiled.pivoted_cholesky import ACCEPT_ZEROS, CUT_ZEROS, extremes
 from perceptron_lab.results import FloatArray, IntArray
 
-FOUND = 0
-"""A direction cuts the matrix off."""
-PASSED = 1
-"""The matrix passes."""
 FILLED = 2
 """The last row fills half of what remains, or the room is used up: the rest is to be dense."""
 

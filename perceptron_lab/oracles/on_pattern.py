@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_lab.compiled.blocked_pivoted_cholesky import FOUND, PASSED, direction_of_rest
 from perceptron_lab.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
     INSPECT_ZEROS,
-    direction_of_rest,
     rounding_tolerance,
 )
 from perceptron_lab.compiled.sparse_pivoted_cholesky import (
     FILLED,
-    FOUND,
-    PASSED,
     lift,
     sparse_direction,
     write_rest,
@@ -138,11 +136,10 @@ class SparsePivoted(PatternExaminer):
             rest = np.zeros((len(diagonal) - count, len(diagonal) - count))
             write_rest(matrix, self._factor, count, diagonal, rest)
             order = self._factor[4][0, count:]
-            trailing = np.empty(len(rest))
-            found = direction_of_rest(
-                rest, sizes[order], tolerance, zeros, np.empty_like(rest), trailing
-            )
-            state, direction[order] = FOUND if found else PASSED, trailing
+            trailing = direction_of_rest(rest, sizes[order], tolerance, zeros)
+            if trailing is not None:
+                direction[order] = trailing
+            state = PASSED if trailing is None else FOUND
         if state == PASSED:
             return None
         lift(self._factor, count, self._roots, direction)

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+from perceptron_lab.compiled.blocked_pivoted_cholesky import FOUND, PASSED
 from perceptron_lab.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
     INSPECT_ZEROS,
     separating_direction,
 )
-from perceptron_lab.compiled.sparse_pivoted_cholesky import FILLED, FOUND, PASSED
+from perceptron_lab.compiled.sparse_pivoted_cholesky import FILLED
 from perceptron_lab.datasets.maxcut import random_graph, torus
 from perceptron_lab.oracles import on_pattern
 from perceptron_lab.oracles.on_pattern import SparsePivoted
