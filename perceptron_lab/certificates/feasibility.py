@@ -12,6 +12,7 @@ import numpy as np
 from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.definite_pattern import pattern_eigenvalue_bound
+from perceptron_lab.certificates.exact_bounds import sharpen
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     UNIT_ROUNDOFF,
@@ -49,7 +50,7 @@ class PointProof:
     margin_lower
         A proved lower bound of its margin, min over atoms of <atom, A*point> / norm(point).
     exact_rows
-        Number of rows whose sign took integer arithmetic.
+        Number of rows whose sign, or margin, took integer arithmetic.
     method
         In words, for the certificate.
     """
@@ -66,8 +67,9 @@ def prove_point(
 ) -> PointProof:
     """Prove a point feasible, block by block.
 
-    Rows: s = fl(a'y) with the dot-product bound, and integers where that does not decide the sign.
-    Kernels: the same for the rows of the kernel matrix, with the errors of its values.
+    Rows: s = fl(a'y) with the dot-product bound, and integers where that does not decide the sign,
+    or takes more than a small part off the least margin.
+    Kernels: the sign as for rows, of the kernel matrix, with the errors of its values.
     Second-order blocks: t - norm(u) with the bounds of all scores, and integers where that does not
     decide. Matrices: F(y) = sum y_i F_i with the bound of each entry, then a lower bound of the
     lowest eigenvalue by the residual test (for matrices on a sparsity pattern by the shift test),
@@ -129,9 +131,13 @@ def _prove_rows(
     data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
 ) -> PointProof:
     scores, radius = product_with_radius(data, point, roundings)
-    feasible, lower, exact_rows = _decided(
-        scores, radius, lambda row: dot_below(_row(data, row), point, roundings)
-    )
+
+    def exact(row: int) -> Fraction:
+        return dot_below(_row(data, row), point, roundings)
+
+    feasible, lower, exact_rows = _decided(scores, radius, exact)
+    if feasible and (norms is None or in_range(norms)):
+        exact_rows = max(exact_rows, sharpen(lower, radius, norms, exact, data.shape[1]))
     margin = _over_norms(lower, norm_below(point), norm_above(point), norms, data.shape[1])
     return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
 

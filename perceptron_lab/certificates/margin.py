@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.definite_pattern import pattern_eigenvalue_bound
+from perceptron_lab.certificates.exact_bounds import exact_norm_above, worth_exact
 from perceptron_lab.certificates.feasibility import kernel_scores, kernel_square
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
@@ -77,7 +78,21 @@ def _norm(
     if isinstance(operator, Gram):
         square, error = kernel_square(weights, combined, radius)
         return above(math.sqrt(square + error), 2)
-    return norm_above(combined) + norm_above(radius)
+    length, error = norm_above(combined), norm_above(radius)
+    terms = operator.dimension * int(np.count_nonzero(weights))
+    if worth_exact(length, error, terms) and _in_doubles(operator):
+        columns, given = _adjoint(operator, weights)
+        return exact_norm_above(np.asarray(columns), given)
+    return length + error
+
+
+def _in_doubles(operator: Operator) -> bool:
+    """Return whether the data are what is stored, in a dense array."""
+    return (
+        isinstance(operator, Matrix)
+        and isinstance(operator.stored, np.ndarray)
+        and not operator.roundings
+    )
 
 
 def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
