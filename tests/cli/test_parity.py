@@ -40,16 +40,25 @@ Command = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a configuration, and its results by both ways."""
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Results]:
+    """A folder with a configuration and its results by both ways, and those of the function."""
     folder = tmp_path_factory.mktemp("parity")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         (folder / "small.yaml").write_text(CONFIG)
         (folder / "rows.csv").write_text(ROWS)
         assert main(["run", "small.yaml", "-q", "--output", "command"]) == 0
-        lab.run("small.yaml", output="function")
-    return folder
+        return folder, lab.run("small.yaml", output="function")
+
+
+@pytest.fixture(scope="module")
+def ran(made: tuple[Path, Results]) -> Path:
+    return made[0]
+
+
+@pytest.fixture(scope="module")
+def results(made: tuple[Path, Results]) -> Results:
+    return made[1]
 
 
 @pytest.fixture(autouse=True)
@@ -206,8 +215,7 @@ def test_a_command_and_its_function_give_the_same(name: str, command: Command) -
         BOTH[name](command)
 
 
-def test_results_hold_tables_and_figures(ran: Path) -> None:
-    results = lab.run("small.yaml", output="function")
+def test_results_hold_tables_and_figures(results: Results) -> None:
     assert isinstance(results, Results)
     table = results.table("table_6_1")
     written = pd.read_csv(results.folder / "table_6_1.csv")
@@ -221,8 +229,7 @@ def test_results_hold_tables_and_figures(ran: Path) -> None:
     assert results.failed == []
 
 
-def test_results_in_a_notebook_are_escaped(ran: Path) -> None:
-    results = lab.run("small.yaml", output="function")
+def test_results_in_a_notebook_are_escaped(results: Results) -> None:
     shown = results._repr_html_()
     assert "A &lt;small&gt; experiment" in shown
     assert "<small>" not in shown

@@ -34,7 +34,7 @@ SIZES = {
         "problems.2={dataset: margin-sets, family: gaussian, dimension: 5, rows: 50}",
         "problems.3={dataset: margin-sets, family: gaussian, dimension: 5, rows: 60}",
         "problems.4={dataset: margin-sets, family: gaussian, dimension: 5, rows: 70}",
-        "seeds=[0, 1]",
+        "seeds=[0]",
     ],
     "kernel": [
         "problems.0.source=wine",
@@ -58,7 +58,7 @@ SIZES = {
         "problems.2.dimension=5",
         "problems.3.rows=60",
         "problems.3.dimension=5",
-        "seeds=[0, 1]",
+        "seeds=[0]",
     ],
 }
 """What is overridden, so that a second or two suffices."""
