@@ -32,6 +32,8 @@ Stop = Callable[[], str | None]
 SHARE = 8.0
 """Records and proofs take this part of the budget of seconds, or a second, on top of the steps;
 what they take beyond counts as spent."""
+LONG = 0.001
+"""Updates of more seconds are made one at a time: the next may take a thousand times as long."""
 LONGEST = 2**40
 """Updates that are asked of an algorithm at a time, at most."""
 
@@ -267,7 +269,9 @@ class _Run:
         self.seconds += elapsed
         moved = (self.state.updates, self.state.phase) != (updates, phase)
         self.idle = 0 if moved or claim is not None else self.idle + 1
-        if elapsed < 0.005:
+        if elapsed > LONG * (self.state.updates - updates) > 0.0:
+            self.chunk = 1
+        elif elapsed < 0.005:
             self.chunk = min(2 * self.chunk, LONGEST)
         elif elapsed > 0.05:
             self.chunk = max(1, self.chunk // 2)

@@ -162,6 +162,22 @@ def test_a_run_with_a_target_is_told_so_and_ends_at_it():
     assert seen == [1e-3, 1e-3, 0.0]
 
 
+def test_long_updates_are_made_one_at_a_time():
+    """The next one may take a thousand times as long, and the clock is looked at in between."""
+    asked = []
+
+    class Slow(Scripted):
+        def step(self, system, state, most):
+            asked.append(most)
+            for _ in range(most):
+                time.sleep(0.002)
+                state, claim = super().step(system, state, 1)
+            return state, claim
+
+    solve(ROWS, Slow([None]), budget=Budget(updates=12))
+    assert asked == [1] * 12
+
+
 def test_limits_are_named():
     hard = planted(10, 50, 1e-7, np.random.default_rng(2))[0]
     updates = solve(hard, "perceptron", budget=Budget(updates=37))
