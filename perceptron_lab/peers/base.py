@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,9 +26,11 @@ Rows = FloatArray | sp.csr_array
 class Peer(SeesAll):
     """A solver of others, whose answers are proved like everyone's."""
 
+    needs_whole: ClassVar[bool] = False  # most refuse all matrix blocks
+
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return whole matrices; a kernel's features in the coordinates of a Cholesky factor."""
-        return system.in_coordinates().completed()
+        return system.in_coordinates().completed(required=self.needs_whole)
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: none is stated in these terms."""

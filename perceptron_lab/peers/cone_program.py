@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import cvxpy
 import numpy as np
@@ -41,6 +41,7 @@ class ConeProgram(Asked, ABC):
     """
 
     epsilon: float
+    needs_whole: ClassVar[bool] = True
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
         """Return the state before the solver is asked, at 0.

@@ -77,6 +77,7 @@ class Svc(SeesAll):
     """
 
     systems: ClassVar[Systems] = {"runs": "rows kernel"}
+    needs_whole: ClassVar[bool] = False
 
     penalty: Annotated[float, Field(gt=0)] = 1e6
     epsilon: Annotated[float, Field(gt=0)] = 1e-6

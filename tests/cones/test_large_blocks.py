@@ -97,7 +97,7 @@ def test_what_needs_whole_matrices_refuses_and_says_what_does_not() -> None:
 def test_an_algorithm_ends_with_a_bracket_or_refuses_at_once(algorithm: str) -> None:
     budget = Budget(updates=60, seconds=60.0)
     if algorithm not in RUN:
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match=r"choose (another algorithm|auto, perceptron or)"):
             solve(system_of(), algorithm, budget=budget)
         return
     result = solve(system_of(), algorithm, budget=budget)
@@ -107,6 +107,13 @@ def test_an_algorithm_ends_with_a_bracket_or_refuses_at_once(algorithm: str) -> 
     if algorithm in ("auto", "von-neumann"):
         assert result.status is Status.FEASIBLE
     assert np.isfinite(result.trace.margin[-1])
+
+
+@pytest.mark.usefixtures("_small_limit")
+@pytest.mark.parametrize("algorithm", ["svc", "linear-svc", "sgd", "nnls", "highs"])
+def test_what_takes_rows_only_says_that_whatever_the_size(algorithm: str) -> None:
+    with pytest.raises(InputError, match=f"{algorithm} separates rows and kernels only"):
+        solve(system_of(), algorithm)
 
 
 def test_the_largest_graph_of_sdplib_is_decided_without_whole_matrices(
