@@ -32,8 +32,8 @@ Stop = Callable[[], str | None]
 SHARE = 8.0
 """Records and proofs take this part of the budget of seconds, or a second, on top of the steps;
 what they take beyond counts as spent."""
-LONG = 0.001
-"""Updates of more seconds are made one at a time: the next may take a thousand times as long."""
+LONG = 0.0001
+"""Updates of more seconds are made one at a time: the next may take ten thousand times as long."""
 LONGEST = 2**40
 """Updates that are asked of an algorithm at a time, at most."""
 
