@@ -233,7 +233,10 @@ class Auto:
         if not widening and state.caution == system.caution:
             _hand_over(system, state, WIDEST_OF_CONES, "smoothed-von-neumann")
             return state, None
-        if state.inner.updates >= FIRST_UPDATES and isinstance(state.algorithm, VonNeumann):
+        left = FIRST_UPDATES - state.inner.updates
+        if isinstance(state.algorithm, VonNeumann) and left > 0:
+            most = min(most, left)  # whatever is asked for at a time
+        elif isinstance(state.algorithm, VonNeumann):
             _hand_over(system, state, Ellipsoid(margin=min(self.epsilon, 0.5)), "ellipsoid")
         _, claim = advance(state.algorithm, system, state.inner, min(most, FIRST_UPDATES))
         state.updates = state.done + state.inner.updates
