@@ -55,7 +55,8 @@ class ProgressLines(Progress):
         self.done = 0
 
     def __enter__(self) -> ProgressLines:
-        self._bar.start()
+        if not self._bar.disable:
+            self._bar.start()
         return self
 
     def __exit__(
@@ -64,7 +65,8 @@ class ProgressLines(Progress):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
+        if not self._bar.disable:  # older releases of rich print an empty line then
+            self._bar.stop()
 
     def planned(self, total: int, kept: int, stale: int) -> None:
         """Say how many cells there are, and how many of them need not be run."""

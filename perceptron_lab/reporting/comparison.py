@@ -133,7 +133,7 @@ def thesis_table() -> dict[tuple[str, str], Thesis]:
     """Return Table 6.1 of Kharechko2009 as (problem, label) -> queries and seconds."""
     source = files("perceptron_lab.reporting") / "reference" / "table_6_1.csv"
     with source.open(encoding="utf-8") as file:
-        table = pd.read_csv(file)
+        table = pd.read_csv(file, dtype=str)
     return {
         (row["problem"], label): Thesis(
             int(row[f"{label.lower()}_updates"]), float(row[f"{label.lower()}_seconds"])

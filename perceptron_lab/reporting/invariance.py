@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.storage.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
 
 _NAME = re.compile(r"(all|one)-[0-9]+x[0-9]+-[0-9]+x([0-9]+)-1e(-?[0-9]+)")
@@ -94,7 +95,7 @@ def _numbers(frame: pd.DataFrame, name: str) -> pd.Series:
     """Return a column that may be missing, or hold text as in runs.csv, as numbers."""
     given = frame[name] if name in frame.columns else pd.Series("", index=frame.index)
     try:
-        return pd.to_numeric(given.astype(object).replace("", None)).astype(float)
+        return reals(given)
     except (ValueError, TypeError) as error:
         raise DataError(f"the table of runs, column {name}: {error}; allowed: numbers") from None
 

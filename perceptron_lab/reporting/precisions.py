@@ -9,9 +9,9 @@ from functools import cache
 from importlib.resources import files
 
 import numpy as np
-import pandas as pd
 
 from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.storage.rows import reals
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.summary import Summary, ending, summaries
@@ -54,7 +54,7 @@ class Entry:
         runs = self.summary.runs
         if column not in runs:
             return {}
-        values = pd.to_numeric(runs[column], errors="coerce")
+        values = reals(runs[column], invalid="coerce")
         return {
             int(seed): float(value)
             for seed, value in zip(runs["seed"], values, strict=True)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import rendered
+from perceptron_lab.experiments.storage.rows import reals, rendered
 from perceptron_lab.results import Status
 
 TEXT: Final = ("cell", "problem", "label", "status")
@@ -105,7 +105,7 @@ def _text(values: pd.Series, where: str) -> pd.Series:
 
 def _numbers(values: pd.Series, where: str, signed: bool) -> pd.Series:
     given = values.astype(object).where(values.notna() & (values.astype(str) != ""), None)
-    numbers = pd.to_numeric(given, errors="coerce").astype(float)
+    numbers = reals(given, invalid="coerce")
     wrong = given.notna() & ~(np.isfinite(numbers) & (signed | (numbers >= 0)))
     _refuse(wrong, values, where, f"a finite number, {'' if signed else '0 or more, '}or nothing")
     return numbers
