@@ -66,9 +66,10 @@ $(INSTALLED): pyproject.toml
 	  echo "$(PYTHON): not found; install Python 3.11 or newer, or name one: make setup PYTHON=..." >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "$$($(PYTHON) --version) is too old; name Python 3.11 or newer: make setup PYTHON=python3.12" >&2; exit 2; }
-	@echo "Installing into .venv; this takes about a minute ..."
+	@echo "Installing into .venv; this takes a minute or two ..."
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@$(BIN)/python -m perceptron_lab.compiled
 	@touch $@
 
 $(LOWEST)/.installed: pyproject.toml
@@ -79,4 +80,5 @@ $(LOWEST)/.installed: pyproject.toml
 	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python \
 	  --resolution lowest-direct -e ".[test]"
+	@$(LOWEST)/bin/python -m perceptron_lab.compiled
 	@touch $@

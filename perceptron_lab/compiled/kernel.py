@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import update_wrapper
 from threading import RLock
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -19,12 +19,14 @@ _WAITING: list[Callable[[], None]] = []
 _LOADING = RLock()
 
 
-def load_kernels() -> None:
-    """Load all kernels of imported modules that are not loaded yet."""
+def load_kernels() -> int:
+    """Load all kernels of imported modules that are not loaded yet; return how many there were."""
     with _LOADING:
+        before = _Kernel.loaded
         while _WAITING:
             _WAITING[0]()
             del _WAITING[0]
+        return _Kernel.loaded - before
 
 
 def before_kernels(step: Callable[[], None]) -> Callable[[], None]:
@@ -59,6 +61,8 @@ def kernel(
 class _Kernel:
     """A function that numba compiles."""
 
+    loaded: ClassVar[int] = 0
+
     def __init__(
         self, function: Callable[..., Any], signatures: list[str], fastmath: frozenset[str]
     ) -> None:
@@ -86,3 +90,4 @@ class _Kernel:
         names.update({name: held.compiled for name, held in imported if held.compiled})
         self.compiled = njit(self._signatures, cache=True, fastmath=fastmath)(self._function)
         self._call = names[self._function.__name__] = self.compiled
+        _Kernel.loaded += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,3 +68,14 @@ def test_what_fails_to_load_fails_again(monkeypatch: pytest.MonkeyPatch) -> None
     for _ in range(2):
         with pytest.raises(OSError, match="no room"):
             load_kernels()
+
+
+@pytest.mark.slow
+def test_all_of_them_are_compiled_in_one_command() -> None:
+    folder = Path(module.__file__).parent
+    kernels = sum(path.read_text().count("\n@kernel(") for path in folder.glob("*.py"))
+    done = subprocess.run(
+        [sys.executable, "-m", "perceptron_lab.compiled"], capture_output=True, text=True
+    )
+    assert kernels > 20
+    assert done.stdout == f"{kernels} kernels are compiled\n"
