@@ -7,6 +7,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,19 @@ report: {tables: [table_6_1], figures: [table_6_1]}
 """
 ROWS = "1.0,2.0\n-0.5,1.0\n2.0,0.25\n"
 
-Command = Callable[..., str]
+
+@dataclass
+class Command:
+    """Runs command lines, returns what each prints, and keeps their names."""
+
+    capsys: pytest.CaptureFixture[str]
+    names: list[str] = field(default_factory=list)
+
+    def __call__(self, *arguments: str, code: int = 0) -> str:
+        self.names.append(arguments[0])
+        self.capsys.readouterr()
+        assert main(list(arguments)) == code
+        return self.capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +81,7 @@ def _there(ran: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return a function that runs a command line and returns what it prints."""
-
-    def run(*arguments: str, code: int = 0) -> str:
-        capsys.readouterr()
-        assert main(list(arguments)) == code
-        return capsys.readouterr().out
-
-    return run
+    return Command(capsys)
 
 
 def rows_of(folder: str) -> list[dict[str, str]]:
@@ -85,6 +91,7 @@ def rows_of(folder: str) -> list[dict[str, str]]:
 
 
 def both_run(command: Command) -> None:
+    assert "EA" in command("run", "small.yaml", "--output", "command")
     assert rows_of("command") == rows_of("function")
     results = lab.run("small.yaml", output="function")
     text = Path("function", "small", "runs.csv").read_text()
@@ -213,6 +220,7 @@ def test_a_command_and_its_function_give_the_same(name: str, command: Command) -
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         BOTH[name](command)
+    assert name in command.names
 
 
 def test_results_hold_tables_and_figures(results: Results) -> None:
