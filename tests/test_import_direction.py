@@ -111,6 +111,7 @@ def modules() -> Iterator[tuple[Path, str, str]]:
             yield path, ".".join(parts), ".".join(parts[:-1])
 
 
+@pytest.mark.slow
 def test_no_import_goes_to_a_later_layer() -> None:
     found = [
         violation

@@ -70,6 +70,7 @@ def findings(check: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", ["undocumented", "too long", "loose end"])
 def test_the_package_has_no(check: str) -> None:
     assert len(FILES) > 5

@@ -34,7 +34,10 @@ def run_all(
     loaded = _loaded(configs, overrides)
     failed = False
     for one, base in loaded:
-        with _Lines(one.experiment, quiet=quiet, verbose=verbose) as progress:
+        modules = ["perceptron_lab.reporting"]
+        if one.report.figures:
+            modules.append("perceptron_lab.reporting.figures.drawing")
+        with _Lines(one.experiment, modules, quiet=quiet, verbose=verbose) as progress:
             try:
                 results = run_loaded(
                     one, base, output=output, execution=execution, progress=progress
@@ -57,20 +60,21 @@ def show_all(configs: Sequence[str], overrides: Sequence[str]) -> int:
 class _Lines(ProgressLines):
     """Lines of progress; what reports need is imported while the first cells run."""
 
-    def __init__(self, title: str, **choices: Any) -> None:
+    def __init__(self, title: str, modules: Sequence[str], **choices: Any) -> None:
         super().__init__(title, **choices)
-        self._importing = False
+        self._modules, self._importing = modules, False
 
     def started(self, cell: Cell) -> None:
         super().started(cell)
         if not self._importing:
             self._importing = True
-            Thread(target=_import_reporting).start()
+            Thread(target=_import_all, args=[self._modules]).start()
 
 
-def _import_reporting() -> None:
+def _import_all(modules: Sequence[str]) -> None:
     with suppress(Exception):  # the report itself will say what is wrong
-        import_module("perceptron_lab.reporting")
+        for module in modules:
+            import_module(module)
 
 
 def _loaded(
@@ -123,7 +127,7 @@ def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> None:
     # Imported here: the first cells run while it loads.
     from perceptron_lab.reporting import make_report, table_frame
 
-    made = make_report(results.folder, config.report.model_dump(), config.title)
+    made = make_report(results.folder, config.report.model_dump(), config.title, results)
     for caution in made.cautions:
         click.echo(f"warning: {caution}", err=True)
     if quiet:

@@ -2,11 +2,12 @@
 
 numba and its kernels take half a second to load, and most commands compute nothing: kernels are
 loaded (compiled, the first time, or read from numba's cache) all together, when a solver or a
-server of cells asks for them or else when the first one is called.
+server of cells asks for them; or, when one is called before that, those of its module alone.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import update_wrapper
 from threading import RLock
@@ -14,25 +15,41 @@ from typing import Any, ClassVar, TypeVar, cast
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_WAITING: list[Callable[[], None]] = []
-"""What is to be loaded, in the order of definition: a kernel may call those before it."""
+_WAITING: list[tuple[str, Callable[[], None]]] = []
+"""What is to be loaded, with its module, in the order of definition: kernels may call those before
+them."""
 _LOADING = RLock()
 
 
 def load_kernels() -> int:
     """Load all kernels of imported modules that are not loaded yet; return how many there were."""
-    with _LOADING:
-        before = _Kernel.loaded
-        while _WAITING:
-            _WAITING[0]()
-            del _WAITING[0]
-        return _Kernel.loaded - before
+    return _load(lambda _: True)
 
 
 def before_kernels(step: Callable[[], None]) -> Callable[[], None]:
     """Have a function called before the kernels that are defined after it are loaded."""
-    _WAITING.append(step)
+    _WAITING.append((step.__module__, step))
     return step
+
+
+def _load(chosen: Callable[[str], bool]) -> int:
+    """Load what is waiting in some modules; return how many kernels there were."""
+    with _LOADING:
+        before = _Kernel.loaded
+        for entry in [entry for entry in _WAITING if chosen(entry[0])]:
+            entry[1]()
+            _WAITING.remove(entry)
+        return _Kernel.loaded - before
+
+
+def _with_what_it_calls(module: str) -> set[str]:
+    """Return a module and those that its kernels may call: the ones that it imports from."""
+    waiting, found, new = {name for name, _ in _WAITING}, set[str](), {module}
+    while new:
+        found |= new
+        held = [one for name in new for one in vars(sys.modules[name]).values()]
+        new = ({getattr(one, "__module__", "") for one in held} & waiting) - found
+    return found
 
 
 def kernel(
@@ -52,7 +69,7 @@ def kernel(
 
     def decorate(function: _Function) -> _Function:
         made = _Kernel(function, signatures, fastmath)
-        before_kernels(made.load)
+        _WAITING.append((function.__module__, made.load))
         return cast("_Function", made)
 
     return decorate
@@ -75,7 +92,8 @@ class _Kernel:
         return self._call(*arguments)
 
     def _first(self, *arguments: Any) -> Any:
-        load_kernels()
+        with _LOADING:
+            _load(_with_what_it_calls(self._function.__module__).__contains__)
         return self._call(*arguments)
 
     def load(self) -> None:

@@ -19,6 +19,7 @@ from perceptron_lab.experiments.environment import environment
 from perceptron_lab.experiments.execution import Execution
 from perceptron_lab.experiments.gallery import find_config
 from perceptron_lab.experiments.interrupts import Interrupts
+from perceptron_lab.experiments.ledger import Ledger
 from perceptron_lab.experiments.loader import checked_config, read_config
 from perceptron_lab.experiments.output_folder import output_folder
 from perceptron_lab.experiments.plan import Cell, Loaded, load_problems, plan
@@ -27,7 +28,7 @@ from perceptron_lab.experiments.storage.core_digest import digest_of
 from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
 from perceptron_lab.experiments.storage.rows import Row, parsed, rendered
 from perceptron_lab.experiments.storage.store import Store
-from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.results import Result, Status, Trace
 
 if TYPE_CHECKING:
@@ -50,14 +51,29 @@ class Rows:
         The experiment's folder.
     rows
         One per cell that has ended, in the order of the plan.
+    cells
+        How many cells the experiment has.
+    stale
+        How many rows were made by other numeric code, failures aside.
+    missing
+        How many cells have no row that serves, failures aside: the run ended before it came to
+        them.
     """
 
     folder: Path
     rows: list[Row] = field(repr=False)
+    cells: int = 0
+    stale: int = 0
+    missing: int = 0
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a frame, as they are in runs.csv."""
         return parsed(rendered(self.rows))
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many cells there are, how many stale ones, how many without a row that serves."""
+        return self.cells, self.stale, self.missing
 
     @property
     def failed(self) -> list[Row]:
@@ -144,7 +160,7 @@ def run_loaded(
             store.begin(loaded, base, described, planned)
             limits = how.limits(loaded.process)
             run = _Run(cells, problems, planned, store, interrupts, watcher, limits)
-            return Rows(folder, run.execute(how, base, described["id"]))
+            return run.execute(how, base, described["id"])
 
 
 @dataclass(frozen=True)
@@ -159,23 +175,22 @@ class _Run:
     progress: Progress
     limits: ProcessLimits
 
-    def execute(self, how: Execution, base: Path, environment_id: str) -> list[Row]:
+    def execute(self, how: Execution, base: Path, environment_id: str) -> Rows:
         """Run the cells that are due, and store their rows; export the table at every end.
 
         Returns
         -------
-        list
-            The rows of all cells that have ended, in this run or before.
+        Rows
+            Of all cells that have ended, in this run or before.
         """
-        verdicts = [self._verdict(position) for position in range(len(self.cells))]
-        decisions = [verdict.decision for verdict in verdicts]
+        ledger = self._ledger()
         again = {Decision.AGAIN, Decision.STALE} if how.refresh else {Decision.AGAIN}
-        due = [position for position, decision in enumerate(decisions) if decision in again]
-        total = len(self.cells)
-        done = total - len(due)
-        stale = 0 if how.refresh else decisions.count(Decision.STALE)
+        due = ledger.due(again)
+        total, done = len(self.cells), len(self.cells) - len(due)
+        stale = 0 if how.refresh else len(ledger.due([Decision.STALE]))
         self.progress.planned(total, done, stale)
-        self.progress.replacing([verdicts[p].reason for p in due if verdicts[p].replaces])
+        verdicts = [ledger.verdicts[position] for position in due]
+        self.progress.replacing([verdict.reason for verdict in verdicts if verdict.replaces])
         # The cells' processes need not be in this folder.
         jobs = [Job(self.cells[p], self.planned[p].sha256, base.resolve()) for p in due]
         exported = time.monotonic()
@@ -186,22 +201,29 @@ class _Run:
                     done += 1
                     with self.interrupts.held():
                         row = self._keep(due[index], outcome, environment_id)
+                        ledger.add(due[index], row)
                     self.progress.finished(done, total, row)
                     if how.fail_fast and outcome.status.failed:
                         break
                     if time.monotonic() - exported > EXPORTED_EVERY:
-                        self.store.export()
+                        self.store.export(ledger.rows)
                         exported = time.monotonic()
         finally:
-            rows = self.store.export()
-        return rows
+            self.store.export(ledger.rows)
+        left, stale = ledger.left(Decision.AGAIN), ledger.left(Decision.STALE)
+        return Rows(self.store.folder, ledger.rows, cells=total, stale=stale, missing=left)
 
-    def _verdict(self, position: int) -> Verdict:
-        planned = self.planned[position]
-        stored = self.store.stored(planned.cell)
+    def _ledger(self) -> Ledger:
+        """Return what the store has, each cell with its verdict."""
+        stored = self.store.stored_of(one.cell for one in self.planned)
+        found = [stored.get(one.cell) for one in self.planned]
+        verdicts = [self._verdict(position, one) for position, one in enumerate(found)]
+        return Ledger.of(self.planned, verdicts, stored)
+
+    def _verdict(self, position: int, stored: Stored | None) -> Verdict:
         # To know the core takes a good part of a second, in which the first cells can run.
         core = None if stored is None else self._core(position)
-        return judge(stored, planned, core, self.limits)
+        return judge(stored, self.planned[position], core, self.limits)
 
     def _core(self, position: int) -> str:
         variant = self.cells[position].variant

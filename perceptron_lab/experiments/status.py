@@ -181,6 +181,7 @@ def _held_against(
     limits = config.process
     if limits.memory is None:
         limits = limits.model_copy(update={"memory": machine_memory()})
+    known = store.stored_of(one.cell for one in planned) if store else {}
     cells = []
     for one in planned:
         if alive and one.cell in begun:
@@ -188,8 +189,9 @@ def _held_against(
         elif not one.sha256:
             cells.append(_cell(one, State.MISSING, "its data were not loaded yet", due=True))
         else:
-            stored = store.stored(one.cell) if store else None
-            cells.append(_judged(one, stored, limits, one.cell in begun, one.cell in kept))
+            cells.append(
+                _judged(one, known.get(one.cell), limits, one.cell in begun, one.cell in kept)
+            )
     return ExperimentStatus(config.experiment, str(folder), alive, process or None, tuple(cells))
 
 

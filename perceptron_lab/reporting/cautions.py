@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from perceptron_lab.experiments.runner import Rows
 from perceptron_lab.experiments.status import State, status
 from perceptron_lab.reporting.evidence import Evidence
 
 
-def cautions(folder: Path, evidence: Evidence) -> list[str]:
+def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list[str]:
     """Return what is amiss with the rows of an experiment as a whole; empty if nothing is.
 
     Rows made in different environments (their seconds do not compare), rows made by another version
@@ -20,18 +21,25 @@ def cautions(folder: Path, evidence: Evidence) -> list[str]:
         The experiment's.
     evidence
         Its rows.
+    done
+        The run that has just ended, if there was one; otherwise the store is asked.
     """
     environments = evidence.frame["environment"].nunique()
-    now = status(folder)
-    stale, missing = now.counts[State.STALE], now.counts[State.MISSING]
+    cells, stale, missing = _counts(folder) if done is None else done.counts
     found = []
     if environments > 1:
         found.append(f"rows of {environments} environments: seconds do not compare")
     if stale:
         found.append(f"{stale} of {len(evidence.frame)} rows made by another numeric core")
     if missing:
-        found.append(f"{missing} of {len(now.cells)} cells have no row that serves")
+        found.append(f"{missing} of {cells} cells have no row that serves")
     return found
+
+
+def _counts(folder: Path) -> tuple[int, int, int]:
+    """Return how many cells there are, how many stale ones, how many without a row that serves."""
+    now = status(folder)
+    return len(now.cells), now.counts[State.STALE], now.counts[State.MISSING]
 
 
 def captioned(title: str, found: list[str]) -> str:

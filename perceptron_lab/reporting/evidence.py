@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.config import ExperimentConfig
 from perceptron_lab.experiments.loader import instances_of
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
+from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.goals import Goal
-from perceptron_lab.reporting.runs import checked_runs, read_runs
+from perceptron_lab.reporting.runs import checked_runs, read_runs, runs_of
 from perceptron_lab.results import Bound, Status, Trace
 
 WITHOUT_RESULT = frozenset(
@@ -63,6 +65,17 @@ class Evidence:
             If it is of another version.
         """
         return cls(read_runs(folder), folder)
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[Row], folder: Path) -> Evidence:
+        """Return the evidence of the rows that an experiment's folder is known to hold.
+
+        Raises
+        ------
+        DataError
+            If they are not a table of runs.
+        """
+        return cls(runs_of(rows, str(folder)), folder)
 
     def trace(self, cell: str) -> Trace | None:
         """Return the course of a cell; None for one that ended without a result.

@@ -70,5 +70,5 @@ def run(
     loaded, base = load_config(config, tuple(overrides))
     execution = Execution(jobs, fresh, refresh, retries, fail_fast, executor, scheduler)
     done = run_loaded(loaded, base, output=output, execution=execution, progress=progress)
-    made = make_report(done.folder, loaded.report.model_dump(), loaded.title)
-    return Results(done.folder, done.rows, loaded.title, made.cautions)
+    made = make_report(done.folder, loaded.report.model_dump(), loaded.title, done)
+    return Results(done.folder, done.rows, *done.counts, loaded.title, made.cautions)

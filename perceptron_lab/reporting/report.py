@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 
 from perceptron_lab.errors import ConfigError, StoreError, did_you_mean
+from perceptron_lab.experiments.runner import Rows
 from perceptron_lab.experiments.storage.durable_files import replace_file
 from perceptron_lab.reporting.cautions import captioned, cautions
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.figures.drawing import render
 from perceptron_lab.reporting.tables import TABLES
 
 
@@ -80,7 +80,9 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
     return list(make_report(folder, report, title).files)
 
 
-def make_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -> Report:
+def make_report(
+    folder: Path, report: Mapping[str, Sequence[str]], title: str, done: Rows | None = None
+) -> Report:
     """Make the tables (CSV, LaTeX) and figures (PNG, PDF) of an experiment in its folder.
 
     Everything is made before the first file is written, and each file is replaced at once: a
@@ -95,6 +97,8 @@ def make_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -
     title
         The captions, to which is added what :func:`~perceptron_lab.reporting.cautions.cautions`
         finds.
+    done
+        The run that has just ended there, whose rows need not be read again.
 
     Raises
     ------
@@ -107,8 +111,8 @@ def make_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -
         If a file cannot be written.
     """
     check_report(report)
-    evidence = Evidence.of_folder(folder)
-    found = cautions(folder, evidence)
+    evidence = Evidence.of_rows(done.rows, folder) if done else Evidence.of_folder(folder)
+    found = cautions(folder, evidence, done)
     title = captioned(title, found)
     contents: dict[Path, bytes] = {}
     for name in report.get("tables", ()):
@@ -116,6 +120,8 @@ def make_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -
         contents[folder / f"{name}.csv"] = _csv(table.frame)
         contents[folder / f"{name}.tex"] = table.latex(title).encode()
     for name in report.get("figures", ()):
+        from perceptron_lab.reporting.figures.drawing import render  # it takes half a second
+
         for kind, content in render(FIGURES[name], evidence, title).items():
             contents[folder / f"{name}.{kind}"] = content
     for path, content in contents.items():

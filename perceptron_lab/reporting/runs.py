@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import reals, rendered
+from perceptron_lab.experiments.storage.rows import Row, reals, rendered
 from perceptron_lab.results import Status
 
 TEXT: Final = ("cell", "problem", "label", "status")
@@ -54,9 +55,14 @@ def read_runs(folder: Path) -> pd.DataFrame:
         If it is of another version.
     """
     with Reader.open(folder) as reader:
-        text = rendered(reader.rows())
-    runs = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-    return checked_runs(runs, where=str(folder))
+        rows = reader.rows()
+    return runs_of(rows, str(folder))
+
+
+def runs_of(rows: Iterable[Row], where: str) -> pd.DataFrame:
+    """Return rows as runs.csv holds them, checked as :func:`checked_runs` does."""
+    runs = pd.read_csv(io.StringIO(rendered(rows)), dtype=str, keep_default_na=False)
+    return checked_runs(runs, where)
 
 
 def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.DataFrame:

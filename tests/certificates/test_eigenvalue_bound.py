@@ -59,6 +59,7 @@ def test_no_matrix_on_the_edge_is_called_definite_where_a_plain_factorisation_er
     assert proved > 300
 
 
+@pytest.mark.slow
 def test_the_bound_holds_on_adversarial_matrices_and_says_something() -> None:
     silent = 0
     for matrix in all_matrices(1200):

@@ -314,6 +314,7 @@ def scores_of(rows: list[list[Fraction]], point: FloatArray) -> list[Fraction]:
     return [product(row, rationals(point)) for row in rows]
 
 
+@pytest.mark.slow
 def test_points_are_inside_for_all_data_that_round_to_these() -> None:
     """The least score is near the enclosure's width: one rounding decides."""
     answers: Counter[bool] = Counter()
@@ -376,6 +377,7 @@ def infeasible_stored(rng: np.random.Generator) -> FloatArray:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dikin", [False, True])
 def test_infeasible_means_infeasible_for_all_data_that_round_to_these(
     dikin: bool, monkeypatch: pytest.MonkeyPatch

@@ -32,6 +32,7 @@ every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
 # --- what is proved is true ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_cone
 def test_where_it_succeeds_there_are_exact_weights(cone: Cone) -> None:
     proved = 0
@@ -50,6 +51,7 @@ def test_where_it_succeeds_there_are_exact_weights(cone: Cone) -> None:
     assert proved > 100
 
 
+@pytest.mark.slow
 @every_cone
 def test_from_any_weights_at_all_what_is_proved_is_true(cone: Cone) -> None:
     """Random weights, inside the cone or not, far from A w = 0 or near, on any data."""

@@ -22,6 +22,7 @@ from tests.certificates.exact_weights import (
     nearest,
 )
 from tests.certificates.made_systems import SMALL
+from tests.repetitions import repeated
 
 RNG = np.random.default_rng
 every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
@@ -66,7 +67,9 @@ def test_infeasible_programs_are_so_in_exact_arithmetic(sdplib_folder: Path, nam
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["infd1", "truss1", "control1", "mcp100", "gpp100", "theta1"])
+@pytest.mark.parametrize(
+    "name", repeated(["infd1", "truss1", "control1", "mcp100", "gpp100", "theta1"], kept=3)
+)
 def test_feasible_programs_are_never_called_infeasible(sdplib_folder: Path, name: str) -> None:
     system = program(sdplib_folder, name)
     if system.cone.size < 2000:

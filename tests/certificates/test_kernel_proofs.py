@@ -61,6 +61,7 @@ def margin_is_at_least(gram: Gram, c: FloatArray, bound: float, *, unit_rows: bo
     return all(at_least(score, bound, square * entry) for score, entry in pairs)
 
 
+@pytest.mark.slow
 def test_points_are_decided_exactly_and_the_margin_is_a_lower_bound() -> None:
     answers: Counter[bool] = Counter()
     for seed in range(400):
@@ -92,6 +93,7 @@ def test_proofs_agree_with_those_of_the_rows() -> None:
         assert upper == pytest.approx(same, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_scores_whose_computed_sign_is_wrong_are_resolved_by_integers() -> None:
     """c is chosen so that one score vanishes to rounding."""
     answers: Counter[bool] = Counter()
@@ -166,6 +168,7 @@ def upper_is_true(gram: Gram, weights: FloatArray, upper: float, *, unit_rows: b
     return (Fraction(upper) * mass) ** 2 >= exact_square(gram, weights)
 
 
+@pytest.mark.slow
 def test_weights_bound_the_margin_by_the_norm_of_their_combination() -> None:
     for seed in range(300):
         rng = RNG(seed)

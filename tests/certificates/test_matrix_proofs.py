@@ -51,6 +51,7 @@ def random_pencil(rng: np.random.Generator) -> tuple[Semidefinite, FloatArray, F
     return cone, data, point
 
 
+@pytest.mark.slow
 def test_matrix_blocks_are_proved_only_if_exactly_definite() -> None:
     answers: Counter[tuple[bool, bool]] = Counter()
     for seed in range(1200):

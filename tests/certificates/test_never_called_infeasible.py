@@ -86,6 +86,7 @@ def test_systems_of_any_margin_are_never_called_infeasible(
             assert prove_infeasible(Matrix(data), cone, weights) is None, seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])
 @pytest.mark.parametrize("block", repeated(range(5), kept=1))
 def test_nothing_is_proved_where_q_is_hardly_above_one(

@@ -75,6 +75,7 @@ def test_points_are_decided_exactly_and_the_margin_is_a_lower_bound(
     )
 
 
+@pytest.mark.slow
 def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs() -> None:
     answers: Counter[tuple[bool, bool]] = Counter()
     wrong = 0
@@ -94,6 +95,7 @@ def test_points_near_the_boundary_are_decided_in_integers_where_rounding_errs() 
     assert answers[False, True] > 100
 
 
+@pytest.mark.slow
 def test_scores_that_cancel_are_not_taken_for_what_is_computed_of_them() -> None:
     """All scores are about as small as the errors of the sums that they come from."""
     answers: Counter[tuple[bool, bool]] = Counter()

@@ -111,7 +111,7 @@ def test_its_figures_are_drawn(name: str, tmp_path: Path) -> None:
             assert (results / f"{figure}.{suffix}").stat().st_size > 1000
 
 
-@pytest.mark.parametrize("name", ["margin_sets", "margin_effect"])
+@pytest.mark.parametrize("name", repeated(["margin_sets", "margin_effect"], kept=1))
 def test_every_algorithm_separates_the_margin_sets(name: str, tmp_path: Path) -> None:
     rows, table = run(name, tmp_path)
     assert statuses(rows) == {"FEASIBLE"}

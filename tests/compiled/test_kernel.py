@@ -21,6 +21,7 @@ def run(script: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_what_computes_nothing_does_without_numba() -> None:
     assert run(
         "import sys, perceptron_lab.experiments.runner, perceptron_lab.algorithms.auto\n"
@@ -34,7 +35,7 @@ def test_what_computes_nothing_does_without_numba() -> None:
 
 def test_they_are_loaded_when_the_clock_of_a_run_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
-    waiting = [lambda: loaded.append("kernels")]
+    waiting = [("mine", lambda: loaded.append("kernels"))]
     monkeypatch.setattr(module, "_WAITING", waiting)
     clock = iter(range(10**6))
 
@@ -46,6 +47,21 @@ def test_they_are_loaded_when_the_clock_of_a_run_starts(monkeypatch: pytest.Monk
     solve(np.eye(2))
     assert loaded[:2] == ["kernels", "clock"]
     assert loaded.count("kernels") == 1
+
+
+@pytest.mark.slow
+def test_a_call_loads_the_kernels_of_its_module_and_those_that_they_call() -> None:
+    script = (
+        "from perceptron_lab.compiled import entropic_steps, pivoted_cholesky\n"
+        "from perceptron_lab.compiled.kernel import load_kernels, _WAITING\n"
+        "before = {name for name, _ in _WAITING}\n"
+        "import numpy\n"
+        "one, two = numpy.ones(3), numpy.ones(3)\n"
+        "entropic_steps.softmin(one, one, 1.0, 1.0, two, two.copy())\n"
+        "print(sorted(one.rpartition('.')[2] for one in before - {name for name, _ in _WAITING}))\n"
+        "print(load_kernels() > 0, _WAITING)\n"
+    )
+    assert run(script).splitlines() == ["['entropic_steps', 'negative_exponential']", "True []"]
 
 
 def test_a_kernel_is_compiled_for_both_precisions_and_calls_those_before_it() -> None:

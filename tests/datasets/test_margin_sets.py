@@ -170,6 +170,7 @@ def test_convex_combination_is_proved_to_be_infeasible(seed: int) -> None:
     assert system.prove_infeasible(made.weights) is not None
 
 
+@pytest.mark.slow
 def test_gaussian_rows_are_as_often_feasible_as_cover_counts() -> None:
     dimension, rows, trials = 3, 8, 400
     feasible = 0

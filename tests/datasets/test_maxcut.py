@@ -72,6 +72,7 @@ def test_complete_graph() -> None:
     assert (weights == 1 - np.eye(30)).all()
 
 
+@pytest.mark.slow
 def test_pairs_are_drawn_uniformly() -> None:
     rng = np.random.default_rng(1)
     count = np.sum([random_graph(5, 3, rng).toarray() for _ in range(3000)], axis=0)

@@ -10,6 +10,7 @@ from perceptron_lab.datasets.sdplib import Sdplib
 from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget
 from perceptron_lab.results import Status
+from tests.repetitions import repeated
 
 
 def program(objective, *diagonals):
@@ -47,7 +48,9 @@ def test_the_instance_says_what_is_asked(sdplib_folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", ["perceptron", "ellipsoid", "mirror-prox", "von-neumann"])
+@pytest.mark.parametrize(
+    "algorithm", repeated(["ellipsoid", "perceptron", "mirror-prox", "von-neumann"], kept=2)
+)
 def test_infd1_is_feasible_here_and_empty_on_the_other_side(sdplib_folder, algorithm):
     data = read_sdpa(sdplib_folder / "infd1.dat-s")
     point = solve(sdplib_folder / "infd1.dat-s", algorithm, budget=Budget(updates=50_000))

@@ -390,6 +390,7 @@ def documents() -> list[Document]:
         return read_collection()
 
 
+@pytest.mark.slow
 def test_mod_apte_has_its_counts(documents: list[Document]) -> None:
     training, test = mod_apte(documents)
     assert len(documents) == 21578
@@ -447,6 +448,7 @@ def test_positives_of_the_ten(real: Reuters) -> None:
         assert (signs(documents.test_topics, name) > 0).sum() == test
 
 
+@pytest.mark.slow
 def test_240_training_rows_are_duplicates(real: Reuters) -> None:
     """Groups of equal rows with two labels exclude any separator, for five of the ten."""
     groups: dict[bytes, list[int]] = {}

@@ -151,6 +151,7 @@ def test_pieces_of_the_form_are_read_or_refused(pieces: list[str], at: int) -> N
         assert all("<D>" not in topic for one in documents for topic in one.topics)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "flood",
     ["<", "<D>", "&", "&#", "&#1", "A", 'A="', "<TEXT>", "<BODY>", "<REUTERS ", HEAD, "</TEXT>"],

@@ -170,6 +170,7 @@ def test_unwritable_target(tmp_path: Path) -> None:
         write_sdpa(parse_sdpa(PLAIN), tmp_path / "no folder" / "x.dat-s")
 
 
+@pytest.mark.slow
 def test_every_mirrored_file_round_trips(sdplib_mirror: Path, tmp_path: Path) -> None:
     files = sorted(sdplib_mirror.glob("*.dat-s"))
     assert files

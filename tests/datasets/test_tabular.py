@@ -115,6 +115,7 @@ def test_the_class_named_first_is_positive() -> None:
     assert (pair.operator.data == (lifted * signs[:, None])[own]).all()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(25))
 @given(
     st.sampled_from(["digits", "breast-cancer", "wine"]),

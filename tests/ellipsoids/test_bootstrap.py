@@ -97,6 +97,7 @@ def test_the_seed_determines_the_resamples() -> None:
     assert compare(positive[0], good[0], worse[0], seed=2) != first
 
 
+@pytest.mark.slow
 def test_the_interval_is_about_as_wide_as_repeated_test_sets_differ() -> None:
     differences = []
     for seed in range(200):

@@ -211,6 +211,7 @@ def test_rescaled_rows_are_of_order_one_and_matrices_come_back(
         assert one.ratio(0.0) == one.reference
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(1, 4), st.sampled_from([1.0, 30.0]))
 def test_ellipsoids_become_unit_balls(seed: int, order: int, factor: float) -> None:
     # with many examples around, none of its axes is long enough to be cut

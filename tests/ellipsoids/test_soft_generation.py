@@ -68,6 +68,7 @@ def test_generation_finds_the_same_optimum(
     assert 0.0 <= found.positive_weights.min() <= found.positive_weights.max() <= penalty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slack", [100, 1000, 1900])
 def test_thousands_of_examples_take_few_unknowns(
     slack: int, monkeypatch: pytest.MonkeyPatch

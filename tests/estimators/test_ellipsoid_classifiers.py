@@ -22,6 +22,7 @@ from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
 from perceptron_lab.results import Status
+from tests.repetitions import repeated
 
 Data = tuple[np.ndarray, np.ndarray]
 BOTH = [EllipsoidSeparationClassifier(), SoftEllipsoidClassifier()]
@@ -239,7 +240,8 @@ def test_no_limit_of_time_is_the_default() -> None:
         assert model.get_params()["max_seconds"] is None
 
 
-@pytest.mark.parametrize("standardised", [False, True])
+@pytest.mark.slow
+@pytest.mark.parametrize("standardised", repeated([False, True], kept=1))
 @pytest.mark.parametrize("inner", [0, 1])
 def test_breast_cancer(inner: int, standardised: bool) -> None:
     rows, labels = load_breast_cancer(return_X_y=True)

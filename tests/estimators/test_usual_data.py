@@ -45,6 +45,7 @@ def holds_narrowly(fitted: EllipsoidSeparationClassifier) -> bool:
     return found.ratio_upper - found.ratio_lower <= TIGHT * scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [*named(SMALL, 6), *named(DIGITS, 2), *named(generated(1000)[:4], 4)]
 )
@@ -57,6 +58,7 @@ def test_the_ratio_is_proved_to_six_digits(case: Case) -> None:
         assert (fitted.predict(rows) == labels).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", named(ROUNDED, 1))
 def test_negatives_that_rounding_moved_off_the_hull_leave_nothing_open(case: Case) -> None:
     rows, labels = case.load()
@@ -70,6 +72,7 @@ def test_negatives_that_rounding_moved_off_the_hull_leave_nothing_open(case: Cas
     assert inside.certain.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("digit", repeated(range(1, 10), kept=1))
 def test_a_digit_against_all_others_has_a_hull_known_without_rounding(digit: int) -> None:
     rows, labels = datasets.load_digits(return_X_y=True)
@@ -85,7 +88,8 @@ def test_many_rows(case: Case) -> None:
     assert holds_narrowly(EllipsoidSeparationClassifier().fit(rows, labels))
 
 
-@pytest.mark.parametrize("inner", [1, 0])
+@pytest.mark.slow
+@pytest.mark.parametrize("inner", repeated([1, 0], kept=1))
 def test_columns_computed_from_others_leave_nothing_open(inner: int) -> None:
     rows, labels = datasets.make_classification(1000, random_state=0)  # two of 20 are redundant
     fitted = EllipsoidSeparationClassifier().fit(rows, labels == inner)
@@ -109,6 +113,7 @@ def test_the_soft_classifier_fits(case: Case) -> None:
     assert np.isfinite(fitted.objective_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", repeated([5000, 100_000], 1))
 def test_shells_are_separated_by_more_than_their_ball(drawn: int) -> None:
     inside, outside = GaussianShells(drawn).sample(0)

@@ -69,6 +69,7 @@ class Watching(Progress):
         self.seen.append((done, total, row["label"]))
 
 
+@pytest.mark.slow
 def test_a_run_writes_rows_results_and_environment(configure: Configure, tmp_path: Path) -> None:
     results = run_cells(configure(seeds=[0, 1]), output=tmp_path)
     assert results.folder == tmp_path / "toy"
@@ -103,6 +104,7 @@ def test_a_run_is_repeatable(configure: Configure, tmp_path: Path) -> None:
     assert without_clocks(one) == without_clocks(two)
 
 
+@pytest.mark.slow
 def test_jobs_change_nothing_but_the_clocks(configure: Configure, tmp_path: Path) -> None:
     config = configure(
         problems=[{"dataset": "toy", "instances": ["eye-2", "random-9"], "measured": True}],
@@ -202,6 +204,7 @@ def test_a_dying_worker_is_a_row(configure: Configure, tmp_path: Path) -> None:
     assert rows[2]["message"] == "its process ended with exit code 7 and no result"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_keeps_the_rows_so_far(
     configure: Configure, tmp_path: Path, jobs: int
@@ -269,6 +272,7 @@ def test_the_first_failure_may_end_a_run(configure: Configure, tmp_path: Path) -
     assert [row["status"] for row in results.rows] == ["FEASIBLE"] * 4 + ["ERROR"]
 
 
+@pytest.mark.slow
 def test_a_fresh_start_keeps_the_earlier_store(configure: Configure, tmp_path: Path) -> None:
     once = run_cells(configure(), output=tmp_path)
     watching = Watching()
@@ -280,6 +284,7 @@ def test_a_fresh_start_keeps_the_earlier_store(configure: Configure, tmp_path: P
     assert len(list(certificates.iterdir())) == 4
 
 
+@pytest.mark.slow
 def test_stale_rows_are_kept_until_they_are_refreshed(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,6 +301,7 @@ def test_stale_rows_are_kept_until_they_are_refreshed(
     assert {row["core"] for row in refreshed.rows} == {"0" * 8}
 
 
+@pytest.mark.slow
 def test_rows_that_are_replaced_are_told_with_the_reason(
     configure: Configure, tmp_path: Path
 ) -> None:

@@ -36,6 +36,7 @@ from tests.experiments.certified import (
     certified,
     forbid_algorithms,
 )
+from tests.repetitions import thinned
 
 
 def verdict(path: Path) -> Verified:
@@ -246,7 +247,7 @@ def test_what_cannot_be_a_certificate_is_damaged(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", registry.names("algorithm"))
+@pytest.mark.parametrize("algorithm", thinned(registry.names("algorithm"), step=4))
 def test_what_any_algorithm_claims_on_any_system_is_proved_again(
     algorithm: str, tmp_path: Path
 ) -> None:
@@ -277,6 +278,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: certified(folder, *CELLS[name][:2], **CELLS[name][2]) for name in names}
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_no_numbers_make_it_fail(data: st.DataObject, whole: dict[str, Path]) -> None:
     """Whatever the arrays hold, there is a verdict, and a status that is not true is not proved."""

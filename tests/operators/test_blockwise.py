@@ -96,6 +96,7 @@ def test_rows_on_disk_are_read_in_place(tmp_path):
     assert solve(system).status is Status.FEASIBLE
 
 
+@pytest.mark.slow
 def test_little_memory_is_needed_beside_the_rows(monkeypatch):
     """Some vectors of one number per row, the working set, and a block."""
     monkeypatch.setattr(blockwise, "ENTRIES", 2**14)

@@ -32,6 +32,7 @@ def direction_of(record: Any, matrix: FloatArray, closed: bool = False) -> Float
     return found
 
 
+@pytest.mark.slow
 def test_cholesky_never_answers_wrongly() -> None:
     answers: Counter[tuple[bool, Kind]] = Counter()
     for matrix in all_matrices(COUNT):
@@ -47,6 +48,7 @@ def test_cholesky_never_answers_wrongly() -> None:
     assert answers[False, Kind.INDEFINITE] > 500
 
 
+@pytest.mark.slow
 def test_cholesky_on_the_closed_cone_is_right_up_to_the_largest_diagonal_entry() -> None:
     """LAPACK does not pivot: there the allowance is relative to the largest diagonal entry."""
     for matrix in all_matrices(COUNT):
@@ -60,6 +62,7 @@ def test_cholesky_on_the_closed_cone_is_right_up_to_the_largest_diagonal_entry()
             assert form(plus_identity(rational, -allowance), direction) <= 0, matrix
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [False, True])
 def test_the_eigenvector_oracle_never_answers_wrongly(closed: bool) -> None:
     answers: Counter[tuple[bool, Kind]] = Counter()

@@ -25,6 +25,7 @@ ANSWERING = ["clarabel", "highs", "highs-margin", "nnls", "scs"]
 """Those that answer either way."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES_OF_ROWS)
 @pytest.mark.parametrize("peer", RECORDS)
 def test_answers_agree_with_exact_arithmetic(peer: str, kind: str) -> None:

@@ -77,6 +77,7 @@ def test_factors_are_in_force_where_they_were_asked_for() -> None:
     assert [factor.amiss(now) for factor in factors] == [""] * len(factors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["Nonsense", "prescot"])
 def test_a_name_that_openblas_ignores_is_noticed(kernel: str) -> None:
     factor = Kernel(kernel, (kernel,), ())

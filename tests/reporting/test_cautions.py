@@ -47,6 +47,7 @@ def test_rows_of_different_environments(tmp_path: Path, monkeypatch: pytest.Monk
     assert f"Quick ({caution})" in (results.folder / "table_6_1.tex").read_text()
 
 
+@pytest.mark.slow
 def test_stale_and_missing_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(runner, "digest_of", lambda *records: "0" * 64)

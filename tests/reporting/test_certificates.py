@@ -72,6 +72,7 @@ def test_the_bound_falls_to_epsilon_and_what_has_no_weights_is_named(tmp_path: P
     assert "epsilon = 0.01" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
+@pytest.mark.slow
 def test_another_goal_has_no_epsilon(tmp_path: Path) -> None:
     given = experiment(tmp_path, goal="decide")
     figure = certificates(given)

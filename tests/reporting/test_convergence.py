@@ -69,6 +69,7 @@ def test_no_margins_leave_the_axis_alone(curves: list[Curve]) -> None:
     assert axes_of(*curves).get_yscale() == "linear"
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
     given = write_folder(tmp_path, [make_row("a", "L", cell="c")], {"c": make_result(TRACE)})
     assert render(convergence, given, "T") == render(convergence, given, "T")

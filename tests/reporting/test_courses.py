@@ -119,12 +119,14 @@ def test_a_level_is_a_line_in_both_panels_and_in_the_legend(tmp_path: Path) -> N
     assert legend(figure) == ["MP", "VN", "EA", "the level", "not proved"]
 
 
+@pytest.mark.slow
 def test_more_problems_than_fit_are_counted(tmp_path: Path) -> None:
     figure = draw_courses(evidence(tmp_path, MOST_PROBLEMS + 2), QUANTITY)
     assert len(figure.axes) == 2 * MOST_PROBLEMS
     assert figure.get_supxlabel() == f"the first {MOST_PROBLEMS} of {MOST_PROBLEMS + 2} problems"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problems", [1, 2, MOST_PROBLEMS])
 def test_as_many_as_fit_are_drawn_on_one_page(tmp_path: Path, problems: int) -> None:
     figure = draw_courses(evidence(tmp_path, problems), QUANTITY)

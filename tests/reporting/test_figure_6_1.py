@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
@@ -79,6 +80,7 @@ def test_up_to_fifty_six_labels_look_different(make_runs: MakeRuns) -> None:
     assert len(looks) == 56
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(runs: pd.DataFrame) -> None:
     first = render(draw, Evidence.of_runs(runs), "A title")
     with rc_context({"font.size": 20, "lines.markersize": 30, "savefig.facecolor": "red"}):
@@ -92,6 +94,7 @@ def test_the_same_runs_give_the_same_bytes(runs: pd.DataFrame) -> None:
     assert all(other[kind] != content for kind, content in first.items())
 
 
+@pytest.mark.slow
 def test_drawing_leaves_no_global_state(runs: pd.DataFrame) -> None:
     with rc_context():
         from matplotlib import rcParams

@@ -73,6 +73,7 @@ def test_the_first_label_lies_above_the_others() -> None:
     assert drawn["E"].get_zorder() > drawn["SVM"].get_zorder()
 
 
+@pytest.mark.slow
 def test_without_convergence_there_is_one_row_of_panels() -> None:
     figure = FIGURES["figure_7_4"](evidence(row("all", 0, "E", 0.1), row("one", 0, "E", 0.2)))
     assert len(figure.axes) == 2

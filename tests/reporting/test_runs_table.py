@@ -99,6 +99,7 @@ def test_nothing_but_the_store_is_read(runs: pd.DataFrame, tmp_path: Path) -> No
     assert read_runs(tmp_path)["problem"].tolist() == runs["problem"].tolist()
 
 
+@pytest.mark.slow
 @given(cut=st.integers(min_value=0, max_value=70_000))
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_truncated_store_never_gains_or_alters_proofs(

@@ -97,6 +97,7 @@ def test_many_panels_are_cut_and_the_figure_says_so() -> None:
     assert figure.get_supxlabel() == "the first 6 of 10 panels"
 
 
+@pytest.mark.slow
 def test_panels_that_do_not_fill_a_row_leave_room() -> None:
     figure = draw(*(row(n, m) for n in (2, 3) for m in (100, 1000)))
     assert [axes.get_title("left") for axes in figure.axes] == [

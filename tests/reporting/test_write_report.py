@@ -77,6 +77,7 @@ def test_a_failed_report_leaves_the_earlier_one(
     assert contents(folder) == before
 
 
+@pytest.mark.slow
 def test_a_failed_write_leaves_the_earlier_file_and_nothing_beside_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,15 +25,15 @@ CONFIG = """\
 experiment: sweep
 budget: {updates: 3000}
 problems:
-  - {dataset: margin-sets, family: reflected, dimension: 10, rows: 500, seeds: [0, 1, 2, 3]}
-  - {dataset: margin-sets, family: exact, dimension: 5, rows: 60, margin: 0.001, seeds: [0, 1, 2]}
+  - {dataset: margin-sets, family: reflected, dimension: 10, rows: 500, seeds: [0, 1, 2]}
+  - {dataset: margin-sets, family: exact, dimension: 5, rows: 60, margin: 0.001}
 algorithms:
   - {name: perceptron}
   - {name: perceptron, label: random, oracle: random}
   - {name: von-neumann}
   - {name: auto}
 """
-CELLS = 28
+CELLS = 16
 KINDS = ("parent", "server", "cell", "cell")
 """Who is killed; a cell twice as often as the others."""
 

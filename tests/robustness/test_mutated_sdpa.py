@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from perceptron_lab.datasets.sdpa import format_sdpa, parse_sdpa, read_sdpa
 from perceptron_lab.errors import DataError
 from tests.datasets.test_sdpa_reader import SPELLINGS
-from tests.repetitions import examples
+from tests.repetitions import examples, repeated
 from tests.robustness.mutations import EXAMPLES, SHORT, bounded, mutated, outcome
 
 PROGRAMS = [
@@ -62,6 +62,7 @@ def test_many_damaged_programs(path: Path, content: bytes) -> None:
     check(content, path)
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_of_a_program(path: Path) -> None:
     content = SPELLINGS["braces, commas and signs"].encode()
     for bit in range(8 * len(content)):
@@ -78,7 +79,7 @@ FLOODS = [
 
 @pytest.mark.parametrize(
     "before",
-    ["", "2\n2\n2 2\n10 20\n", "1\n", "2\n2\n", "50000\n1\n2\n", "1\n50000\n"],
+    repeated(["", "2\n2\n2 2\n10 20\n", "1\n", "2\n2\n", "50000\n1\n2\n", "1\n50000\n"], kept=2),
 )
 def test_floods_end(before: str) -> None:
     for flood in FLOODS:

@@ -14,7 +14,7 @@ from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.gallery import gallery
 from perceptron_lab.experiments.loader import checked_config, read_config
 from perceptron_lab.experiments.yaml_source import MOST_BYTES, parse, read_source
-from tests.repetitions import examples, repeated
+from tests.repetitions import examples, repeated, thinned
 from tests.robustness.mutations import EXAMPLES, SHORT, bounded, mutated, outcome
 
 LAUGHS = b"a: &a [x, x]\n" + b"".join(
@@ -67,6 +67,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("yaml") / "damaged.yaml"
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(SHORT, few=50))
 @given(content=mutated(SEEDS, PIECES))
 @example(content=LAUGHS)
@@ -83,7 +84,8 @@ def test_many_damaged_configurations(path: Path, content: bytes) -> None:
     check(content, path)
 
 
-@pytest.mark.parametrize("seed", sorted(gallery()))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", thinned(sorted(gallery()), step=5))
 def test_a_configuration_cut_off_at_any_line(path: Path, seed: str) -> None:
     lines = without_remarks(gallery()[seed]).splitlines(keepends=True)
     for end in range(len(lines)):
@@ -98,7 +100,8 @@ FLOODS = [
 MANY = 20_000
 
 
-@pytest.mark.parametrize("before", ["", "[", "{", "a: ", "? ", 'a: "'])
+@pytest.mark.slow
+@pytest.mark.parametrize("before", repeated(["", "[", "{", "a: ", "? ", 'a: "'], kept=2))
 def test_floods_end(before: str) -> None:
     """Long files of one sort are read or refused; some took quadratic time and half an hour."""
     for flood in FLOODS:

@@ -54,6 +54,7 @@ def test_no_instance_and_no_experiment_is_called(name: str) -> None:
         TypeAdapter(FileName).validate_python(name)
 
 
+@pytest.mark.slow
 @given(NASTY)
 def test_names_that_pass_are_names(text: str) -> None:
     for kind, form in [(FileName, NAME), (Label, re.compile(r"[A-Za-z0-9._ -]{1,64}"))]:

@@ -14,8 +14,8 @@ from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.gallery import find_config
 from perceptron_lab.experiments.yaml_source import read_source
 
-_NAMED = {"problems": "dataset", "algorithms": "name"}
-"""The lists of a configuration, and the key under which an entry names its component."""
+_LISTS = ("problems", "algorithms")
+"""The lists of a configuration whose entries, or parameters of them, name components."""
 _KINDS = ("dataset", "algorithm", "learner")
 
 
@@ -51,9 +51,18 @@ def _modules(trees: Iterable[object]) -> Iterator[str]:
 
 
 def _names(trees: Iterable[object]) -> Iterator[str]:
+    """Yield what may be the name of a component: all text in the entries that have components."""
     for tree in trees:
-        for entries, key in _NAMED.items():
-            found = tree.get(entries) if isinstance(tree, dict) else None
-            for entry in found if isinstance(found, list) else []:
-                if isinstance(entry, dict) and isinstance(entry.get(key), str):
-                    yield entry[key]
+        for entries in _LISTS:
+            if isinstance(tree, dict):
+                yield from _texts(tree.get(entries))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
+    elif isinstance(value, dict):
+        yield from _texts(list(value.values()))

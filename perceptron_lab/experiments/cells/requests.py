@@ -18,13 +18,8 @@ STARTED: its process id, 0. ENDED: its wait status, the most bytes of memory tha
 REFUSED, if no process could be started: the number of the error, 0. READY: all 0.
 """
 
-CORE: Final = (
-    "compiled",
-    "oracles",
-    "cones",
-    "operators",
-    "certificates",
-    "algorithms",
-    "datasets",
-)
-"""The packages of the numerical core, which every server has loaded."""
+CORE: Final = ("oracles", "cones", "operators", "certificates")
+"""The packages that every server has loaded, since any cell may need them.
+
+Algorithms, learners and datasets are named by configurations, and come one by one.
+"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -108,6 +109,15 @@ class Reader:
         """Return the row of a cell, or None; its fault says what of it is damaged, if anything."""
         found = self._select(f"SELECT {_RUN}, trace FROM run WHERE cell = ?", cell)
         return self._whole(_stored(found[0]), found[0]["trace"]) if found else None
+
+    def stored_of(self, cells: Iterable[str]) -> dict[str, Stored]:
+        """Return cell -> its row, as :meth:`stored` does, of those that have one; in one pass."""
+        asked, found = set(cells), {}
+        with schema.reading(self._path):
+            for values in self._connection.execute(f"SELECT {_RUN}, trace FROM run"):
+                if values["cell"] in asked:
+                    found[values["cell"]] = self._whole(_stored(values), values["trace"])
+        return found
 
     def failed_again(self) -> frozenset[str]:
         """Return the cells whose latest run failed, and that have an earlier result."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -159,6 +159,10 @@ class Store:
         """Return the row of a cell, or None; its fault says what of it is damaged, if anything."""
         return self._reader.stored(cell)
 
+    def stored_of(self, cells: Iterable[str]) -> dict[str, Stored]:
+        """Return cell -> its row, as :meth:`stored` does, of those that have one; in one pass."""
+        return self._reader.stored_of(cells)
+
     def running(self, cell: str) -> None:
         """Note that a cell runs now, for ``plab status``.
 
@@ -236,13 +240,13 @@ class Store:
         runs = self._reader.runs()
         return [shown(planned, stored) for planned, stored in runs if not stored.fault]
 
-    def export(self) -> list[Row]:
+    def export(self, rows: Iterable[Row] | None = None) -> None:
         """Write runs.csv, config.json and environment.json: the same store gives the same bytes.
 
-        Returns
-        -------
-        list
-            The rows of runs.csv, as :meth:`rows` returns them.
+        Parameters
+        ----------
+        rows
+            What :meth:`rows` would return, from who has them.
 
         Raises
         ------
@@ -250,9 +254,7 @@ class Store:
             If one cannot be written; the earlier file is intact then, and the store anyway.
         """
         with self._writing("runs.csv, config.json and environment.json"):
-            rows = self.rows()
-            export(self.folder, self._reader, rows)
-        return rows
+            export(self.folder, self._reader, self.rows() if rows is None else rows)
 
     def close(self) -> None:
         """Let others write; the store is one file now."""

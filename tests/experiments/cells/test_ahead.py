@@ -56,9 +56,18 @@ def test_it_loads_what_is_named(tmp_path: Path, made: list[Recorded]) -> None:
     server = started_ahead([config(tmp_path)])
     assert made == [server]
     assert server is not None
-    assert server.has_loaded(["perceptron_lab.peers.nnls", "perceptron_lab.datasets.sdplib"])
+    assert server.has_loaded(["perceptron_lab.peers.nnls", "perceptron_lab.datasets.margin_sets"])
+    assert server.has_loaded(["perceptron_lab.oracles.orthant"])  # any server has
     assert not server.has_loaded(["perceptron_lab.peers.svc"])
     assert not server.has_loaded(["perceptron_lab.algorithms"])
+
+
+def test_it_loads_what_parameters_name(tmp_path: Path, made: list[Recorded]) -> None:
+    entry = "{name: whitened, parameters: {algorithm: von-neumann}}"
+    server = started_ahead([config(tmp_path, CONFIG.replace("{name: nnls}", entry))])
+    assert server is not None
+    named = ["perceptron_lab.algorithms.whitened", "perceptron_lab.algorithms.von_neumann"]
+    assert server.has_loaded(named)
 
 
 def test_the_module_of_a_class_of_ones_own(
@@ -110,6 +119,7 @@ def test_it_is_closed_whatever_comes(
     assert closed == made
 
 
+@pytest.mark.slow
 def test_a_command_runs_its_cells_in_the_server_that_was_started_ahead(tmp_path: Path) -> None:
     code = f"""
 import sys

@@ -214,6 +214,7 @@ def test_a_message_without_end_is_refused(ends: tuple[socket.socket, Mailbox]) -
         mailbox.read()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are enforced on Linux")
 def test_memory_is_limited_and_set_free_again() -> None:
     program = """

@@ -404,15 +404,18 @@ def test_the_memory_is_shared_by_the_workers() -> None:
 
 @on_linux
 def test_the_libraries_have_what_they_need_whatever_the_limit_of_memory(
-    configure: Configure, server: ForkServer
+    configure: Configure,
 ) -> None:
     problems = [{"dataset": "maxcut", "instances": ["torus-8x10", "torus-30x30"]}]
     algorithms = [{"name": "ellipsoid", "budget": {"seconds": 5.0}}]
     small, large = jobs_of(configure, problems=problems, algorithms=algorithms)
-    (enough,) = outcomes_of([small], server=server, limits=ProcessLimits(memory=10**6, grace=1.0))
+    little = {"limits": ProcessLimits(memory=10**6, grace=1.0)}
+    least = {"limits": ProcessLimits(memory=1, grace=1.0)}
+    with closing(ForkServer(modules_of([small]))) as server:
+        (enough,) = outcomes_of([small], server=server, **little)
+        # A matrix of order 900 takes 6 MB, more than the libraries may have put by.
+        (starved,) = outcomes_of([large], server=server, **least)
     assert enough.status is Status.FEASIBLE, enough.message
-    # A matrix of order 900 takes 6 MB, more than the libraries may have put by.
-    (starved,) = outcomes_of([large], server=server, limits=ProcessLimits(memory=1, grace=1.0))
     # Compiled code may end by a segmentation fault where it is refused memory.
     assert starved.status in (Status.OUT_OF_MEMORY, Status.CRASHED), starved.message
     assert "memory" in starved.message

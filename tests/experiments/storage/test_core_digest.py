@@ -95,11 +95,13 @@ def digest(folder: Path) -> str:
     return core_digest.__wrapped__(folder)
 
 
+@pytest.mark.slow
 def test_the_digest_of_a_copy_is_that_of_the_package(copy: Path) -> None:
     assert digest(copy) == core_digest()
     assert len(core_digest()) == 64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", OUTSIDE)
 def test_what_makes_no_number_does_not_count(copy: Path, part: str) -> None:
     path = copy / part / "added.py"
@@ -108,6 +110,7 @@ def test_what_makes_no_number_does_not_count(copy: Path, part: str) -> None:
     path.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     repeated(
@@ -131,6 +134,7 @@ def test_an_edit_anywhere_in_the_core_counts(copy: Path, name: str) -> None:
     path.write_text(source, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_files_that_come_go_or_are_renamed_count(copy: Path) -> None:
     path = copy / "oracles" / "added.py"
     path.write_text("")
