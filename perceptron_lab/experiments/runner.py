@@ -62,18 +62,13 @@ class Rows:
 
     folder: Path
     rows: list[Row] = field(repr=False)
-    cells: int = 0
-    stale: int = 0
-    missing: int = 0
+    cells: int = field(default=0, kw_only=True)
+    stale: int = field(default=0, kw_only=True)
+    missing: int = field(default=0, kw_only=True)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows as a frame, as they are in runs.csv."""
         return parsed(rendered(self.rows))
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """How many cells there are, how many stale ones, how many without a row that serves."""
-        return self.cells, self.stale, self.missing
 
     @property
     def failed(self) -> list[Row]:

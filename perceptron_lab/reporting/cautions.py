@@ -25,7 +25,7 @@ def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list
         The run that has just ended, if there was one; otherwise the store is asked.
     """
     environments = evidence.frame["environment"].nunique()
-    cells, stale, missing = _counts(folder) if done is None else done.counts
+    cells, stale, missing = _counts(folder, done)
     found = []
     if environments > 1:
         found.append(f"rows of {environments} environments: seconds do not compare")
@@ -36,8 +36,10 @@ def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list
     return found
 
 
-def _counts(folder: Path) -> tuple[int, int, int]:
+def _counts(folder: Path, done: Rows | None) -> tuple[int, int, int]:
     """Return how many cells there are, how many stale ones, how many without a row that serves."""
+    if done is not None:
+        return done.cells, done.stale, done.missing
     now = status(folder)
     return len(now.cells), now.counts[State.STALE], now.counts[State.MISSING]
 

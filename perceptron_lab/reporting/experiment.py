@@ -71,4 +71,5 @@ def run(
     execution = Execution(jobs, fresh, refresh, retries, fail_fast, executor, scheduler)
     done = run_loaded(loaded, base, output=output, execution=execution, progress=progress)
     made = make_report(done.folder, loaded.report.model_dump(), loaded.title, done)
-    return Results(done.folder, done.rows, *done.counts, loaded.title, made.cautions)
+    counts = {"cells": done.cells, "stale": done.stale, "missing": done.missing}
+    return Results(done.folder, done.rows, loaded.title, made.cautions, **counts)

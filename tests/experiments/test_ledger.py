@@ -1,0 +1,53 @@
+"""What a run knows of its cells when it has ended is what the store says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.experiments import Execution, Rows, run_cells, runner
+from perceptron_lab.experiments.status import State, status
+from perceptron_lab.experiments.storage.reader import Reader
+from tests.experiments.conftest import Configure
+from tests.experiments.processes import faulty
+
+
+def hold(done: Rows) -> Rows:
+    """Check a run against its store."""
+    now = status(done.folder)
+    assert done.cells == len(now.cells)
+    assert done.stale == now.counts[State.STALE]
+    assert done.missing == now.counts[State.MISSING]
+    with Reader.open(done.folder) as reader:
+        assert done.rows == reader.rows()
+    return done
+
+
+def test_all_cells_have_ended(configure: Configure, tmp_path: Path) -> None:
+    first = hold(run_cells(configure(), output=tmp_path))
+    assert len(first.rows) == first.cells > 1
+    assert hold(run_cells(configure(), output=tmp_path)) == first
+
+
+def test_the_first_failure_has_ended_it(configure: Configure, tmp_path: Path) -> None:
+    config = configure(algorithms=[faulty("not"), faulty("error"), faulty("not", 2)])
+    done = hold(run_cells(config, output=tmp_path, execution=Execution(fail_fast=True)))
+    assert len(done.failed) == 1
+    assert done.missing == done.cells - len(done.rows) > 0
+    run_cells(config, output=tmp_path)
+    again = hold(run_cells(config, output=tmp_path, execution=Execution(fail_fast=True)))
+    assert len(again.failed) == 2  # one of them not tried again: that is a failure, not a gap
+
+
+def test_rows_of_other_code_and_another_budget(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    algorithms = [faulty("not"), faulty("error")]
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "digest_of", lambda *_: "0" * 64)
+        run_cells(configure(algorithms=algorithms), output=tmp_path)
+    more = configure(algorithms=[*algorithms, faulty("not", 2)])
+    done = hold(run_cells(more, output=tmp_path))
+    assert 0 < done.stale < done.cells
+    assert hold(run_cells(more, output=tmp_path, execution=Execution(refresh=True))).stale == 0
