@@ -31,7 +31,7 @@ def test_all_cells_have_ended(configure: Configure, tmp_path: Path) -> None:
 
 
 def test_the_first_failure_has_ended_it(configure: Configure, tmp_path: Path) -> None:
-    config = configure(algorithms=[faulty("not"), faulty("error"), faulty("error", 1)])
+    config = configure(algorithms=[faulty("not"), faulty("error"), faulty("segfault")])
     done = hold(run_cells(config, output=tmp_path, execution=Execution(fail_fast=True)))
     assert len(done.failed) == 1
     assert done.missing == done.cells - len(done.rows) > 0
