@@ -42,19 +42,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from perceptron_lab.datasets.data_files import fetch_data as fetch_data
-    from perceptron_lab.datasets.data_files import verify_data as verify_data
+    from perceptron_lab.datasets.download.data_files import fetch_data as fetch_data
+    from perceptron_lab.datasets.download.data_files import verify_data as verify_data
     from perceptron_lab.driver import solve as solve
     from perceptron_lab.estimators import (
         EllipsoidSeparationClassifier as EllipsoidSeparationClassifier,
     )
     from perceptron_lab.estimators import SoftEllipsoidClassifier as SoftEllipsoidClassifier
-    from perceptron_lab.experiments.catalogue import list_names as list_names
-    from perceptron_lab.experiments.catalogue import show as show
-    from perceptron_lab.experiments.checking import check as check
-    from perceptron_lab.experiments.config import ExperimentConfig as ExperimentConfig
-    from perceptron_lab.experiments.status import status as status
-    from perceptron_lab.experiments.verify import verify as verify
+    from perceptron_lab.experiments.configuration.catalogue import list_names as list_names
+    from perceptron_lab.experiments.configuration.catalogue import show as show
+    from perceptron_lab.experiments.configuration.checking import check as check
+    from perceptron_lab.experiments.configuration.config import ExperimentConfig as ExperimentConfig
+    from perceptron_lab.experiments.running.status import status as status
+    from perceptron_lab.experiments.verification.verify import verify as verify
     from perceptron_lab.goals import Budget as Budget
     from perceptron_lab.infeasible_margin import negative_margin as negative_margin
     from perceptron_lab.registry import register as register
@@ -72,24 +72,24 @@ _PUBLIC = {
     "Budget": "perceptron_lab.goals",
     "ConicSystem": "perceptron_lab.system",
     "EllipsoidSeparationClassifier": "perceptron_lab.estimators",
-    "ExperimentConfig": "perceptron_lab.experiments.config",
+    "ExperimentConfig": "perceptron_lab.experiments.configuration.config",
     "Result": "perceptron_lab.results",
     "Results": "perceptron_lab.reporting.results",
     "SoftEllipsoidClassifier": "perceptron_lab.estimators",
     "Status": "perceptron_lab.results",
-    "check": "perceptron_lab.experiments.checking",
+    "check": "perceptron_lab.experiments.configuration.checking",
     "compare": "perceptron_lab.reporting.compare",
-    "fetch_data": "perceptron_lab.datasets.data_files",
-    "list_names": "perceptron_lab.experiments.catalogue",
+    "fetch_data": "perceptron_lab.datasets.download.data_files",
+    "list_names": "perceptron_lab.experiments.configuration.catalogue",
     "negative_margin": "perceptron_lab.infeasible_margin",
     "register": "perceptron_lab.registry",
     "report": "perceptron_lab.reporting.rebuild",
     "run": "perceptron_lab.reporting.experiment",
-    "show": "perceptron_lab.experiments.catalogue",
+    "show": "perceptron_lab.experiments.configuration.catalogue",
     "solve": "perceptron_lab.driver",
-    "status": "perceptron_lab.experiments.status",
-    "verify": "perceptron_lab.experiments.verify",
-    "verify_data": "perceptron_lab.datasets.data_files",
+    "status": "perceptron_lab.experiments.running.status",
+    "verify": "perceptron_lab.experiments.verification.verify",
+    "verify_data": "perceptron_lab.datasets.download.data_files",
 }
 
 __all__ = [*_PUBLIC, "__version__"]

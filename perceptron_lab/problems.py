@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab.datasets.problem_files import read_system
+from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.errors import InputError
 from perceptron_lab.system import ConicSystem
 
@@ -17,7 +17,7 @@ def as_system(problem: Any) -> ConicSystem:
     ----------
     problem
         A :class:`ConicSystem`; the path of a file
-        (:func:`~perceptron_lab.datasets.problem_files.read_system` says of which kinds); rows,
+        (:func:`.read_system` says of which kinds); rows,
         shape ``(m, dimension)``, or a source of rows (the homogeneous system rows @ y > 0); or
         ``(X, y)``, examples and labels of two classes (an affine separator (w, b)).
 

@@ -7,70 +7,72 @@ from typing import Any
 
 from perceptron_lab.errors import ConfigError, did_you_mean
 
-_TARGETS: dict[str, dict[str, str | type]] = {
+_OURS = {
     "algorithm": {
-        "auto": "perceptron_lab.algorithms.auto:Auto",
-        "perceptron": "perceptron_lab.algorithms.perceptron:Perceptron",
-        "cyclic-perceptron": "perceptron_lab.algorithms.cyclic_perceptron:CyclicPerceptron",
-        "space-dilation": "perceptron_lab.algorithms.space_dilation:SpaceDilation",
-        "ellipsoid": "perceptron_lab.algorithms.ellipsoid:Ellipsoid",
-        "relaxed-perceptron": "perceptron_lab.algorithms.relaxed_perceptron:RelaxedPerceptron",
-        "rescaled-perceptron": "perceptron_lab.algorithms.rescaled_perceptron:RescaledPerceptron",
+        "auto": "algorithms.automatic.auto:Auto",
+        "perceptron": "algorithms.perceptrons.perceptron:Perceptron",
+        "cyclic-perceptron": "algorithms.perceptrons.cyclic_perceptron:CyclicPerceptron",
+        "space-dilation": "algorithms.rescaling.space_dilation:SpaceDilation",
+        "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
+        "relaxed-perceptron": "algorithms.perceptrons.relaxed_perceptron:RelaxedPerceptron",
+        "rescaled-perceptron": "algorithms.rescaling.rescaled_perceptron:RescaledPerceptron",
         "normalized-perceptron": (
-            "perceptron_lab.algorithms.normalized_perceptron:NormalizedPerceptron"
+            "algorithms.perceptrons.normalized_perceptron:NormalizedPerceptron"
         ),
-        "winnow": "perceptron_lab.algorithms.winnow:Winnow",
-        "von-neumann": "perceptron_lab.algorithms.von_neumann:VonNeumann",
-        "smoothed-perceptron": "perceptron_lab.algorithms.smoothed_perceptron:SmoothedPerceptron",
-        "smoothed-von-neumann": "perceptron_lab.algorithms.smoothed_von_neumann:SmoothedVonNeumann",
+        "winnow": "algorithms.perceptrons.winnow:Winnow",
+        "von-neumann": "algorithms.nearest_point.von_neumann:VonNeumann",
+        "smoothed-perceptron": "algorithms.smoothing.smoothed_perceptron:SmoothedPerceptron",
+        "smoothed-von-neumann": "algorithms.smoothing.smoothed_von_neumann:SmoothedVonNeumann",
         "iterated-smoothed-von-neumann": (
-            "perceptron_lab.algorithms.smoothed_von_neumann:IteratedSmoothedVonNeumann"
+            "algorithms.smoothing.smoothed_von_neumann:IteratedSmoothedVonNeumann"
         ),
-        "mirror-prox": "perceptron_lab.algorithms.mirror_prox:MirrorProx",
-        "adaptive-mirror-prox": (
-            "perceptron_lab.algorithms.adaptive_mirror_prox:AdaptiveMirrorProx"
-        ),
-        "minimum-norm-point": "perceptron_lab.algorithms.minimum_norm_point:MinimumNormPoint",
-        "primal-dual": "perceptron_lab.algorithms.primal_dual:PrimalDual",
-        "whitened": "perceptron_lab.algorithms.whitened:Whitened",
-        "svc": "perceptron_lab.peers.svc:Svc",
-        "linear-svc": "perceptron_lab.peers.linear_svc:LinearSvc",
-        "sklearn-perceptron": "perceptron_lab.peers.sklearn_perceptron:SklearnPerceptron",
-        "sgd": "perceptron_lab.peers.sgd:Sgd",
-        "nnls": "perceptron_lab.peers.nnls:Nnls",
-        "highs": "perceptron_lab.peers.highs:Highs",
-        "clarabel": "perceptron_lab.peers.clarabel:Clarabel",
-        "scs": "perceptron_lab.peers.scs:Scs",
+        "mirror-prox": "algorithms.saddle_points.mirror_prox:MirrorProx",
+        "adaptive-mirror-prox": "algorithms.saddle_points.adaptive_mirror_prox:AdaptiveMirrorProx",
+        "minimum-norm-point": "algorithms.nearest_point.minimum_norm_point:MinimumNormPoint",
+        "primal-dual": "algorithms.saddle_points.primal_dual:PrimalDual",
+        "whitened": "algorithms.rescaling.whitened:Whitened",
+        "svc": "peers.svc:Svc",
+        "linear-svc": "peers.linear_svc:LinearSvc",
+        "sklearn-perceptron": "peers.sklearn_perceptron:SklearnPerceptron",
+        "sgd": "peers.sgd:Sgd",
+        "nnls": "peers.nnls:Nnls",
+        "highs": "peers.highs:Highs",
+        "clarabel": "peers.clarabel:Clarabel",
+        "scs": "peers.scs:Scs",
     },
     "learner": {
-        "ellipsoid-separation": (
-            "perceptron_lab.ellipsoids.learners.ellipsoid_separation:EllipsoidSeparation"
-        ),
-        "soft-ellipsoid": "perceptron_lab.ellipsoids.learners.soft_ellipsoid:TunedSoftEllipsoid",
-        "polynomial-svm": "perceptron_lab.ellipsoids.learners.polynomial_svm:TunedPolynomialSvm",
-        "linear-scorer": "perceptron_lab.ellipsoids.learners.linear_scorer:TunedLinearScorer",
+        "ellipsoid-separation": "learners.registered.ellipsoid_separation:EllipsoidSeparation",
+        "soft-ellipsoid": "learners.registered.soft_ellipsoid:TunedSoftEllipsoid",
+        "polynomial-svm": "learners.registered.polynomial_svm:TunedPolynomialSvm",
+        "linear-scorer": "learners.registered.linear_scorer:TunedLinearScorer",
     },
     "oracle": {
-        "most-violated": "perceptron_lab.oracles.orthant:MostViolated",
-        "first-violated": "perceptron_lab.oracles.orthant:FirstViolated",
-        "cyclic": "perceptron_lab.oracles.orthant:Cyclic",
-        "random": "perceptron_lab.oracles.orthant:Random",
-        "pivoted-cholesky": "perceptron_lab.oracles.semidefinite:PivotedCholesky",
-        "cholesky": "perceptron_lab.oracles.semidefinite:Cholesky",
-        "eigenvector": "perceptron_lab.oracles.semidefinite:Eigenvector",
+        "most-violated": "oracles.orthant:MostViolated",
+        "first-violated": "oracles.orthant:FirstViolated",
+        "cyclic": "oracles.orthant:Cyclic",
+        "random": "oracles.orthant:Random",
+        "pivoted-cholesky": "oracles.semidefinite:PivotedCholesky",
+        "cholesky": "oracles.semidefinite:Cholesky",
+        "eigenvector": "oracles.semidefinite:Eigenvector",
     },
     "dataset": {
-        "sdplib": "perceptron_lab.datasets.sdplib:Sdplib",
-        "sdpa": "perceptron_lab.datasets.sdpa_files:SdpaFiles",
-        "maxcut": "perceptron_lab.datasets.maxcut:Maxcut",
-        "margin-sets": "perceptron_lab.datasets.margin_sets:MarginSets",
-        "rows-on-disk": "perceptron_lab.datasets.rows_on_disk:RowsOnDisk",
-        "tabular": "perceptron_lab.datasets.tabular:Tabular",
-        "reuters": "perceptron_lab.datasets.reuters:Reuters",
-        "conic-sets": "perceptron_lab.datasets.conic_sets:ConicSets",
-        "ellipsoid-sets": "perceptron_lab.datasets.ellipsoid_sets:EllipsoidSets",
-        "inverted-balls": "perceptron_lab.datasets.inverted_balls:InvertedBalls",
+        "sdplib": "datasets.collections.sdplib:Sdplib",
+        "sdpa": "datasets.collections.sdpa_files:SdpaFiles",
+        "maxcut": "datasets.generated.maxcut:Maxcut",
+        "margin-sets": "datasets.generated.margin_sets:MarginSets",
+        "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",
+        "tabular": "datasets.collections.tabular:Tabular",
+        "reuters": "datasets.collections.reuters:Reuters",
+        "conic-sets": "datasets.generated.conic_sets:ConicSets",
+        "ellipsoid-sets": "datasets.generated.ellipsoid_sets:EllipsoidSets",
+        "inverted-balls": "datasets.generated.inverted_balls:InvertedBalls",
     },
+}
+"""What the package registers, by modules below it."""
+
+_TARGETS: dict[str, dict[str, str | type]] = {
+    kind: {name: f"perceptron_lab.{target}" for name, target in targets.items()}
+    for kind, targets in _OURS.items()
 }
 
 _PACKAGE = {kind: frozenset(targets) for kind, targets in _TARGETS.items()}

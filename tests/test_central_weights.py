@@ -11,7 +11,7 @@ from perceptron_lab.central_weights import central_weights
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.datasets.maxcut import generate
+from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Status

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.claims import FeasiblePoint, MarginAbove, MarginBelow
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product

@@ -38,7 +38,7 @@ LAYERS = [
     ["system", "infeasible_margin"],
     ["algorithms", "peers", "datasets"],
     ["problems", "central_weights", "judge", "recording", "failures", "guarantees", "driver"],
-    ["ellipsoids", "estimators"],
+    ["ellipsoids", "learners", "estimators"],
     ["experiments"],
     ["theory", "reporting"],
     ["cli"],

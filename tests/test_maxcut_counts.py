@@ -11,19 +11,19 @@ import pandas as pd
 import pytest
 
 from perceptron_lab import solve
-from perceptron_lab.algorithms.adaptive_mirror_prox import AdaptiveMirrorProx
-from perceptron_lab.algorithms.ellipsoid import Ellipsoid
-from perceptron_lab.algorithms.mirror_prox import MirrorProx
-from perceptron_lab.algorithms.rescaled_perceptron import RescaledPerceptron
+from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
+from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
+from perceptron_lab.algorithms.saddle_points.adaptive_mirror_prox import AdaptiveMirrorProx
+from perceptron_lab.algorithms.saddle_points.mirror_prox import MirrorProx
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.reporting.rounding import spreads
+from perceptron_lab.reporting.table_6_1.rounding import spreads
 from perceptron_lab.results import Status
 from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow
 
 THESIS = pd.read_csv(
-    resources.files("perceptron_lab.reporting") / "reference" / "table_6_1.csv"
+    resources.files("perceptron_lab.reporting.table_6_1") / "thesis.csv"
 ).set_index("problem")
 EXACT = [
     "mcp100",

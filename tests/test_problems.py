@@ -13,8 +13,8 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab.cones.product import Product
-from perceptron_lab.datasets import problem_files
-from perceptron_lab.datasets.problem_files import FORMATS, read_system
+from perceptron_lab.datasets.formats import problem_files
+from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf

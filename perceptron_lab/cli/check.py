@@ -6,8 +6,8 @@ import click
 
 from perceptron_lab.cli.options import configs_argument, override_option, quiet_option
 from perceptron_lab.errors import ConfigError, PlabError
-from perceptron_lab.experiments.checking import check as cells_of
-from perceptron_lab.experiments.wording import counted
+from perceptron_lab.experiments.configuration.checking import check as cells_of
+from perceptron_lab.experiments.running.wording import counted
 
 
 @click.command("check")

@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
-from perceptron_lab.datasets.data_files import fetching, verify_data
-from perceptron_lab.datasets.download import State
+from perceptron_lab.datasets.download.data_files import fetching, verify_data
+from perceptron_lab.datasets.download.fetching import State
 
 _MENDS: Final = {
     State.WRONG_HASH: (

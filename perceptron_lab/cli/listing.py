@@ -7,7 +7,7 @@ import json
 import click
 
 from perceptron_lab.cli.rendering import show_table
-from perceptron_lab.experiments.catalogue import KINDS, list_names
+from perceptron_lab.experiments.configuration.catalogue import KINDS, list_names
 
 _LEGEND = (
     "theorem: runs, and a theorem bounds its updates; runs: without such a bound; coordinates: on "

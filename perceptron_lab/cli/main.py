@@ -137,8 +137,8 @@ def _report_no_room(error: OSError) -> None:
 
 def _report_bug(error: Exception) -> None:
     """Say that this is a bug, and where its traceback is."""
-    from perceptron_lab.experiments.environment import packages
-    from perceptron_lab.experiments.privacy import masked
+    from perceptron_lab.experiments.running.environment import packages
+    from perceptron_lab.experiments.running.privacy import masked
 
     described = [
         f"plab {' '.join(masked(sys.argv[1:]))}",

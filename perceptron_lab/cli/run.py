@@ -20,7 +20,7 @@ from perceptron_lab.cli.options import (
     verbose_option,
 )
 from perceptron_lab.experiments.cells import ahead
-from perceptron_lab.experiments.executors import Executor
+from perceptron_lab.experiments.running.executors import Executor
 
 
 @click.command("run")
@@ -92,7 +92,7 @@ def run(
         if server is not None:
             stack.callback(server.close)
         from perceptron_lab.cli.running import run_all, show_all
-        from perceptron_lab.experiments.execution import Execution
+        from perceptron_lab.experiments.running.execution import Execution
 
         if dry_run:
             return show_all(configs, overrides)

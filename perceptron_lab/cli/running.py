@@ -14,11 +14,11 @@ import click
 from perceptron_lab.cli.progress import ProgressLines
 from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.execution import Execution
-from perceptron_lab.experiments.plan import Cell, plan
-from perceptron_lab.experiments.runner import Rows, load_config, run_loaded
-from perceptron_lab.experiments.wording import counted
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.running.execution import Execution
+from perceptron_lab.experiments.running.plan import Cell, plan
+from perceptron_lab.experiments.running.runner import Rows, load_config, run_loaded
+from perceptron_lab.experiments.running.wording import counted
 
 
 def run_all(
@@ -36,7 +36,7 @@ def run_all(
     for one, base in loaded:
         modules = ["perceptron_lab.reporting"]
         if one.report.figures:
-            modules.append("perceptron_lab.reporting.figures.drawing")
+            modules.append("perceptron_lab.reporting.printing.drawing")
         with _Lines(one.experiment, modules, quiet=quiet, verbose=verbose) as progress:
             try:
                 results = run_loaded(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from perceptron_lab.cli.rendering import show_table
-from perceptron_lab.experiments.catalogue import show as meanings_of
+from perceptron_lab.experiments.configuration.catalogue import show as meanings_of
 
 
 @click.command("show")

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 from perceptron_lab import registry
 from perceptron_lab.cli.options import bytes_of
-from perceptron_lab.datasets.problem_files import FORMATS, read_system
-from perceptron_lab.datasets.text_rows import LAST
+from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
+from perceptron_lab.datasets.formats.text_rows import LAST
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.components import Component
+from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.storage.rows import COLUMNS
 from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY

@@ -12,9 +12,9 @@ from perceptron_lab.cli.options import (
     output_option,
     override_option,
 )
-from perceptron_lab.experiments.output_folder import folders_with_results
-from perceptron_lab.experiments.status import CellStatus, State
-from perceptron_lab.experiments.status import status as status_of
+from perceptron_lab.experiments.running.output_folder import folders_with_results
+from perceptron_lab.experiments.running.status import CellStatus, State
+from perceptron_lab.experiments.running.status import status as status_of
 
 
 @click.command("status")

@@ -4,7 +4,7 @@ The block is float32 or float64, in C order. One pass over it makes both product
 the rows are taken a few at a time, and while these are in the cache their scores, their part of the
 softmin and of its image are computed, against the least sum met so far, by which all is rescaled
 when a smaller one comes. Sums of scores are kept in double precision. Beside each kernel stands its
-plain numpy reference; that of the loop is :mod:`perceptron_lab.algorithms.primal_dual`.
+plain numpy reference; that of the loop is :mod:`.primal_dual`.
 
 A loop that adds up writes nothing: LLVM takes a loop that does for a scalar one where short arrays
 happen to lie close together, and sums would depend on their addresses.
@@ -262,7 +262,7 @@ def entropic_loop(
 ) -> tuple[int, int, int]:
     """Make adaptive steps until a point separates the rows; everything is updated in place.
 
-    The steps are those of :class:`~perceptron_lab.algorithms.primal_dual.PrimalDual`.
+    The steps are those of :class:`~perceptron_lab.algorithms.saddle_points.primal_dual.PrimalDual`.
 
     Parameters
     ----------

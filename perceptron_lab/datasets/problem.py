@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from perceptron_lab.datasets.sdpa import SdpaData
+from perceptron_lab.datasets.formats.sdpa import SdpaData
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.facts import Facts
 from perceptron_lab.results import FloatArray

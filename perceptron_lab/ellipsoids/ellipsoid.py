@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from perceptron_lab.ellipsoids.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.results import FloatArray
 
 FLAT = 1e-11

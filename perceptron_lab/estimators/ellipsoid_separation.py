@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_lab.ellipsoids.assessment import ranks
-from perceptron_lab.ellipsoids.separation import Separation
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.ellipsoids.hard.assessment import ranks
+from perceptron_lab.ellipsoids.hard.separation import Separation
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators.binary import BinaryClassifier, record_of
 from perceptron_lab.results import FloatArray
@@ -25,7 +25,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         f(x) = ((1 + sqrt(1 + t)) / 2)^2 - x^'E^x^,   x^ = (x, 1),                          (8.2)
 
     with t and E^ of (7.9), as
-    :class:`~perceptron_lab.ellipsoids.separation_ratio.MaximalSeparation` describes. The larger
+    :class:`.MaximalSeparation` describes. The larger
     label is inside. There are no slacks: what happens in each case is stated by ``status_``,
 
     - FEASIBLE: an ellipsoid separates the classes (if one does only by what rounding left of

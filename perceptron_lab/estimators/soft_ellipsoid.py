@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
-from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
+from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
 from perceptron_lab.errors import InputError
 from perceptron_lab.estimators.binary import BinaryClassifier, record_of
 from perceptron_lab.results import FloatArray
@@ -28,7 +28,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
                                 + regularisation / 2 (|L L'|_F^2 + 2 |g|^2),
         f(x) = -(|L'x|^2 + 2 g'x + c),
 
-    as :class:`~perceptron_lab.ellipsoids.soft_ellipsoid.SoftEllipsoid` describes. The larger label
+    as :class:`~perceptron_lab.ellipsoids.soft.ellipsoid.SoftEllipsoid` describes. The larger label
     is inside. Dense or sparse examples; features of very different scales need a scaler, or
     ``whiten``.
 
@@ -59,7 +59,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     n_features_in_
         The number of features.
     quadratic_
-        -f as :class:`~perceptron_lab.ellipsoids.soft_objective.Quadratic`, in the coordinates of
+        -f as :class:`~perceptron_lab.ellipsoids.soft.objective.Quadratic`, in the coordinates of
         ``axes_``.
     axes_
         The whitening, or None.

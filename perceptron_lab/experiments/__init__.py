@@ -6,15 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from perceptron_lab.experiments.config import ExperimentConfig
-    from perceptron_lab.experiments.execution import Execution
-    from perceptron_lab.experiments.runner import Rows, run_cells
+    from perceptron_lab.experiments.configuration.config import ExperimentConfig
+    from perceptron_lab.experiments.running.execution import Execution
+    from perceptron_lab.experiments.running.runner import Rows, run_cells
 
 _NAMES = {
-    "ExperimentConfig": "perceptron_lab.experiments.config",
-    "Execution": "perceptron_lab.experiments.execution",
-    "Rows": "perceptron_lab.experiments.runner",
-    "run_cells": "perceptron_lab.experiments.runner",
+    "ExperimentConfig": "perceptron_lab.experiments.configuration.config",
+    "Execution": "perceptron_lab.experiments.running.execution",
+    "Rows": "perceptron_lab.experiments.running.runner",
+    "run_cells": "perceptron_lab.experiments.running.runner",
 }
 
 __all__ = ["Execution", "ExperimentConfig", "Rows", "run_cells"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from perceptron_lab.experiments.runner import Rows
-from perceptron_lab.experiments.status import State, status
+from perceptron_lab.experiments.running.runner import Rows
+from perceptron_lab.experiments.running.status import State, status
 from perceptron_lab.reporting.evidence import Evidence
 
 

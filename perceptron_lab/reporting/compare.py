@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from perceptron_lab.ellipsoids.bootstrap import resample_counts
 from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
-from perceptron_lab.experiments.wording import counted
+from perceptron_lab.learners.bootstrap import resample_counts
 from perceptron_lab.reporting.differences import (
     Difference,
     config_differences,

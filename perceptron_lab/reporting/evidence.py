@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.loader import instances_of
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import instances_of
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.goals import Goal

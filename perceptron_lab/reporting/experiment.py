@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.execution import Execution
-from perceptron_lab.experiments.executors import Executor
-from perceptron_lab.experiments.progress import Progress
-from perceptron_lab.experiments.runner import load_config, run_loaded
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.running.execution import Execution
+from perceptron_lab.experiments.running.executors import Executor
+from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.running.runner import load_config, run_loaded
 from perceptron_lab.reporting.report import make_report
 from perceptron_lab.reporting.results import Results
 

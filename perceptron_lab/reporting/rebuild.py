@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.output_folder import folders_with_results
-from perceptron_lab.experiments.runner import RESULTS, load_config
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.running.output_folder import folders_with_results
+from perceptron_lab.experiments.running.runner import RESULTS, load_config
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import read_config_of
 from perceptron_lab.reporting.report import write_report

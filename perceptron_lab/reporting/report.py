@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from perceptron_lab.errors import ConfigError, StoreError, did_you_mean
-from perceptron_lab.experiments.runner import Rows
+from perceptron_lab.experiments.running.runner import Rows
 from perceptron_lab.experiments.storage.durable_files import replace_file
 from perceptron_lab.reporting.cautions import captioned, cautions
 from perceptron_lab.reporting.evidence import Evidence
@@ -120,7 +120,7 @@ def make_report(
         contents[folder / f"{name}.csv"] = _csv(table.frame)
         contents[folder / f"{name}.tex"] = table.latex(title).encode()
     for name in report.get("figures", ()):
-        from perceptron_lab.reporting.figures.drawing import render  # it takes half a second
+        from perceptron_lab.reporting.printing.drawing import render  # it takes half a second
 
         for kind, content in render(FIGURES[name], evidence, title).items():
             contents[folder / f"{name}.{kind}"] = content

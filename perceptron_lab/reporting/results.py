@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from perceptron_lab.errors import ConfigError, did_you_mean
-from perceptron_lab.experiments.runner import Rows
-from perceptron_lab.experiments.wording import counted
+from perceptron_lab.experiments.running.runner import Rows
+from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.figures import FIGURES
 from perceptron_lab.reporting.report import table_frame
@@ -30,7 +30,7 @@ class Results(Rows):
     Parameters
     ----------
     folder, rows
-        As in :class:`~perceptron_lab.experiments.runner.Rows`.
+        As in :class:`~perceptron_lab.experiments.running.runner.Rows`.
     title
         Of the experiment.
     cautions

@@ -10,10 +10,11 @@ from functools import wraps
 
 import pytest
 
-from perceptron_lab.experiments import Execution, execution, run_cells
+from perceptron_lab.experiments import Execution, run_cells
 from perceptron_lab.experiments.cells.attempt import Attempt
 from perceptron_lab.experiments.cells.supervisor import supervise
-from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.running import execution
+from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.store import Store
 
 CELLS = 101

@@ -8,7 +8,7 @@ import time
 import pytest
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
 from tests.ellipsoids.two_class_sets import separable
 
 

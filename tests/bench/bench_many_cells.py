@@ -10,8 +10,8 @@ import sys
 import time
 
 from perceptron_lab.experiments.cells.cell_run import run_cell
-from perceptron_lab.experiments.execution import Execution
-from perceptron_lab.experiments.runner import run_cells
+from perceptron_lab.experiments.running.execution import Execution
+from perceptron_lab.experiments.running.runner import run_cells
 from tests.experiments.many_cells import many_cells
 
 CELLS = 10_000

@@ -25,13 +25,13 @@ from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.datasets.formats.row_files import NumpyRows
+from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.datasets.pencil import homogenised, recession
-from perceptron_lab.datasets.problem_files import read_system
-from perceptron_lab.datasets.row_files import NumpyRows
-from perceptron_lab.datasets.sdpa import parse_sdpa
-from perceptron_lab.ellipsoids.learners.ellipsoid_separation import MaximalSeparation
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.goals import Budget
+from perceptron_lab.learners.registered.ellipsoid_separation import MaximalSeparation
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.problems import as_system
 from perceptron_lab.results import FloatArray, Status

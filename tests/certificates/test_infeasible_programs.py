@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab.cones.spectral import barycentre
+from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.datasets.sdpa import read_sdpa
 from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.matrix import Matrix

@@ -14,7 +14,7 @@ from perceptron_lab.certificates.definite_pattern import (
     pattern_eigenvalue_bound,
     shifted_pattern_bound,
 )
-from perceptron_lab.datasets.maxcut import generate
+from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.factor import factorised

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments.gallery import find_config, gallery
-from perceptron_lab.experiments.loader import read_config
+from perceptron_lab.experiments.configuration.gallery import find_config, gallery
+from perceptron_lab.experiments.configuration.loader import read_config
 from perceptron_lab.reporting import Evidence, write_report
 from tests.repetitions import repeated
 

@@ -36,8 +36,8 @@ def test_they_pass_the_check(name: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_the_experiment_of_figure_7_4_has_500_repetitions() -> None:
-    from perceptron_lab.experiments.gallery import find_config
-    from perceptron_lab.experiments.loader import read_config
+    from perceptron_lab.experiments.configuration.gallery import find_config
+    from perceptron_lab.experiments.configuration.loader import read_config
 
     config = read_config(find_config("affine_invariance"), ())
     (problem,) = config.problems

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.datasets.reuters_corpus import categories
-from perceptron_lab.experiments.gallery import find_config
-from perceptron_lab.experiments.loader import instances_of, read_config, variants_of
+from perceptron_lab.datasets.collections.reuters_corpus import categories
+from perceptron_lab.experiments.configuration.gallery import find_config
+from perceptron_lab.experiments.configuration.loader import instances_of, read_config, variants_of
 
 pytestmark = pytest.mark.slow
 

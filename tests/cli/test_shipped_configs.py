@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments.gallery import gallery
-from perceptron_lab.experiments.loader import read_config
+from perceptron_lab.experiments.configuration.gallery import gallery
+from perceptron_lab.experiments.configuration.loader import read_config
 from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptron_lab import ConicSystem
-from perceptron_lab.algorithms.primal_dual import PrimalDual
+from perceptron_lab.algorithms.saddle_points.primal_dual import PrimalDual
 from perceptron_lab.compiled.entropic_separation import begin, separate
 from perceptron_lab.compiled.entropic_steps import (
     BROKEN,

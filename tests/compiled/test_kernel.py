@@ -24,7 +24,8 @@ def run(script: str) -> str:
 @pytest.mark.slow
 def test_what_computes_nothing_does_without_numba() -> None:
     assert run(
-        "import sys, perceptron_lab.experiments.runner, perceptron_lab.algorithms.auto\n"
+        "import sys, perceptron_lab.experiments.running.runner\n"
+        "import perceptron_lab.algorithms.automatic.auto\n"
         "from perceptron_lab.compiled.entropic_steps import softmin\n"
         "print('numba' in sys.modules, softmin.__name__, end=' ')\n"
         "from perceptron_lab.compiled.pivoted_cholesky import rounding_tolerance\n"

@@ -9,7 +9,7 @@ from perceptron_lab import Budget, registry, solve
 from perceptron_lab.cones import semidefinite
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
-from perceptron_lab.datasets.maxcut import LARGEST_OF_SDPLIB, generate
+from perceptron_lab.datasets.generated.maxcut import LARGEST_OF_SDPLIB, generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
 from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky

@@ -18,7 +18,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from perceptron_lab import ConicSystem
-from perceptron_lab.datasets.problem_files import read_system
+from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray
 from tests.certificates.kernel_values import true_value

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from perceptron_lab import registry
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.datasets.maxcut import generate
+from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.operators.kernels import Linear, Rbf
 from perceptron_lab.operators.matrix import Matrix

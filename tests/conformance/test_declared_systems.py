@@ -19,7 +19,7 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.errors import InputError
-from perceptron_lab.experiments.declared import KINDS, declared
+from perceptron_lab.experiments.configuration.declared import KINDS, declared
 from perceptron_lab.operators.gram import Coordinates
 from perceptron_lab.operators.kernels import Rbf
 from perceptron_lab.operators.matrix import Matrix

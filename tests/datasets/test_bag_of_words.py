@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
-from perceptron_lab.datasets.bag_of_words import BagOfWords, Features, count_words, weigh
+from perceptron_lab.datasets.collections.bag_of_words import (
+    BagOfWords,
+    Features,
+    count_words,
+    weigh,
+)
 from perceptron_lab.errors import InputError
 
 TRAINING = [

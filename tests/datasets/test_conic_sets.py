@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
-from perceptron_lab.datasets.conic_sets import ConicSets, infeasible, planted
+from perceptron_lab.datasets.generated.conic_sets import ConicSets, infeasible, planted
 from perceptron_lab.datasets.problem import Problem, check_instance_name
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, InputError

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.datasets import download, transfer
-from perceptron_lab.datasets.confinement import confined
-from perceptron_lab.datasets.download import State, cache_folder, fetch, verify
-from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.download import fetching as download
+from perceptron_lab.datasets.download import transfer
+from perceptron_lab.datasets.download.confinement import confined
+from perceptron_lab.datasets.download.fetching import State, cache_folder, fetch, verify
+from perceptron_lab.datasets.download.files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError, DataError
 from tests.datasets.local_home import Answer, LocalHome
 
@@ -194,7 +195,7 @@ def test_an_unreachable_host_is_left_alone_for_a_while(
     with pytest.raises(DataError, match="no connection"):
         fetch("small", "a")
     later = time.monotonic() + download.PATIENCE + 1
-    monkeypatch.setattr("perceptron_lab.datasets.download.time.monotonic", lambda: later)
+    monkeypatch.setattr("perceptron_lab.datasets.download.fetching.time.monotonic", lambda: later)
     assert fetch("small", "a") == Path("asked")
 
 

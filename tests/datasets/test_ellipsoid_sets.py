@@ -12,7 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from perceptron_lab.datasets.ellipsoid_sets import EllipsoidSets, Sample, directions, simplex
+from perceptron_lab.datasets.generated.ellipsoid_sets import (
+    EllipsoidSets,
+    Sample,
+    directions,
+    simplex,
+)
 from perceptron_lab.errors import ConfigError, InputError
 from tests.repetitions import examples
 

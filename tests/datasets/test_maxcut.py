@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from perceptron_lab.datasets.maxcut import (
+from perceptron_lab.datasets.formats.sdpa import SdpaData, read_sdpa
+from perceptron_lab.datasets.generated.maxcut import (
     TABLE_6_1_SIZES,
     generate,
     laplacian,
@@ -14,7 +15,6 @@ from perceptron_lab.datasets.maxcut import (
     random_graph,
     torus,
 )
-from perceptron_lab.datasets.sdpa import SdpaData, read_sdpa
 from perceptron_lab.errors import InputError
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from perceptron_lab.datasets.collections.sdplib import Sdplib
+from perceptron_lab.datasets.formats.sdpa import read_sdpa
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.pencil import recession
-from perceptron_lab.datasets.sdpa import read_sdpa
-from perceptron_lab.datasets.sdpa_data import SdpaData
-from perceptron_lab.datasets.sdplib import Sdplib
 from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget
 from perceptron_lab.results import Status

@@ -18,14 +18,11 @@ from pydantic import TypeAdapter, ValidationError
 from sklearn.metrics import average_precision_score
 from sklearn.svm import LinearSVC
 
-from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
-from perceptron_lab.datasets import reuters, reuters_corpus
-from perceptron_lab.datasets.confinement import confined
-from perceptron_lab.datasets.data_files import verify_data
-from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
-from perceptron_lab.datasets.reuters import Ranking, Reuters
-from perceptron_lab.datasets.reuters_corpus import (
+from perceptron_lab.datasets.collections import reuters, reuters_corpus
+from perceptron_lab.datasets.collections.reuters import Ranking, Reuters
+from perceptron_lab.datasets.collections.reuters_corpus import (
     categories,
     corpus,
     largest,
@@ -34,7 +31,10 @@ from perceptron_lab.datasets.reuters_corpus import (
     read_collection,
     signs,
 )
-from perceptron_lab.datasets.reuters_text import Document
+from perceptron_lab.datasets.download.confinement import confined
+from perceptron_lab.datasets.download.data_files import verify_data
+from perceptron_lab.datasets.download.files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.formats.reuters_text import Document
 from perceptron_lab.datasets.task import Task
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, DataError, InputError

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.datasets.problem_files import read_system
-from perceptron_lab.datasets.row_files import NumpyRows, ParquetRows
+from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.datasets.formats.row_files import NumpyRows, ParquetRows
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError
 from perceptron_lab.operators.row_source import LEAST_MEMORY, RowSource

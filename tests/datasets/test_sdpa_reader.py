@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.datasets.sdpa import parse_sdpa, read_sdpa, write_sdpa
+from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa, write_sdpa
 from perceptron_lab.errors import DataError
 
 # min 10 x_1 + 20 x_2, blocks of order 2 and 2, the example of SDPLIB's own description.

@@ -14,11 +14,16 @@ from pydantic import TypeAdapter, ValidationError
 from sklearn import datasets
 from sklearn.preprocessing import PolynomialFeatures
 
-from perceptron_lab.algorithms.perceptron import Perceptron
-from perceptron_lab.datasets import tabular, tabular_examples
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.datasets.collections import tabular, tabular_examples
+from perceptron_lab.datasets.collections.tabular import HeldOut, Tabular
+from perceptron_lab.datasets.collections.tabular_examples import (
+    Examples,
+    examples_of,
+    labels_of,
+    split,
+)
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.datasets.tabular import HeldOut, Tabular
-from perceptron_lab.datasets.tabular_examples import Examples, examples_of, labels_of, split
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, InputError
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
@@ -79,7 +84,7 @@ def test_names(parameters: dict[str, Any], count: int, ends: tuple[str, str]) ->
 @pytest.mark.slow
 def test_checking_a_record_loads_no_scikit_learn() -> None:
     code = (
-        "import sys; from perceptron_lab.datasets.tabular import Tabular;"
+        "import sys; from perceptron_lab.datasets.collections.tabular import Tabular;"
         "assert len(Tabular(source='digits').names()) == 10; sys.exit('sklearn' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

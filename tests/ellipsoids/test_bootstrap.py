@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from perceptron_lab.ellipsoids.bootstrap import Ranking, compare, compare_categories
 from perceptron_lab.errors import InputError
+from perceptron_lab.learners.bootstrap import Ranking, compare, compare_categories
 from tests.repetitions import examples
 
 seeds = st.integers(0, 2**32 - 1)

@@ -6,11 +6,11 @@ import cvxpy
 import numpy as np
 import pytest
 
-from perceptron_lab.ellipsoids.affine_frame import AffineFrame
-from perceptron_lab.ellipsoids.central_path import solve_by_central_path
+from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.hard.central_path import solve_by_central_path
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution
 from perceptron_lab.ellipsoids.lifting import lifted, quadratic_values
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
-from perceptron_lab.ellipsoids.solution import Classes, Limits, Solution
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray, Status
 from tests.ellipsoids.two_class_sets import overlapping

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.ellipsoids import cone_solver
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.ellipsoids.hard import cone_solver
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import distant, overlapping, separable

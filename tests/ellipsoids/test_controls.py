@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from perceptron_lab.ellipsoids.controls import LinearScorer, PolynomialSvm
-from perceptron_lab.ellipsoids.kernel_rows import KernelRows
-from perceptron_lab.ellipsoids.models import Model
-from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
+from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
 from perceptron_lab.errors import InputError
+from perceptron_lab.learners.controls import LinearScorer, PolynomialSvm
+from perceptron_lab.learners.features.kernel_rows import KernelRows
+from perceptron_lab.learners.models import Model
 from perceptron_lab.operators.kernels import Linear, Polynomial
 from tests.repetitions import examples
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures, pivot_starts
 from perceptron_lab.errors import InputError
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, pivot_starts
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 
 KERNELS: dict[str, Kernel] = {
@@ -284,7 +284,7 @@ CHECKS = """
 import warnings
 from sklearn.exceptions import EstimatorCheckFailedWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
-from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 warnings.simplefilter("ignore")
 for made in (GramSchmidtFeatures(), GramSchmidtFeatures(bias=1.0, kernel="rbf")):
     done = check_estimator(made, on_skip=None, on_fail=None)

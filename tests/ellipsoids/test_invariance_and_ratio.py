@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from perceptron_lab.datasets.ellipsoid_sets import EllipsoidSets
-from perceptron_lab.datasets.inverted_balls import InvertedBalls
+from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets
+from perceptron_lab.datasets.generated.inverted_balls import InvertedBalls
 from perceptron_lab.datasets.task import Task
-from perceptron_lab.ellipsoids.separation import Separation
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.ellipsoids.hard.separation import Separation
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
 from perceptron_lab.results import FloatArray, Status
 
 EXPONENTS = (-6, -3, 0, 4)

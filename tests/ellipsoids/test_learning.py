@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from perceptron_lab.datasets.task import Task
-from perceptron_lab.ellipsoids.assessment import NEGLIGIBLE, ranks
-from perceptron_lab.ellipsoids.learning import Learned, learn
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE, ranks
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.learners.learning import Learned, learn
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import overlapping, separable
 

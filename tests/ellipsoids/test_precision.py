@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from perceptron_lab.ellipsoids.precision import average_precision, tie_ends
 from perceptron_lab.errors import InputError
+from perceptron_lab.learners.precision import average_precision, tie_ends
 
 seeds = st.integers(0, 2**32 - 1)
 

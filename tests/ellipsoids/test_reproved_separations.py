@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from perceptron_lab.datasets.task import Task
-from perceptron_lab.ellipsoids import assessment
-from perceptron_lab.ellipsoids.learners.ellipsoid_separation import EllipsoidSeparation
-from perceptron_lab.ellipsoids.learners.linear_scorer import TunedLinearScorer
-from perceptron_lab.ellipsoids.learning import learn, prove
-from perceptron_lab.ellipsoids.separation_proof import (
+from perceptron_lab.ellipsoids.hard import assessment
+from perceptron_lab.ellipsoids.hard.separation_proof import (
     ProvedSeparation,
     proof_arrays,
     prove_separation,
 )
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
 from perceptron_lab.errors import DataError
+from perceptron_lab.learners.learning import learn, prove
+from perceptron_lab.learners.registered.ellipsoid_separation import EllipsoidSeparation
+from perceptron_lab.learners.registered.linear_scorer import TunedLinearScorer
 from perceptron_lab.results import Result, Status
 from tests.ellipsoids.two_class_sets import Classes, overlapping, separable
 from tests.repetitions import repeated
@@ -57,7 +57,7 @@ def test_identical_rows_prove_it_whatever_the_weights_are() -> None:
 
 def test_a_negligible_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = overlapping(19, 50, 80, 3)
-    nothing = "perceptron_lab.ellipsoids.separation_proof.prove_inseparable"
+    nothing = "perceptron_lab.ellipsoids.hard.separation_proof.prove_inseparable"
     with monkeypatch.context() as patch:
         patch.setattr(assessment, "prove_inseparable", lambda *_: None)
         patch.setattr(nothing, lambda *_: None)

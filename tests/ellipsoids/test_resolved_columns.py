@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.ellipsoids import separation_ratio
-from perceptron_lab.ellipsoids.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.ellipsoids.exact_rank import in_hull
-from perceptron_lab.ellipsoids.finer import FinerClasses
-from perceptron_lab.ellipsoids.resolved_columns import products_of
-from perceptron_lab.ellipsoids.separation import Separation
-from perceptron_lab.ellipsoids.separation_proof import (
+from perceptron_lab.ellipsoids.hard import separation_ratio
+from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.hard.exact_rank import in_hull
+from perceptron_lab.ellipsoids.hard.finer import FinerClasses
+from perceptron_lab.ellipsoids.hard.resolved_columns import products_of
+from perceptron_lab.ellipsoids.hard.separation import Separation
+from perceptron_lab.ellipsoids.hard.separation_proof import (
     ProvedSeparation,
     proof_arrays,
     prove_separation,
 )
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
 from perceptron_lab.errors import DataError, NumericalError
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import Classes, overlapping, separable

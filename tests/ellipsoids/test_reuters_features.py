@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from perceptron_lab.datasets.task import Task
-from perceptron_lab.ellipsoids.controls import LinearScorer, PolynomialSvm
-from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures, pivot_starts
-from perceptron_lab.ellipsoids.precision import average_precision
+from perceptron_lab.learners.controls import LinearScorer, PolynomialSvm
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, pivot_starts
+from perceptron_lab.learners.precision import average_precision
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perceptron_lab.datasets.reuters import Reuters
-from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
+from perceptron_lab.datasets.collections.reuters import Reuters
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.results import Status
 
 

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.ellipsoids.affine_frame import AffineFrame
-from perceptron_lab.ellipsoids.bracket import Bracket, measured
-from perceptron_lab.ellipsoids.dual import moment_with_error, proved_upper_bound
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.ellipsoids.images import images_with_radius, square_bounds
-from perceptron_lab.ellipsoids.lifting import flat, lifted, quadratic_values, squares, symmetric
-from perceptron_lab.ellipsoids.rescaling import Rescaling
-from perceptron_lab.ellipsoids.separability import (
+from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.hard.bracket import Bracket, measured
+from perceptron_lab.ellipsoids.hard.dual import moment_with_error, proved_upper_bound
+from perceptron_lab.ellipsoids.hard.rescaling import Rescaling
+from perceptron_lab.ellipsoids.hard.separability import (
     identical_rows,
     prove_inseparable,
     proved_lower_bound,
 )
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
-from perceptron_lab.ellipsoids.solution import Classes
-from perceptron_lab.ellipsoids.unboundedness import recession
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.solution import Classes
+from perceptron_lab.ellipsoids.hard.unboundedness import recession
+from perceptron_lab.ellipsoids.images import images_with_radius, square_bounds
+from perceptron_lab.ellipsoids.lifting import flat, lifted, quadratic_values, squares, symmetric
 from perceptron_lab.results import FloatArray
 from tests.ellipsoids.two_class_sets import distant, overlapping, separable
 

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.ellipsoids import assessment, solution
-from perceptron_lab.ellipsoids.bracket import Bracket
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.ellipsoids.hard import assessment, solution
+from perceptron_lab.ellipsoids.hard.bracket import Bracket
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.outward import text_above
 from perceptron_lab.results import Status

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from perceptron_lab.driver import solve
-from perceptron_lab.ellipsoids.separability import proved_lower_bound
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
-from perceptron_lab.ellipsoids.separation_system import separation_system
+from perceptron_lab.ellipsoids.hard.separability import proved_lower_bound
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_system import separation_system
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.results import Status

@@ -14,13 +14,13 @@ from pydantic import ValidationError
 from scipy.optimize import approx_fprime, minimize
 from sklearn.metrics import average_precision_score
 
-from perceptron_lab.ellipsoids.controls import LinearScorer
-from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.ellipsoids.soft_certificate import certify, spectrum
-from perceptron_lab.ellipsoids.soft_ellipsoid import FittedSoftEllipsoid, SoftEllipsoid
-from perceptron_lab.ellipsoids.soft_objective import Quadratic, SoftObjective
-from perceptron_lab.ellipsoids.tuning import Grid, tune
+from perceptron_lab.ellipsoids.soft.certificate import certify, spectrum
+from perceptron_lab.ellipsoids.soft.ellipsoid import FittedSoftEllipsoid, SoftEllipsoid
+from perceptron_lab.ellipsoids.soft.objective import Quadratic, SoftObjective
 from perceptron_lab.errors import InputError
+from perceptron_lab.learners.controls import LinearScorer
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.learners.tuning import Grid, tune
 
 Data = tuple[np.ndarray, np.ndarray]
 

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.ellipsoids import soft_boundedness, soft_generation, soft_separation_ratio
-from perceptron_lab.ellipsoids.soft_boundedness import critical_penalty, least_mean, marginal
-from perceptron_lab.ellipsoids.soft_dual_program import DualProgram, DualSolution
-from perceptron_lab.ellipsoids.soft_generation import Working
-from perceptron_lab.ellipsoids.soft_separation import SoftSeparation, quadratic_forms
-from perceptron_lab.ellipsoids.soft_separation_ratio import SoftMaximalSeparation
+from perceptron_lab.ellipsoids.soft import boundedness as soft_boundedness
+from perceptron_lab.ellipsoids.soft import generation as soft_generation
+from perceptron_lab.ellipsoids.soft import separation_ratio as soft_separation_ratio
+from perceptron_lab.ellipsoids.soft.boundedness import critical_penalty, least_mean, marginal
+from perceptron_lab.ellipsoids.soft.dual_program import DualProgram, DualSolution
+from perceptron_lab.ellipsoids.soft.generation import Working
+from perceptron_lab.ellipsoids.soft.separation import SoftSeparation, quadratic_forms
+from perceptron_lab.ellipsoids.soft.separation_ratio import SoftMaximalSeparation
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray, Status
 from tests.repetitions import examples

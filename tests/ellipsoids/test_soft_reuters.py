@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from perceptron_lab.datasets.task import Task
-from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures, pivot_starts
-from perceptron_lab.ellipsoids.precision import average_precision
-from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
+from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, pivot_starts
+from perceptron_lab.learners.precision import average_precision
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from perceptron_lab.ellipsoids.soft_boundedness import capped, critical_penalty, least_mean
-from perceptron_lab.ellipsoids.soft_separation import SoftSeparation
-from perceptron_lab.ellipsoids.soft_separation_ratio import SoftMaximalSeparation
+from perceptron_lab.ellipsoids.soft.boundedness import capped, critical_penalty, least_mean
+from perceptron_lab.ellipsoids.soft.separation import SoftSeparation
+from perceptron_lab.ellipsoids.soft.separation_ratio import SoftMaximalSeparation
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import Status
 from tests.repetitions import examples

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
-from perceptron_lab.ellipsoids import squared_hinge
-from perceptron_lab.ellipsoids.squared_hinge import SquaredHinge, minimised
+from perceptron_lab.ellipsoids.soft import squared_hinge
+from perceptron_lab.ellipsoids.soft.squared_hinge import SquaredHinge, minimised
 from tests.repetitions import examples
 
 seeds = st.integers(0, 2**32 - 1)

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from perceptron_lab.ellipsoids.controls import LinearScorer, PolynomialSvm
-from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.ellipsoids.kernel_rows import KernelRows
-from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
-from perceptron_lab.ellipsoids.tuning import Grid, Trial, tune, tune_all
+from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
 from perceptron_lab.errors import InputError
+from perceptron_lab.learners.controls import LinearScorer, PolynomialSvm
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.learners.features.kernel_rows import KernelRows
+from perceptron_lab.learners.tuning import Grid, Trial, tune, tune_all
 from tests.repetitions import examples
 
 Seen = list[tuple[np.ndarray, np.ndarray]]

@@ -17,10 +17,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.ellipsoids.soft_ellipsoid import SoftEllipsoid
+from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.results import Status
 from tests.repetitions import repeated
 

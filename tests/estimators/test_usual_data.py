@@ -11,8 +11,8 @@ from sklearn import datasets
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from perceptron_lab.datasets.gaussian_shells import GaussianShells
-from perceptron_lab.ellipsoids.affine_frame import AffineFrame
+from perceptron_lab.datasets.generated.gaussian_shells import GaussianShells
+from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.errors import InputError
 from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
 from perceptron_lab.results import Status

@@ -11,11 +11,11 @@ import pytest
 from perceptron_lab import driver, registry
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.experiments.cells.cell_run import run_cell
-from perceptron_lab.experiments.loader import checked
-from perceptron_lab.experiments.plan import plan
+from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.yaml_source import Source
+from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.storage.certificate_files import certificate_of, write_certificate
 from perceptron_lab.experiments.storage.stored import Planned
-from perceptron_lab.experiments.yaml_source import Source
 from perceptron_lab.results import Status
 
 ROWS = {"dataset": "margin-sets", "family": "gaussian"}
@@ -83,7 +83,9 @@ def forbid_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{advance.__module__}.advance", refused)
     for record, method in methods:
         monkeypatch.setattr(record, method, refused)
-    monkeypatch.setattr("perceptron_lab.ellipsoids.separation_ratio.MaximalSeparation.fit", refused)
+    monkeypatch.setattr(
+        "perceptron_lab.ellipsoids.hard.separation_ratio.MaximalSeparation.fit", refused
+    )
 
 
 SYSTEMS: list[dict[str, Any]] = [

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from perceptron_lab import registry
-from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.loader import checked
-from perceptron_lab.experiments.yaml_source import Source
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.yaml_source import Source
 from tests.experiments import toys
 
 Configure = Callable[..., ExperimentConfig]

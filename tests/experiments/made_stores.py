@@ -19,7 +19,7 @@ import numpy as np
 
 from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.cells.cell_run import Outcome
-from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned

@@ -11,11 +11,11 @@ from typing import Any
 
 from perceptron_lab.experiments.cells.cell_run import Outcome
 from perceptron_lab.experiments.cells.supervisor import ForkServer, Job, supervise
-from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.loader import checked
-from perceptron_lab.experiments.plan import Cell, plan
-from perceptron_lab.experiments.progress import Progress
-from perceptron_lab.experiments.yaml_source import Source
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.yaml_source import Source
+from perceptron_lab.experiments.running.plan import Cell, plan
+from perceptron_lab.experiments.running.progress import Progress
 from tests.experiments import toys
 from tests.experiments.conftest import Configure
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.datasets.margin_sets import MarginSets
+from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.experiments.cells import supervisor
 from perceptron_lab.experiments.storage import certificate_files, reader, records, traces
 from tests.experiments.many_cells import many_cells

@@ -13,8 +13,8 @@ import pytest
 
 from perceptron_lab import register, registry
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.catalogue import list_names
-from perceptron_lab.experiments.declared import declared
+from perceptron_lab.experiments.configuration.catalogue import list_names
+from perceptron_lab.experiments.configuration.declared import declared
 
 KINDS = ("algorithm", "learner", "oracle", "dataset")
 

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from perceptron_lab import reporting
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.config import FIGURES, TABLES, ExperimentConfig
-from perceptron_lab.experiments.gallery import gallery
-from perceptron_lab.experiments.loader import (
+from perceptron_lab.experiments.configuration.config import FIGURES, TABLES, ExperimentConfig
+from perceptron_lab.experiments.configuration.gallery import gallery
+from perceptron_lab.experiments.configuration.loader import (
     checked,
     checked_config,
     instances_of,
     read_config,
     variants_of,
 )
-from perceptron_lab.experiments.yaml_source import parse
+from perceptron_lab.experiments.configuration.yaml_source import parse
 from perceptron_lab.goals import Budget, MarginRatio, MarginUpper
 from tests.experiments.conftest import Configure
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.experiments import Execution, Rows, run_cells, runner
-from perceptron_lab.experiments.status import State, status
+from perceptron_lab.experiments import Execution, Rows, run_cells
+from perceptron_lab.experiments.running import runner
+from perceptron_lab.experiments.running.status import State, status
 from perceptron_lab.experiments.storage.reader import Reader
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty

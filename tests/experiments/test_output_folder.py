@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.output_folder import output_folder
+from perceptron_lab.experiments.running.output_folder import output_folder
 
 ESCAPES = [
     "..",

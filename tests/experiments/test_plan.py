@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.plan import Cell, load_problems, plan
+from perceptron_lab.experiments.running.plan import Cell, load_problems, plan
 from perceptron_lab.goals import Budget
 from tests.experiments.conftest import Configure
 

@@ -15,9 +15,9 @@ import pytest
 from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.experiments.cells.supervisor import memory_of
-from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.plan import plan
-from perceptron_lab.experiments.status import ExperimentStatus, State, status
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.running.plan import plan
+from perceptron_lab.experiments.running.status import ExperimentStatus, State, status
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.core_digest import digest_of
 from perceptron_lab.experiments.storage.store import Store

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from perceptron_lab import registry
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.certified_problem import identity_of
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification import Verdict, Verification, Verified
-from perceptron_lab.experiments.verify import verify
+from perceptron_lab.experiments.verification.certified_problem import identity_of
+from perceptron_lab.experiments.verification.verification import Verdict, Verification, Verified
+from perceptron_lab.experiments.verification.verify import verify
 from perceptron_lab.results import Status
 from tests.experiments.certified import (
     CELLS,

@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.datasets.margin_sets import MarginSets
+from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.experiments.cells.cell_run import run_cell
-from perceptron_lab.experiments.config import ProcessLimits
-from perceptron_lab.experiments.loader import checked
-from perceptron_lab.experiments.plan import Loaded, plan
-from perceptron_lab.experiments.runner import row_of
+from perceptron_lab.experiments.configuration.config import ProcessLimits
+from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.yaml_source import Source
+from perceptron_lab.experiments.running.plan import Loaded, plan
+from perceptron_lab.experiments.running.runner import row_of
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     read_certificate,
@@ -31,9 +32,8 @@ from perceptron_lab.experiments.storage.records import checksum
 from perceptron_lab.experiments.storage.schema import RUN
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
-from perceptron_lab.experiments.verification import Verdict, Verified
-from perceptron_lab.experiments.verify import verify
-from perceptron_lab.experiments.yaml_source import Source
+from perceptron_lab.experiments.verification.verification import Verdict, Verified
+from perceptron_lab.experiments.verification.verify import verify
 from tests.experiments.certified import LEARNER, ROWS, SEPARABLE, certified
 
 FITTED = {"name": "soft-ellipsoid", "parameters": {"components": None, "regularisations": [1e-2]}}

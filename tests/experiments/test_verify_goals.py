@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.experiments.certified_problem import identity_of
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification import Verdict, Verified
-from perceptron_lab.experiments.verify import verify
+from perceptron_lab.experiments.verification.certified_problem import identity_of
+from perceptron_lab.experiments.verification.verification import Verdict, Verified
+from perceptron_lab.experiments.verification.verify import verify
 from perceptron_lab.results import Status
 from tests.experiments.certified import (
     FEASIBLE,

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.datasets.rows_on_disk import RowsOnDisk
-from perceptron_lab.experiments.certified_problem import identity_of
+from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification import Verdict, Verified
-from perceptron_lab.experiments.verify import verify
+from perceptron_lab.experiments.verification.certified_problem import identity_of
+from perceptron_lab.experiments.verification.verification import Verdict, Verified
+from perceptron_lab.experiments.verification.verify import verify
 from tests.experiments.certified import SEPARABLE, certified
 
 SMALL = {"dataset": "rows-on-disk", "dimension": 10, "rows": 100}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perceptron_lab.experiments.wording import counted
+from perceptron_lab.experiments.running.wording import counted
 
 
 def test_one_is_not_several() -> None:

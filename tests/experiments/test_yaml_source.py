@@ -12,8 +12,13 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.faults import Fault, refuse
-from perceptron_lab.experiments.yaml_source import MOST_BYTES, Source, parse, read_source
+from perceptron_lab.experiments.configuration.faults import Fault, refuse
+from perceptron_lab.experiments.configuration.yaml_source import (
+    MOST_BYTES,
+    Source,
+    parse,
+    read_source,
+)
 
 
 def tree(text: str) -> Any:

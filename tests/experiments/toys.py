@@ -23,7 +23,7 @@ from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import State
-from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.claims import Claim
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import DataError

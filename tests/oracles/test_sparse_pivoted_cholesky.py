@@ -16,7 +16,7 @@ from perceptron_lab.compiled.pivoted_cholesky import (
     separating_direction,
 )
 from perceptron_lab.compiled.sparse_pivoted_cholesky import FILLED
-from perceptron_lab.datasets.maxcut import random_graph, torus
+from perceptron_lab.datasets.generated.maxcut import random_graph, torus
 from perceptron_lab.oracles import on_pattern
 from perceptron_lab.oracles.on_pattern import SparsePivoted
 from perceptron_lab.results import FloatArray

@@ -14,11 +14,11 @@ import pytest
 import scipy.optimize
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments import execution
 from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
 from perceptron_lab.experiments.cells.supervisor import Job
-from perceptron_lab.experiments.gallery import gallery
-from perceptron_lab.experiments.loader import read_config
+from perceptron_lab.experiments.configuration.gallery import gallery
+from perceptron_lab.experiments.configuration.loader import read_config
+from perceptron_lab.experiments.running import execution
 from perceptron_lab.peers.cone_program import Program
 from perceptron_lab.peers.linear_svc import LinearSvc
 from perceptron_lab.peers.sgd import Sgd

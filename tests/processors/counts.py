@@ -1,6 +1,6 @@
 """The 28 counts of Table 6.1 under every kernel, and with noise in the points that are queried.
 
-`PLAB_DATA_MIRROR=FOLDER python -m tests.processors.counts` writes `table_6_1_rounding.csv` anew,
+`PLAB_DATA_MIRROR=FOLDER python -m tests.processors.counts` writes `rounding.csv` beside Table 6.1 anew,
 beside the thesis's table. Noise in the last bit of every entry is another way of rounding that
 keeps exact zeros; noise in the last bit of the largest entry is one that does not.
 """
@@ -21,11 +21,11 @@ import pandas as pd
 import pytest
 
 from perceptron_lab import solve
-from perceptron_lab.algorithms.ellipsoid import Ellipsoid
-from perceptron_lab.algorithms.rescaled_perceptron import RescaledPerceptron
+from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
+from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.reporting.comparison import THESIS_LABELS, thesis_table
-from perceptron_lab.reporting.rounding import FILE
+from perceptron_lab.reporting.table_6_1.comparison import THESIS_LABELS, thesis_table
+from perceptron_lab.reporting.table_6_1.rounding import FILE
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem, Cut
 from tests.processors.factors import FACTORS, VARIABLES, Kernel, Target

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.reporting.comparison import THESIS_LABELS
-from perceptron_lab.reporting.rounding import spreads
+from perceptron_lab.reporting.table_6_1.comparison import THESIS_LABELS
+from perceptron_lab.reporting.table_6_1.rounding import spreads
 from tests.processors.counts import (
     NOISES,
     PROBLEMS,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from perceptron_lab.experiments.cells.cell_run import Outcome
-from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
 from perceptron_lab.reporting.evidence import Evidence

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_lab.experiments.cells.cell_run import Outcome
-from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.configuration.validation import validated
 from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
-from perceptron_lab.experiments.validation import validated
 from perceptron_lab.results import Status
 
 CONFIG: dict[str, Any] = {

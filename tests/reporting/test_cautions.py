@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.experiments import environment as environments
-from perceptron_lab.experiments import runner
+from perceptron_lab.experiments.running import environment as environments
+from perceptron_lab.experiments.running import runner
 from perceptron_lab.reporting import Evidence, cautions
 from perceptron_lab.reporting.experiment import run
 from perceptron_lab.reporting.report import write_report

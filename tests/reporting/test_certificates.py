@@ -15,13 +15,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.runner import run_cells
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.goals import Budget
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.curves import Curve
-from perceptron_lab.reporting.figures.certificates import certificates, least_upper, scale_bounds
-from perceptron_lab.reporting.figures.drawing import render
+from perceptron_lab.reporting.margins.certificates import certificates, least_upper, scale_bounds
+from perceptron_lab.reporting.performance.curves import Curve
+from perceptron_lab.reporting.printing.drawing import render
 from tests.reporting.drawn_lines import heights
 from tests.reporting.made_runs import make_row, make_trace
 

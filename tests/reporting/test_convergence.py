@@ -10,9 +10,9 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from perceptron_lab.reporting.curves import Curve
-from perceptron_lab.reporting.figures.convergence import MOST_TICKS, convergence, scale_margins
-from perceptron_lab.reporting.figures.drawing import render
+from perceptron_lab.reporting.performance.convergence import MOST_TICKS, convergence, scale_margins
+from perceptron_lab.reporting.performance.curves import Curve
+from perceptron_lab.reporting.printing.drawing import render
 from tests.reporting.drawn_lines import heights
 from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder
 

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.curves import Curve
-from perceptron_lab.reporting.figures.courses import MOST_PROBLEMS, Quantity, draw_courses
+from perceptron_lab.reporting.performance.courses import MOST_PROBLEMS, Quantity, draw_courses
+from perceptron_lab.reporting.performance.curves import Curve
 from perceptron_lab.results import FloatArray, Trace
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.reporting.curves import (
+from perceptron_lab.reporting.performance.curves import (
     MOST_PLACES,
     Course,
     Curve,

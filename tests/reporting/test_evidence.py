@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.config import ExperimentConfig
-from perceptron_lab.experiments.runner import run_cells
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.goals import MarginUpper
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.results import Bound

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.figures.figure_1 import difficulty, figure_1
+from perceptron_lab.reporting.margins.figure_1 import difficulty, figure_1
 from tests.reporting.made_runs import NOTHING, Row, make_row
 
 

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence
+from perceptron_lab.reporting.chapter_7.invariance import rescaled_errors
 from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.invariance import rescaled_errors
 from perceptron_lab.reporting.tables import TABLES
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.made_runs import NOTHING, Row, make_row

@@ -10,11 +10,11 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from perceptron_lab.datasets.ellipsoid_sets import EllipsoidSets, Sample
+from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets, Sample
 from perceptron_lab.errors import DataError
+from perceptron_lab.reporting.chapter_7.ellipses import separations
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.figures.ellipses import separations
 from perceptron_lab.results import FloatArray, Result, Status, Trace
 from tests.reporting.made_runs import Row, make_result, make_row, make_trace, write_folder
 

@@ -7,8 +7,8 @@ import pytest
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence
+from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
 from perceptron_lab.reporting.tables import TABLES
-from perceptron_lab.reporting.tables.typesetting import lower_bound, upper_bound
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, Row, make_row
 

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.rounding import Spread
-from perceptron_lab.reporting.tables import TABLES, table_6_1_latex
-from perceptron_lab.reporting.tables.typesetting import escape
+from perceptron_lab.reporting.printing.typesetting import escape
+from perceptron_lab.reporting.table_6_1 import latex as table_6_1_latex
+from perceptron_lab.reporting.table_6_1.rounding import Spread
+from perceptron_lab.reporting.tables import TABLES
 from tests.reporting.latex_lines import balanced
 from tests.reporting.made_runs import MakeRuns, make_row
 

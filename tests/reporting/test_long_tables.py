@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.reporting.tables.table import (
+from perceptron_lab.reporting.printing.table import (
     Column,
     Table,
     counts,
@@ -16,7 +16,7 @@ from perceptron_lab.reporting.tables.table import (
     seconds,
     texts,
 )
-from perceptron_lab.reporting.tables.typesetting import real
+from perceptron_lab.reporting.printing.typesetting import real
 from tests.reporting.latex_lines import balanced, body, head
 
 NASTY = "50% & a_b #1 {x} $y$ ^~\\end{longtable}"

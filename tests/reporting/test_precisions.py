@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from perceptron_lab.datasets.reuters import Reuters
-from perceptron_lab.ellipsoids.precision import average_precision
+from perceptron_lab.datasets.collections.reuters import Reuters
 from perceptron_lab.errors import DataError
+from perceptron_lab.learners.precision import average_precision
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.precision_differences import differences
-from perceptron_lab.reporting.precisions import by_label, entries, thesis_precisions
+from perceptron_lab.reporting.table_8_1.differences import differences
+from perceptron_lab.reporting.table_8_1.precision_columns import preprocessing
+from perceptron_lab.reporting.table_8_1.precisions import by_label, entries, thesis_precisions
 from perceptron_lab.reporting.tables import TABLES
-from perceptron_lab.reporting.tables.precision_columns import preprocessing
 from perceptron_lab.results import Result
 from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.profiles import RESOLUTION, profiles
+from perceptron_lab.reporting.performance.profiles import RESOLUTION, profiles
 from perceptron_lab.reporting.tables import TABLES
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.latex_lines import balanced, body

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.figures.scaling import MOST_PANELS, series_of
+from perceptron_lab.reporting.performance.scaling import MOST_PANELS, series_of
 from tests.reporting.made_runs import NOTHING, Row, make_row
 
 KIND = "reflected-*-0.3, "

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.reporting import Evidence
+from perceptron_lab.reporting.printing.table import Printable
 from perceptron_lab.reporting.tables import TABLES
-from perceptron_lab.reporting.tables.table import Printable
-from perceptron_lab.reporting.tables.table_2 import paper_table
+from perceptron_lab.reporting.yu.table_2 import paper_table
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, Row, make_row
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.errors import ConfigError, DataError, StoreError
-from perceptron_lab.experiments import config
+from perceptron_lab.experiments.configuration import config
 from perceptron_lab.reporting import Evidence, check_report, write_report
 from perceptron_lab.reporting.figures import FIGURES
 from perceptron_lab.reporting.tables import TABLES

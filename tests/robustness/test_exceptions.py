@@ -16,8 +16,8 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.datasets.sdpa_data import SdpaData
 from perceptron_lab.errors import ArithmeticModeError, InputError, NumericalError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Bound, Result, Status

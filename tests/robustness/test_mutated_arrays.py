@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.datasets.problem_files import read_system
-from perceptron_lab.datasets.row_files import NumpyRows
+from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.datasets.formats.row_files import NumpyRows
 from perceptron_lab.errors import DataError
 from tests.repetitions import examples
 from tests.robustness.mutations import mutated, outcome

@@ -8,7 +8,7 @@ from html import escape
 import pytest
 from hypothesis import given, settings
 
-from perceptron_lab.datasets.reuters_text import Document, read_documents
+from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
 from perceptron_lab.errors import DataError
 from tests.datasets.test_reuters_text import FILE, HEAD, STORY
 from tests.repetitions import examples

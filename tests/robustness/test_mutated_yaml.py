@@ -11,9 +11,9 @@ import yaml
 from hypothesis import example, given, settings
 
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.gallery import gallery
-from perceptron_lab.experiments.loader import checked_config, read_config
-from perceptron_lab.experiments.yaml_source import MOST_BYTES, parse, read_source
+from perceptron_lab.experiments.configuration.gallery import gallery
+from perceptron_lab.experiments.configuration.loader import checked_config, read_config
+from perceptron_lab.experiments.configuration.yaml_source import MOST_BYTES, parse, read_source
 from tests.repetitions import examples, repeated, thinned
 from tests.robustness.mutations import EXAMPLES, SHORT, bounded, mutated, outcome
 

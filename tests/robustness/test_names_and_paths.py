@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab import registry
-from perceptron_lab.datasets.download import fetch, verify
-from perceptron_lab.datasets.files import COLLECTIONS
+from perceptron_lab.datasets.download.fetching import fetch, verify
+from perceptron_lab.datasets.download.files import COLLECTIONS
+from perceptron_lab.datasets.formats.sdpa import read_sdpa
+from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
 from perceptron_lab.datasets.problem import check_instance_name
-from perceptron_lab.datasets.rows_on_disk import RowsOnDisk
-from perceptron_lab.datasets.sdpa import read_sdpa
 from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.experiments.config import FileName, Label
-from perceptron_lab.experiments.gallery import find_config, gallery
-from perceptron_lab.experiments.loader import instances_of, read_config
-from perceptron_lab.experiments.output_folder import output_folder
-from perceptron_lab.experiments.overrides import override
-from perceptron_lab.experiments.plan import plan
-from perceptron_lab.experiments.yaml_source import Source, read_source
+from perceptron_lab.experiments.configuration.config import FileName, Label
+from perceptron_lab.experiments.configuration.gallery import find_config, gallery
+from perceptron_lab.experiments.configuration.loader import instances_of, read_config
+from perceptron_lab.experiments.configuration.overrides import override
+from perceptron_lab.experiments.configuration.yaml_source import Source, read_source
+from perceptron_lab.experiments.running.output_folder import output_folder
+from perceptron_lab.experiments.running.plan import plan
 from tests.robustness.mutations import outcome
 
 NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}")

@@ -16,9 +16,10 @@ import requests
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.datasets import download, transfer
-from perceptron_lab.datasets.download import fetch
-from perceptron_lab.datasets.files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.download import fetching as download
+from perceptron_lab.datasets.download import transfer
+from perceptron_lab.datasets.download.fetching import fetch
+from perceptron_lab.datasets.download.files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError, DataError
 from tests.datasets.local_home import Answer, LocalHome, RawHome
 from tests.repetitions import examples

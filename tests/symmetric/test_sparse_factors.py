@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.datasets.maxcut import generate
+from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.factor import Factor, factorised

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from perceptron_lab.algorithms.active_set import ActiveSet
+from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.results import FloatArray
 from tests.families import exact_margin, infeasible, planted
 from tests.repetitions import repeated

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.auto import Auto
+from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.kernels import Linear, Rbf

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.cyclic_perceptron import CyclicPerceptron, CyclicState
+from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPerceptron, CyclicState
 from perceptron_lab.claims import FeasiblePoint
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import InputError

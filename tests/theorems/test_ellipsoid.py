@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.ellipsoid import Ellipsoid, coefficients, log_volume_radius
-from perceptron_lab.algorithms.space_dilation import SpaceDilation
+from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid, coefficients, log_volume_radius
+from perceptron_lab.algorithms.rescaling.space_dilation import SpaceDilation
 from perceptron_lab.claims import MarginBelow
 from perceptron_lab.driver import solve
 from perceptron_lab.results import Status

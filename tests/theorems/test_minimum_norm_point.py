@@ -9,7 +9,11 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.minimum_norm_point import OPTIMAL, MinimumNormPoint, MinimumNormState
+from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
+    OPTIMAL,
+    MinimumNormPoint,
+    MinimumNormState,
+)
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import InputError

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.normalized_perceptron import NormalizedPerceptron
-from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.algorithms.perceptrons.normalized_perceptron import NormalizedPerceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.claims import MarginBelow
 from perceptron_lab.results import Status
 from tests.families import (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.driver import solve
 from perceptron_lab.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
 from perceptron_lab.results import Status

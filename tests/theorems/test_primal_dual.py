@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.mirror_prox import MirrorProx
-from perceptron_lab.algorithms.primal_dual import LONGEST, PrimalDual, PrimalDualState
+from perceptron_lab.algorithms.saddle_points.mirror_prox import MirrorProx
+from perceptron_lab.algorithms.saddle_points.primal_dual import LONGEST, PrimalDual, PrimalDualState
 from perceptron_lab.claims import FeasiblePoint, MarginBelow
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.spectral import barycentre, lowest

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.relaxed_perceptron import (
+from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
     RelaxedPerceptron,
     cap_probability,
     random_unit,

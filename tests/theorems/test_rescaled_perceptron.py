@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.relaxed_perceptron import RelaxedPerceptron, RelaxedState
-from perceptron_lab.algorithms.rescaled_perceptron import Constants, RescaledPerceptron
+from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedPerceptron, RelaxedState
+from perceptron_lab.algorithms.rescaling.rescaled_perceptron import Constants, RescaledPerceptron
 from perceptron_lab.claims import MarginAbove
 from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget

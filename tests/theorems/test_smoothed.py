@@ -15,16 +15,23 @@ import scipy.spatial
 import scipy.special
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.algorithms.smoothed_perceptron import SmoothedPerceptron
-from perceptron_lab.algorithms.smoothed_von_neumann import (
+from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedPerceptron
+from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import (
     IteratedSmoothedVonNeumann,
     SmoothedVonNeumann,
 )
-from perceptron_lab.algorithms.smoothing import Entropy, Euclidean, Prox, SmoothedState, begin, turn
+from perceptron_lab.algorithms.smoothing.smoothing import (
+    Entropy,
+    Euclidean,
+    Prox,
+    SmoothedState,
+    begin,
+    turn,
+)
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.datasets import margin_families
+from perceptron_lab.datasets.generated import margin_families
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.operators.matrix import Matrix

@@ -10,7 +10,7 @@ import pytest
 import scipy.optimize
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.winnow import Winnow, lifted
+from perceptron_lab.algorithms.perceptrons.winnow import Winnow, lifted
 from perceptron_lab.facts import Facts
 from perceptron_lab.results import FloatArray, Status
 from tests.families import FEASIBLE, infeasible, planted

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from perceptron_lab import registry
 from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.cells.server_handle import ForkServer
-from perceptron_lab.experiments.gallery import find_config
-from perceptron_lab.experiments.yaml_source import read_source
+from perceptron_lab.experiments.configuration.gallery import find_config
+from perceptron_lab.experiments.configuration.yaml_source import read_source
 
 _LISTS = ("problems", "algorithms")
 """The lists of a configuration whose entries, or parameters of them, name components."""

@@ -22,8 +22,8 @@ from perceptron_lab.experiments.cells.endings import STDERR_TAIL, ending, printa
 from perceptron_lab.experiments.cells.memory_limit import kernel_kills
 from perceptron_lab.experiments.cells.messages import Mailbox, MessageError, add_record, best_margin
 from perceptron_lab.experiments.cells.server_handle import ForkServer, Report
-from perceptron_lab.experiments.config import ProcessLimits
-from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.configuration.config import ProcessLimits
+from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.results import Status, Trace
 
 _PATIENCE: Final = 5.0

@@ -28,7 +28,7 @@ from perceptron_lab.experiments.cells.memory_limit import (
 )
 from perceptron_lab.experiments.cells.messages import encoded, record_of
 from perceptron_lab.experiments.cells.parentage import die_with
-from perceptron_lab.experiments.plan import Cell
+from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.results import Status, Trace
 
 if TYPE_CHECKING:

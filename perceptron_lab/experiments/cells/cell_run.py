@@ -12,9 +12,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from perceptron_lab.driver import Stop, solve
-from perceptron_lab.ellipsoids.learning import learn
 from perceptron_lab.errors import InputError
-from perceptron_lab.experiments.plan import Cell
+from perceptron_lab.experiments.running.plan import Cell
+from perceptron_lab.learners.learning import learn
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import Result, Status, Trace
 

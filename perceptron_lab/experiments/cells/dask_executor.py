@@ -22,8 +22,8 @@ from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.cells.cell_run import Outcome, failure
 from perceptron_lab.experiments.cells.supervisor import Job, memory_of
-from perceptron_lab.experiments.config import ProcessLimits
-from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.configuration.config import ProcessLimits
+from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.core_digest import core_digest
 from perceptron_lab.results import Status
 

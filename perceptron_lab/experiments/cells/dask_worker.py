@@ -21,10 +21,10 @@ import distributed
 from perceptron_lab.experiments.cells.cell_run import Outcome, failure
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import Job, modules_of, supervise
-from perceptron_lab.experiments.config import ProcessLimits
-from perceptron_lab.experiments.environment import environment
-from perceptron_lab.experiments.plan import Cell
-from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.configuration.config import ProcessLimits
+from perceptron_lab.experiments.running.environment import environment
+from perceptron_lab.experiments.running.plan import Cell
+from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.core_digest import core_digest, digest_of_kinds
 from perceptron_lab.results import Status
 

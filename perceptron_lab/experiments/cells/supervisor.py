@@ -17,8 +17,8 @@ from perceptron_lab.experiments.cells.cell_run import Outcome, failure
 from perceptron_lab.experiments.cells.memory_limit import machine_memory
 from perceptron_lab.experiments.cells.requests import ENDED, STARTED
 from perceptron_lab.experiments.cells.server_handle import ForkServer, Report
-from perceptron_lab.experiments.config import ProcessLimits
-from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.configuration.config import ProcessLimits
+from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.results import Status
 
 __all__ = ["ForkServer", "Job", "memory_of", "modules_of", "supervise"]

@@ -12,9 +12,11 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.config import KNOWN_KEYS, ExperimentConfig
-from perceptron_lab.experiments.faults import refuse
-from perceptron_lab.experiments.privacy import resolved
+from perceptron_lab.experiments.configuration.config import KNOWN_KEYS, ExperimentConfig
+from perceptron_lab.experiments.configuration.faults import refuse
+from perceptron_lab.experiments.configuration.validation import faults_of, validated
+from perceptron_lab.experiments.configuration.yaml_source import Source
+from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.records import (
@@ -28,8 +30,6 @@ from perceptron_lab.experiments.storage.records import (
 from perceptron_lab.experiments.storage.rows import COLUMNS, Row
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.experiments.storage.traces import decoded_trace
-from perceptron_lab.experiments.validation import faults_of, validated
-from perceptron_lab.experiments.yaml_source import Source
 from perceptron_lab.results import Bound, Trace
 
 _RUN = ", ".join((*schema.RUN, "checksum"))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.storage.rows import Row, as_json
 from perceptron_lab.experiments.storage.schema import RUN
 from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.configuration.config import ProcessLimits
+from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.experiments.storage.stored import Planned, Stored
-from perceptron_lab.experiments.wording import counted
 from perceptron_lab.goals import Budget
 from perceptron_lab.results import Status
 

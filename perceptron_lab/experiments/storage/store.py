@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from perceptron_lab.errors import StoreError
-from perceptron_lab.experiments.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.privacy import portable
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.running.privacy import portable
+from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import (
     FOLDER,
@@ -48,7 +49,6 @@ from perceptron_lab.experiments.storage.rows import Row, as_json
 from perceptron_lab.experiments.storage.store_lock import StoreLock
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.experiments.storage.traces import encoded_trace
-from perceptron_lab.experiments.wording import counted
 from perceptron_lab.results import Status
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.goals import Budget, Goal
 from perceptron_lab.results import Status
 
 if TYPE_CHECKING:
-    from perceptron_lab.experiments.plan import Cell
+    from perceptron_lab.experiments.running.plan import Cell
 
 _GOAL: TypeAdapter[Goal] = TypeAdapter(Goal)
 

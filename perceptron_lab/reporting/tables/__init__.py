@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from perceptron_lab.reporting.chapter_7.table_figure_7_4 import table_figure_7_4
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.tables.conic import conic
-from perceptron_lab.reporting.tables.infeasible import infeasible
-from perceptron_lab.reporting.tables.learners import learners
-from perceptron_lab.reporting.tables.precision_differences import precision_differences
-from perceptron_lab.reporting.tables.profile import profile
-from perceptron_lab.reporting.tables.rare_categories import rare_categories
-from perceptron_lab.reporting.tables.rates import rates
-from perceptron_lab.reporting.tables.table import Printable
-from perceptron_lab.reporting.tables.table_2 import table_2
-from perceptron_lab.reporting.tables.table_6_1 import table_6_1
-from perceptron_lab.reporting.tables.table_8_1 import table_8_1
-from perceptron_lab.reporting.tables.table_figure_2 import table_figure_2
-from perceptron_lab.reporting.tables.table_figure_7_4 import table_figure_7_4
+from perceptron_lab.reporting.margins.conic import conic
+from perceptron_lab.reporting.margins.infeasible import infeasible
+from perceptron_lab.reporting.margins.rates import rates
+from perceptron_lab.reporting.performance.profile_table import profile
+from perceptron_lab.reporting.printing.table import Printable
+from perceptron_lab.reporting.table_6_1.table import table_6_1
+from perceptron_lab.reporting.table_8_1.learners import learners
+from perceptron_lab.reporting.table_8_1.precision_differences import precision_differences
+from perceptron_lab.reporting.table_8_1.rare_categories import rare_categories
+from perceptron_lab.reporting.table_8_1.table_8_1 import table_8_1
+from perceptron_lab.reporting.yu.table_2 import table_2
+from perceptron_lab.reporting.yu.table_figure_2 import table_figure_2
 
 TABLES: Final[dict[str, Callable[[Evidence], Printable]]] = {
     "table_6_1": table_6_1,

@@ -12,17 +12,17 @@ from pydantic import ValidationError
 
 from perceptron_lab import registry
 from perceptron_lab.datasets.task import Task
-from perceptron_lab.ellipsoids.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.ellipsoids.learners import polynomial_svm
-from perceptron_lab.ellipsoids.learners.ellipsoid_separation import EllipsoidSeparation
-from perceptron_lab.ellipsoids.learners.extraction import OnFeatures, extract
-from perceptron_lab.ellipsoids.learners.linear_scorer import TunedLinearScorer
-from perceptron_lab.ellipsoids.learners.polynomial_svm import TunedPolynomialSvm
-from perceptron_lab.ellipsoids.learners.soft_ellipsoid import TunedSoftEllipsoid
-from perceptron_lab.ellipsoids.learning import Learned, learn
-from perceptron_lab.ellipsoids.precision import average_precision
-from perceptron_lab.ellipsoids.separation import Separation
-from perceptron_lab.ellipsoids.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation import Separation
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.learners.learning import Learned, learn
+from perceptron_lab.learners.precision import average_precision
+from perceptron_lab.learners.registered import polynomial_svm
+from perceptron_lab.learners.registered.ellipsoid_separation import EllipsoidSeparation
+from perceptron_lab.learners.registered.extraction import OnFeatures, extract
+from perceptron_lab.learners.registered.linear_scorer import TunedLinearScorer
+from perceptron_lab.learners.registered.polynomial_svm import TunedPolynomialSvm
+from perceptron_lab.learners.registered.soft_ellipsoid import TunedSoftEllipsoid
 from perceptron_lab.results import Status
 
 TUNED: list[Any] = [

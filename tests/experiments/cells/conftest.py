@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.experiments import execution
 from perceptron_lab.experiments.cells import server_handle
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import supervise
+from perceptron_lab.experiments.running import execution
 from tests.experiments.cells.clusters import cluster_of
 from tests.experiments.processes import KEPT
 

@@ -56,7 +56,9 @@ def test_it_loads_what_is_named(tmp_path: Path, made: list[Recorded]) -> None:
     server = started_ahead([config(tmp_path)])
     assert made == [server]
     assert server is not None
-    assert server.has_loaded(["perceptron_lab.peers.nnls", "perceptron_lab.datasets.margin_sets"])
+    assert server.has_loaded(
+        ["perceptron_lab.peers.nnls", "perceptron_lab.datasets.generated.margin_sets"]
+    )
     assert server.has_loaded(["perceptron_lab.oracles.orthant"])  # any server has
     assert not server.has_loaded(["perceptron_lab.peers.svc"])
     assert not server.has_loaded(["perceptron_lab.algorithms"])
@@ -66,7 +68,10 @@ def test_it_loads_what_parameters_name(tmp_path: Path, made: list[Recorded]) -> 
     entry = "{name: whitened, parameters: {algorithm: von-neumann}}"
     server = started_ahead([config(tmp_path, CONFIG.replace("{name: nnls}", entry))])
     assert server is not None
-    named = ["perceptron_lab.algorithms.whitened", "perceptron_lab.algorithms.von_neumann"]
+    named = [
+        "perceptron_lab.algorithms.rescaling.whitened",
+        "perceptron_lab.algorithms.nearest_point.von_neumann",
+    ]
     assert server.has_loaded(named)
 
 

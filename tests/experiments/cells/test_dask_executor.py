@@ -18,9 +18,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from perceptron_lab.experiments import Execution, Rows, run_cells
-from perceptron_lab.experiments.environment import environment
-from perceptron_lab.experiments.plan import Cell
-from perceptron_lab.experiments.progress import Progress
+from perceptron_lab.experiments.running.environment import environment
+from perceptron_lab.experiments.running.plan import Cell
+from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.core_digest import PACKAGE, tree_digest
 from perceptron_lab.experiments.storage.rows import CLOCKS, Row
 from tests.experiments.cells.clusters import AtCell, started_by
@@ -62,7 +62,7 @@ SCRIPT = """\
 import sys
 from pydantic.dataclasses import dataclass
 from perceptron_lab import registry
-from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.experiments import Execution, run_cells
 from perceptron_lab.goals import STRICT
 

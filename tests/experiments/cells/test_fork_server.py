@@ -42,13 +42,13 @@ SPINNING = """
     import sys
     from pathlib import Path
     from perceptron_lab import registry
-    from perceptron_lab.experiments.loader import checked
-    from perceptron_lab.experiments.plan import plan
+    from perceptron_lab.experiments.configuration.loader import checked
+    from perceptron_lab.experiments.running.plan import plan
     from perceptron_lab.experiments.cells import server_handle
     from perceptron_lab.experiments.cells.supervisor import Job, supervise
-    from perceptron_lab.experiments.config import ProcessLimits
-    from perceptron_lab.experiments.progress import Progress
-    from perceptron_lab.experiments.yaml_source import Source
+    from perceptron_lab.experiments.configuration.config import ProcessLimits
+    from perceptron_lab.experiments.running.progress import Progress
+    from perceptron_lab.experiments.configuration.yaml_source import Source
     from tests.experiments import toys
 
     server_handle.CORE = ()  # as with the fixture `bare_servers`
@@ -78,14 +78,14 @@ OWN_CLASSES = """
     import numpy as np
     from pydantic.dataclasses import dataclass
     from perceptron_lab import register, registry
-    from perceptron_lab.algorithms.perceptron import Perceptron
-    from perceptron_lab.experiments.config import ProcessLimits
-    from perceptron_lab.experiments.loader import checked
-    from perceptron_lab.experiments.plan import plan
-    from perceptron_lab.experiments.progress import Progress
+    from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+    from perceptron_lab.experiments.configuration.config import ProcessLimits
+    from perceptron_lab.experiments.configuration.loader import checked
+    from perceptron_lab.experiments.running.plan import plan
+    from perceptron_lab.experiments.running.progress import Progress
     from perceptron_lab.experiments.cells import server_handle
     from perceptron_lab.experiments.cells.supervisor import Job, supervise
-    from perceptron_lab.experiments.yaml_source import Source
+    from perceptron_lab.experiments.configuration.yaml_source import Source
     from perceptron_lab.goals import STRICT
     from nearby import GREETING
 

@@ -25,7 +25,7 @@ from perceptron_lab.experiments.cells.supervisor import (
     modules_of,
     supervise,
 )
-from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.results import Status
 from tests.experiments import toys
 from tests.experiments.conftest import Configure
@@ -424,7 +424,7 @@ def test_the_libraries_have_what_they_need_whatever_the_limit_of_memory(
 def test_the_modules_of_jobs_are_those_of_their_classes(configure: Configure) -> None:
     algorithms = [{"name": "perceptron", "oracle": "random"}]
     assert modules_of(jobs_of(configure, algorithms=algorithms)) == [
-        "perceptron_lab.algorithms.perceptron",
+        "perceptron_lab.algorithms.perceptrons.perceptron",
         "perceptron_lab.oracles.orthant",
         "tests.experiments.toys",
     ]

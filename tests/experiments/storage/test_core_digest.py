@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.algorithms.perceptron import Perceptron
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.experiments.storage.core_digest import (
     OUTSIDE,
     PACKAGE,
@@ -117,7 +117,7 @@ def test_what_makes_no_number_does_not_count(copy: Path, part: str) -> None:
         [
             "certificates/margin.py",
             "driver.py",
-            "ellipsoids/precision.py",
+            "learners/precision.py",
             "peers/svc.py",
             "goals.py",
         ],

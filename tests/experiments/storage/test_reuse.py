@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.experiments.config import ProcessLimits
+from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.storage.reuse import Decision, judge
 from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored
 from perceptron_lab.goals import Budget

@@ -1,0 +1,274 @@
+"""``auto``: the default, which chooses by the kind, the shape and the progress of a system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.automatic.separation import Separation, rounding
+from perceptron_lab.algorithms.base import Algorithm, State, Systems, claim_of
+from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
+    OPTIMAL,
+    MinimumNormPoint,
+    MinimumNormState,
+)
+from perceptron_lab.algorithms.nearest_point.von_neumann import VonNeumann
+from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
+from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import Bound, FloatArray, IntArray
+from perceptron_lab.system import ConicSystem
+
+WIDEST = MinimumNormPoint()
+"""What goes on towards the largest margin of rows."""
+WIDEST_OF_CONES = SmoothedVonNeumann()
+"""What goes on towards the largest margin of other cones: bracket and error fall like 1 / k."""
+FIRST_UPDATES = 30
+"""Updates of the von Neumann algorithm on a conic system before the ellipsoid method takes over."""
+
+
+@plain_dataclass(kw_only=True)
+class WorkingState(State):
+    """The working set, the search on it, and that for the largest margin once y is proved."""
+
+    rng: np.random.Generator
+    search: Separation | None = None
+    largest: MinimumNormState | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What was done, in words."""
+        notes = ["the mean of the rows"]
+        if self.search is not None:
+            size, how = len(self.search.working), self.search.summary
+            first = f"working set of {size} rows, {self.updates} rounds; {how}"
+            notes = [first, *self.search.events]
+        return [*notes, "then the point of least norm"] if self.largest else notes
+
+
+@plain_dataclass(kw_only=True)
+class DelegatedState(State):
+    """The state of the algorithm that is used on a conic system.
+
+    ``caution`` is that of the system when a point was claimed: where it stays the same, the point
+    was proved.
+    """
+
+    rng: np.random.Generator
+    inner: State
+    algorithm: Any
+    done: int = 0
+    caution: float | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What was done, in words."""
+        return [f"{self.done} updates before, then {self.phase}" if self.done else self.phase]
+
+
+@dataclass(frozen=True, config=STRICT)
+class Auto:
+    """The fastest way known here to a proved answer.
+
+    On rows, rounds of a working set: all rows are priced at the current y; if none is violated, y
+    is claimed; else the most violated ones join the set, and y becomes a separator of the set, or
+    weights on it prove that nothing separates it (:class:`Separation`): by the rescaled perceptron
+    in its practical form, insensitive to small margins, in turns with Wolfe's algorithm for the
+    point of least norm, which is exact. Once y is proved, a run with another goal goes on with
+    ``minimum-norm-point`` towards the largest margin.
+
+    Everything is claimed on the data as given. Kernels are treated as rows, in the coordinates of
+    their pivoted Cholesky factor. Other cones: the von Neumann algorithm for a few updates, which
+    settles well-centred systems at once, then the ellipsoid method; and towards the largest margin
+    ``smoothed-von-neumann``. What was done is in the certificate's ``notes``.
+
+    Parameters
+    ----------
+    first, growth
+        Rows of the first working set, and rows that may join per round, in units of the dimension;
+        1 or more (default 3 and 2).
+    epsilon
+        norm(A w) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-9).
+
+    References
+    ----------
+    `Kharechko2009`, Algorithms 2 and 4; `RamdasPena2014`, Algorithm 5; P. Wolfe, Mathematical
+    Programming 11 (1976).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    first: Annotated[int, Field(ge=1)] = 3
+    growth: Annotated[int, Field(ge=1)] = 2
+    epsilon: Annotated[float, Field(gt=0)] = 1e-9
+
+    uses_oracle: ClassVar[bool] = False
+    takes_start: ClassVar[bool] = False
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return rows in coordinates, and other cones with whole matrices but for large ones."""
+        if _of_rows(system):
+            return system.in_coordinates()
+        return system.completed(required=False)
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
+        """Return the state at the mean of the rows, or at the barycentre."""
+        if not _of_rows(system):
+            algorithm = VonNeumann(epsilon=self.epsilon)
+            inner = algorithm.start(system, rng)
+            return DelegatedState(
+                point=inner.point,
+                weights=inner.weights,
+                rng=rng,
+                inner=inner,
+                algorithm=algorithm,
+                phase="von-neumann",
+            )
+        mean = np.full(system.cone.size, 1.0 / system.cone.size)
+        return WorkingState(
+            point=system.combine(mean),
+            rng=rng,
+        )
+
+    def step(self, system: ConicSystem, state: State, most: int) -> tuple[State, Claim | None]:
+        """Make up to ``most`` rounds, or updates of the algorithm that is used."""
+        if isinstance(state, DelegatedState):
+            return self._delegate(system, state, most)
+        assert isinstance(state, WorkingState)
+        phase = state.phase
+        for _ in range(most):
+            claim = self._round(system, state)
+            if claim is not None or state.phase != phase:
+                return state, claim
+        return state, None
+
+    def _round(self, system: ConicSystem, state: WorkingState) -> Claim | None:
+        """Price all rows; claim y, or let rows join and separate the working set."""
+        if state.largest is not None:
+            return self._widen(system, state, state.largest)
+        scores = system.priced(state.point)
+        score = system.lowest(scores)
+        joining = self._joining(system, state, scores)
+        if _single(system) and (score > 0.0 or not len(joining)):
+            scores = system.scores(state.point)
+            score = system.lowest(scores)
+        if system.inside(score, scores) and state.claimed == state.updates:
+            state.largest = WIDEST.start(system, state.rng)  # proved, and there is more to do
+            state.phase = "minimum-norm-point"
+            return None
+        claim = claim_of(system, state, score, scores, np.inf, self.epsilon)
+        return claim or self._separate(system, state, joining)
+
+    def _joining(self, system: ConicSystem, state: WorkingState, scores: FloatArray) -> IntArray:
+        """Return the rows that join the working set: the most violated ones."""
+        size, unit = system.cone.size, system.dimension
+        if state.search is None:
+            few = self.first * unit
+            return (
+                np.arange(size) if size <= 2 * few else np.sort(np.argpartition(scores, few)[:few])
+            )
+        outside = np.ones(size, dtype=bool)
+        outside[state.search.working] = False
+        joining = np.flatnonzero(outside & (scores <= 0.0))
+        if len(joining) > self.growth * unit:
+            kept = np.argpartition(scores[joining], self.growth * unit)[: self.growth * unit]
+            joining = joining[np.sort(kept)]
+        return joining
+
+    def _separate(
+        self, system: ConicSystem, state: WorkingState, joining: IntArray
+    ) -> Claim | None:
+        """Let rows join, and make y a separator of the working set, or claim weights on it."""
+        if state.search is None:
+            assert isinstance(system.operator, Matrix)
+            state.search = Separation(system.operator, joining)
+        elif len(joining):
+            state.search.join(joining)
+        else:  # separated, but not beyond rounding errors
+            state.search.restart()
+        state.updates += 1
+        state.iterations += 1
+        zero = max(system.target, rounding(system.dimension))
+        point = state.search.separate(state.rng, zero)
+        shares = state.search.hull
+        if shares is not None:
+            state.weights = np.zeros(system.cone.size)
+            state.weights[state.search.working] = shares
+        if point is not None:
+            state.point = point
+            return None
+        assert state.weights is not None
+        bound = system.worth(self.epsilon)
+        return MarginBelow(state.weights.copy(), bound)
+
+    def _widen(
+        self, system: ConicSystem, state: WorkingState, largest: MinimumNormState
+    ) -> Claim | None:
+        """Go on towards the largest margin; claim its point, and nothing on the way."""
+        before = largest.updates
+        _, claim = WIDEST.step(system, largest, 1)
+        state.point, state.weights = largest.point, largest.weights
+        state.phase = largest.phase or state.phase
+        state.updates += largest.updates - before
+        state.iterations += largest.updates - before
+        return claim if largest.phase == OPTIMAL else None
+
+    def _delegate(
+        self, system: ConicSystem, state: DelegatedState, most: int
+    ) -> tuple[State, Claim | None]:
+        """Go on with the von Neumann algorithm, or after some updates with the ellipsoid method."""
+        widening = state.algorithm is WIDEST_OF_CONES
+        if not widening and state.caution == system.caution:
+            _hand_over(system, state, WIDEST_OF_CONES, "smoothed-von-neumann")
+            return state, None
+        left = FIRST_UPDATES - state.inner.updates
+        if isinstance(state.algorithm, VonNeumann) and left > 0:
+            most = min(most, left)  # whatever is asked for at a time
+        elif isinstance(state.algorithm, VonNeumann):
+            _hand_over(system, state, Ellipsoid(margin=min(self.epsilon, 0.5)), "ellipsoid")
+        _, claim = advance(state.algorithm, system, state.inner, min(most, FIRST_UPDATES))
+        state.updates = state.done + state.inner.updates
+        state.iterations = state.updates
+        state.point, state.weights = state.inner.point, state.inner.weights
+        if isinstance(claim, FeasiblePoint):
+            state.caution = system.caution
+        return state, None if widening else claim
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return no bound: each part has its own, their combination has none in updates."""
+        return Bound(
+            None,
+            "a combination of algorithms",
+            "each part has its own bound; plab show names them",
+        )
+
+
+def _hand_over(
+    system: ConicSystem, state: DelegatedState, algorithm: Algorithm[Any], name: str
+) -> None:
+    """Let another algorithm go on, from its own start."""
+    state.done += state.inner.updates
+    state.algorithm, state.phase = algorithm, name
+    state.inner = algorithm.start(system, state.rng)
+
+
+def _of_rows(system: ConicSystem) -> bool:
+    return isinstance(system.cone, Orthant)
+
+
+def _single(system: ConicSystem) -> bool:
+    """Return whether the rows are in single precision, so that prices are too."""
+    operator = system.operator
+    return isinstance(operator, Matrix) and operator.stored.dtype == np.float32

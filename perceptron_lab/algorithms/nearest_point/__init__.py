@@ -1,0 +1,1 @@
+"""The point of least norm in the hull of the constraints."""

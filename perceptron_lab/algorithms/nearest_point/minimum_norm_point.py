@@ -1,0 +1,257 @@
+"""The point of least norm in the hull of the rows: Wolfe's algorithm on a growing working set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.automatic.separation import equal_scores
+from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
+from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.spectral import barycentre
+from perceptron_lab.errors import InputError
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import Bound, FloatArray, IntArray
+from perceptron_lab.system import ConicSystem
+
+ACTIVE_SET = "active set"
+"""The phase in which rounding has stopped Wolfe's algorithm, and the active set goes on."""
+OPTIMAL = "optimal"
+"""The phase in which no row improves the point."""
+GAP = 1e-15
+"""norm(w)^2 - a'w below this is rounding error, for rows of norm 1."""
+ZERO = 1e-14
+"""A least norm below this is 0 for all that can be told, for rows of norm 1."""
+SHARP = 1e-12
+"""min a'w within this part of norm(w)^2: w is as good as it can be."""
+PROVABLE = 1e-12
+"""What the proof of norm(A w) may add to its computed value, for rows of norm 1."""
+
+
+@plain_dataclass(kw_only=True)
+class MinimumNormState(State):
+    """The working set, shape ``(k,)``, empty at the barycentre; and the active set, in the end."""
+
+    working: IntArray
+    exact: ActiveSet | None = None
+
+
+@dataclass(frozen=True, config=STRICT)
+class MinimumNormPoint(SeesAll):
+    """The point w of least norm in the hull of the rows, exact up to rounding.
+
+    norm(w) is the margin where it is positive, and w / norm(w) the point that attains it: a'w >=
+    norm(w)^2 for every row. Otherwise w = 0, and its weights show that no point is feasible.
+
+    Wolfe's algorithm finds w for a working set of rows, as a combination of at most dimension + 1
+    of them. Column generation extends it to all rows: a round prices them all, a'w by one product,
+    and to the working set come those of least a'w < norm(w)^2 outside it; of the old ones the rows
+    that carry w stay, and others of least a'w. It ends as soon as min a'w > 0 (a separator), or
+    norm(w) <= epsilon (weights), or when no row is left to come: then w is the answer for all rows,
+    in the phase ``optimal``. Before weights are claimed, y with a'y = 1 on the rows that carry w is
+    tried as a separator: for margins below 1e-8 it is more exact than w. One update is one round;
+    ``products`` counts the pricing, not the work on the working set.
+
+    norm(w) falls with every round after the first, so that no carrying set returns and the rounds
+    are finitely many. They are few, but no useful bound of their number is known.
+
+    Parameters
+    ----------
+    block
+        How many rows come per round, at most, as a multiple of the dimension; twice as many come in
+        the first and stay in later ones (default 2).
+    epsilon
+        norm(w) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-6).
+
+    References
+    ----------
+    P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976) 128-149.
+    """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
+
+    block: Annotated[float, Field(gt=0)] = 2.0
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: kernels by the factor of their Gram matrix."""
+        return system.in_coordinates()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> MinimumNormState:
+        """Return the state at the barycentre of the rows, none of them active.
+
+        Raises
+        ------
+        InputError
+            If the system is not one of rows or a kernel.
+        """
+        if not (isinstance(system.cone, Orthant) and isinstance(system.operator, Matrix)):
+            raise InputError(
+                "minimum-norm-point works on rows and kernels only; choose another algorithm"
+            )
+        weights = barycentre(system.cone)
+        nothing = np.empty(0, dtype=np.int64)
+        return MinimumNormState(system.combine(weights), weights=weights, working=nothing)
+
+    def step(
+        self, system: ConicSystem, state: MinimumNormState, most: int
+    ) -> tuple[MinimumNormState, Claim | None]:
+        """Make up to ``most`` rounds; claim w, or weights that bound the margin."""
+        for _ in range(most):
+            scores = system.scores(state.point)
+            score, norm = system.lowest(scores), system.norm(state.point)
+            claim = claim_of(system, state, score, scores, norm, self.epsilon)
+            if claim is not None:
+                return state, _rather_a_separator(system, state, norm, claim)
+            if state.phase == OPTIMAL:
+                return state, _last_word(system, state, score, scores, norm)
+            if not self._moved(system, state, scores, norm):
+                _enter_next_phase(system, state, score, norm)
+                return state, None
+        return state, None
+
+    def _moved(
+        self, system: ConicSystem, state: MinimumNormState, scores: FloatArray, norm: float
+    ) -> bool:
+        """Make a round; False if it has not improved the point."""
+        if state.exact is not None:
+            return self._sharpened(system, state, state.exact, scores)
+        working = self._next(system, state, scores, norm)
+        return working is not None and _improve(system, state, working, norm)
+
+    def _sharpened(
+        self, system: ConicSystem, state: MinimumNormState, exact: ActiveSet, scores: FloatArray
+    ) -> bool:
+        """Let violated rows enter the active set; False if that has not improved the point."""
+        size = system.atom_norm()
+        scaled = scores * (exact.length / size) ** 2
+        violated = np.flatnonzero(scaled < 1.0 - exact.tolerance)
+        coming = _lowest(violated, scaled, max(1, round(self.block * system.dimension)))
+        improved = bool(len(coming)) and exact.enter(_rows(system, coming) / size, coming)
+        if improved or exact.vanishing:
+            _show(system, state, exact)
+        return improved
+
+    def _next(
+        self, system: ConicSystem, state: MinimumNormState, scores: FloatArray, norm: float
+    ) -> IntArray | None:
+        """Return the next working set, or None if no row outside improves the point.
+
+        At first, when the point is the barycentre, any row may come.
+        """
+        most = max(1, round(self.block * system.dimension))
+        if not len(state.working):
+            return np.sort(_lowest(np.arange(len(scores)), scores, 2 * most))
+        assert state.weights is not None
+        carrying = state.weights[state.working] > 0.0
+        kept = np.union1d(
+            state.working[carrying], _lowest(state.working[~carrying], scores, 2 * most)
+        )
+        below = scores < norm**2 - GAP * system.atom_norm() ** 2
+        below[kept] = False
+        coming = _lowest(np.flatnonzero(below), scores, most)
+        return np.union1d(kept, coming) if len(coming) else None
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return no bound: the rounds are finitely many, no more is known."""
+        return Bound(None, "Wolfe (1976)", "finite, but no useful bound of the rounds is known")
+
+
+def _lowest(candidates: IntArray, scores: FloatArray, most: int) -> IntArray:
+    """Return the candidates of least score, at most so many."""
+    if len(candidates) <= most:
+        return candidates
+    return candidates[np.argpartition(scores[candidates], most)[:most]]
+
+
+def _improve(system: ConicSystem, state: MinimumNormState, working: IntArray, norm: float) -> bool:
+    """Go to the point of least norm in the hull of the working set.
+
+    Returns False, without a change, if it is no shorter than before: rounding has had the last
+    word.
+    """
+    assert state.weights is not None
+    size, first = system.atom_norm(), not len(state.working)
+    rows = _rows(system, working) / size
+    begin = None if first else state.weights[working]
+    point, shares, _ = minimum_norm_point(rows, 10 * len(rows), begin)
+    point *= size
+    if not first and float(np.linalg.norm(point)) >= norm:
+        return False
+    state.point, state.working = point, working
+    state.weights = np.zeros(system.cone.size)
+    state.weights[working] = shares
+    state.updates += 1
+    state.iterations += 1
+    return True
+
+
+def _enter_next_phase(
+    system: ConicSystem, state: MinimumNormState, score: float, norm: float
+) -> None:
+    """Go on with the active set, if rounding has stopped Wolfe's algorithm; else it was that."""
+    blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * system.atom_norm()
+    if state.exact is not None or not blurred:
+        state.phase = OPTIMAL
+        return
+    assert state.weights is not None
+    carrying = np.flatnonzero(state.weights)
+    state.exact = ActiveSet(carrying, _rows(system, carrying) / system.atom_norm())
+    state.phase = ACTIVE_SET
+    _show(system, state, state.exact)
+
+
+def _show(system: ConicSystem, state: MinimumNormState, exact: ActiveSet) -> None:
+    """Show y of the active set as a point of the hull, A w = y / norm(y)^2."""
+    state.weights = np.zeros(system.cone.size)
+    state.weights[exact.active] = exact.multipliers / exact.multipliers.sum()
+    if exact.vanishing:
+        state.point = system.combine(state.weights)
+    else:
+        state.point = exact.point * (system.atom_norm() / exact.length**2)
+    state.updates += 1
+    state.iterations += 1
+
+
+def _rows(system: ConicSystem, working: IntArray) -> FloatArray:
+    """Return some rows as the system sees them, dense, in C order."""
+    operator = system.operator
+    assert isinstance(operator, Matrix)
+    return np.ascontiguousarray(operator.rows(working))
+
+
+def _last_word(
+    system: ConicSystem,
+    state: MinimumNormState,
+    score: float,
+    scores: FloatArray,
+    norm: float,
+) -> Claim:
+    """Return what the point of least norm says, whatever epsilon is."""
+    if system.inside(score, scores):
+        return FeasiblePoint(state.point.copy())
+    assert state.weights is not None
+    bound = (1.0 + 1e-9) * norm + PROVABLE * system.atom_norm() + system.resolution
+    return _rather_a_separator(system, state, norm, MarginBelow(state.weights.copy(), bound))
+
+
+def _rather_a_separator(
+    system: ConicSystem, state: MinimumNormState, norm: float, claim: Claim
+) -> Claim:
+    """Return the point of equal scores on the rows that carry w if it separates, or the claim."""
+    if not isinstance(claim, MarginBelow) or norm <= ZERO * system.atom_norm():
+        return claim
+    rows = _rows(system, np.flatnonzero(claim.weights))
+    point = equal_scores(rows)
+    scores = system.scores(point)
+    inside = system.inside(system.lowest(scores), scores)
+    return FeasiblePoint(point) if inside else claim

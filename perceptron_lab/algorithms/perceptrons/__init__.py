@@ -1,0 +1,1 @@
+"""Perceptrons: one violated constraint, one step, on linear and relaxed systems."""

@@ -1,0 +1,1 @@
+"""Algorithms that change the metric as they go: rescaling, dilation, ellipsoids, whitening."""

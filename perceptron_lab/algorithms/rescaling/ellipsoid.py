@@ -1,0 +1,234 @@
+"""The ellipsoid method (`Kharechko2009`, section 2.8)."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import scipy.optimize
+import scipy.special
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
+from perceptron_lab.algorithms.rescaling.metric import Metric
+from perceptron_lab.claims import Claim, MarginBelow
+from perceptron_lab.cones.base import Atom
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem, Cut
+
+MOST_MEMORY = 2**28
+"""Bytes that the cuts of matrix blocks may take which are kept for the weights."""
+
+
+@plain_dataclass(frozen=True)
+class Coefficients:
+    """One step with d = Qa / sqrt(a'Qa): x += step sqrt(s) d, Q -= shrink d d', s *= growth.
+
+    The ellipsoid is that of P = s Q.
+    ``log_ratio`` is the logarithm of the ellipsoid's volume ratio per step.
+    """
+
+    step: float
+    shrink: float
+    growth: float
+    log_ratio: float
+
+
+def coefficients(dimension: int, variant: Literal["exact", "safe"]) -> Coefficients:
+    """Return the coefficients in dimension n.
+
+    ``exact`` is Algorithm 2: P <- n^2/(n^2-1) (P - 2/(n+1) Pa a'P / a'Pa), with volume ratio
+    (n/(n+1)) (n^2/(n^2-1))^((n-1)/2) < exp(-1/(2n)). ``safe`` allows for rounding: the factor is
+    (2n^2+3)/(2n^2), the ratio (1+3/(2n^2))^(n/2) sqrt((n-1)/(n+1)) <= exp(-1/(5n)), after
+    Groetschel, Lovasz and Schrijver (1988); the thesis's footnote 9 has n^2 sqrt 2 for n sqrt 2.
+    In dimension 1 both are bisection.
+    """
+    n = dimension
+    if n == 1:
+        return Coefficients(0.5, 0.0, 0.25, math.log(0.5))
+    growth = n * n / (n * n - 1.0) if variant == "exact" else 1.0 + 1.5 / (n * n)
+    log_ratio = 0.5 * (n * math.log(growth) + math.log((n - 1.0) / (n + 1.0)))
+    return Coefficients(1.0 / (n + 1.0), 2.0 / (n + 1.0), growth, log_ratio)
+
+
+def log_volume_radius(dimension: int, margin: float) -> float:
+    """Return ln r_0(rho), the volume radius of the part of the unit ball that is surely feasible.
+
+    If unit cuts have margin rho at z, every unit y within the angle arcsin rho of z is feasible:
+    r_0 = (I_{rho^2}((n-1)/2, 1/2) / 2)^(1/n) with the regularised incomplete beta function. Where
+    that underflows, its leading term rho^(n-1) / (a B(a, 1/2)), a = (n-1)/2, bounds it from below.
+
+    Parameters
+    ----------
+    dimension
+        n >= 1.
+    margin
+        rho, 0 < rho <= 1.
+    """
+    if dimension == 1:
+        return math.log(0.5)
+    a = (dimension - 1) / 2
+    share = float(scipy.special.betainc(a, 0.5, margin**2)) / 2.0
+    if share > 1e-290:
+        return math.log(share) / dimension
+    leading = 2 * a * math.log(margin) - math.log(2 * a) - float(scipy.special.betaln(a, 0.5))
+    return leading / dimension
+
+
+@plain_dataclass(kw_only=True)
+class EllipsoidState(State):
+    """The centre, the metric Q, the scale s of P = s Q, volume radii, and the cuts used lately.
+
+    ``log_radius`` is that of the ellipsoid, ``smallest_log_radius`` where the method gives up.
+    """
+
+    metric: Metric
+    smallest_log_radius: float
+    scale: float = 1.0
+    log_radius: float = 0.0
+    collapsed: bool = False
+    cuts: OrderedDict[tuple[int, int], tuple[Atom, FloatArray]] = field(default_factory=OrderedDict)
+
+
+@dataclass(frozen=True, config=STRICT)
+class Ellipsoid:
+    """The ellipsoid method for a homogeneous system, from the unit ball.
+
+    The feasible part of the unit ball stays in {x + P^(1/2) u: norm(u) <= 1}. For a cut a'x <= 0 at
+    the centre, with d = Pa / sqrt(a'Pa),
+
+        x <- x + d / (n+1),    P <- n^2/(n^2-1) (P - 2/(n+1) d d'),
+
+    P starting at I. At most 2 n^2 ln(1/r_0(rho)) updates (5 n^2 for the safe coefficients), with
+    the volume radius r_0 of :func:`log_volume_radius`: the printed 2 n^2 ln(1/rho) (Theorem 2.9) is
+    false near rho = 1. The growing factor of P is kept apart from the matrix.
+
+    When the volume radius of the ellipsoid falls below r_0(margin), the method stops: the margin
+    must be smaller. It then claims weights, the minimum-norm point of the hull of the cuts used;
+    they, not the volume, are what can be proved afterwards. It does so too when the ellipsoid has
+    become flat in double precision, before it gives up.
+
+    Parameters
+    ----------
+    variant
+        ``exact`` (Algorithm 2, default) or ``safe`` (against rounding).
+    margin
+        The margin assumed, in the system's own terms, 0 < margin < 1 (default 1e-9): a smaller one
+        counts as none.
+
+    References
+    ----------
+    `Kharechko2009`, Algorithm 2, Theorem 2.9; Groetschel, Lovasz and Schrijver, Geometric
+    Algorithms and Combinatorial Optimization, Springer 1988.
+    """
+
+    systems: ClassVar[Systems] = {
+        "theorem": "rows second-order semidefinite product",
+        "coordinates: theorem": "kernel",
+    }
+
+    variant: Literal["exact", "safe"] = "exact"
+    margin: Annotated[float, Field(gt=0, lt=1)] = 1e-9
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: the space itself is measured or transformed."""
+        return system.in_coordinates()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> EllipsoidState:
+        """Return the unit ball."""
+        unit_margin = system.facts(self.margin).unit_margin
+        assert unit_margin is not None
+        return EllipsoidState(
+            point=np.zeros(system.dimension),
+            metric=Metric(system.dimension),
+            smallest_log_radius=log_volume_radius(system.dimension, min(unit_margin, 1.0)),
+        )
+
+    def step(
+        self, system: ConicSystem, state: EllipsoidState, most: int
+    ) -> tuple[EllipsoidState, Claim | None]:
+        """Make up to ``most`` updates; claim the centre, or weights if the volume is too small."""
+        constants = coefficients(system.dimension, self.variant)
+        for _ in range(most):
+            cut = cut_or_claim(system, state.point)
+            if not isinstance(cut, Cut):
+                return state, cut
+            if state.log_radius < state.smallest_log_radius:
+                return state, self._give_up(system, state)
+            remember(state, cut)
+            try:
+                product, length = state.metric.along(cut.normal / cut.norm)
+            except NumericalError:
+                if state.collapsed:
+                    raise
+                state.collapsed = True  # flat in doubles: the cuts so far may prove as much
+                return state, self._give_up(system, state)
+            state.point += constants.step * math.sqrt(state.scale) / length * product
+            state.metric.shrink(product, constants.shrink / length**2)
+            state.scale *= constants.growth
+            state.log_radius += constants.log_ratio / system.dimension
+            state.updates += 1
+        return state, None
+
+    def _give_up(self, system: ConicSystem, state: EllipsoidState) -> MarginBelow:
+        """Return the claim that the margin is smaller than the one assumed."""
+        bound = system.worth(self.margin)
+        return MarginBelow(minimum_norm_weights(system, state), bound)
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return 2 n^2 ln(1/r_0), or 5 n^2 ln(1/r_0) for the safe coefficients."""
+        theorem = "Theorem 2.9 of Kharechko2009, with r_0 for rho"
+        if facts.unit_margin is None or facts.unit_margin <= 0.0:
+            return Bound(None, theorem, "no positive margin is known")
+        n, factor = facts.dimension, 2 if self.variant == "exact" else 5
+        radius = log_volume_radius(n, min(facts.unit_margin, 1.0))
+        return Bound(factor * n * n * -radius, theorem)
+
+
+def remember(state: EllipsoidState, cut: Cut) -> None:
+    """Keep a cut for the weights: each row once, of matrix cuts the last 20 n (at least 2000).
+
+    These are fewer where they would take more than ``MOST_MEMORY``.
+    """
+    span = cut.atom.span
+    single = span.stop - span.start == 1
+    key = (span.start, -1) if single else (span.start, state.updates)
+    state.cuts[key] = (cut.atom, cut.normal / cut.norm)
+    few = MOST_MEMORY // (cut.atom.values.nbytes + cut.normal.nbytes)
+    if not single and len(state.cuts) > min(max(2000, 20 * len(state.point)), few):
+        state.cuts.popitem(last=False)
+
+
+def minimum_norm_weights(system: ConicSystem, state: EllipsoidState) -> FloatArray:
+    """Return the weights of the point of least norm in the hull of the unit cuts kept.
+
+    min over u >= 0 of norm(N'u)^2 + (1 - sum u)^2 is attained at a multiple of it (non-negative
+    least squares). The weights refer to atoms, so each is divided by the norm of its cut.
+
+    Raises
+    ------
+    NumericalError
+        If the least squares are not solved, as for cuts whose norms differ by many powers of ten.
+    """
+    atoms, normals = zip(*state.cuts.values(), strict=True)
+    stacked = np.vstack([np.array(normals).T, np.ones(len(atoms))])
+    target = np.zeros(len(stacked))
+    target[-1] = 1.0
+    try:
+        shares = scipy.optimize.nnls(stacked, target)[0]
+    except (RuntimeError, ValueError) as error:
+        raise NumericalError(f"no weights of the cuts are found: {error}") from None
+    weights = np.zeros(system.cone.size)
+    for share, atom in zip(shares, atoms, strict=True):
+        if share > 0:
+            length = float(np.linalg.norm(system.operator.normal(atom)))
+            weights[atom.span] += share / length * atom.values
+    return weights

@@ -1,0 +1,297 @@
+"""The rescaled perceptron: Algorithms 4 and 6 of `Kharechko2009` (Dunagan and Vempala)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.base import State, Systems
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
+    RelaxedPerceptron,
+    RelaxedState,
+    cap_probability,
+)
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.rescaled import Rescaled, RescaledMap, RescaledRows
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem
+
+EPSILON = 1.0 / 16.0
+"""The deviation below its expectation that the convergence theorem allows for."""
+
+
+@plain_dataclass(frozen=True)
+class Constants:
+    """rho, sigma and theta of (4.13)-(4.15), in one dimension."""
+
+    rho: float
+    sigma: float
+    theta: float
+
+    def factors(self) -> tuple[float, float]:
+        """Return q+ and q- of (4.11) and (4.12): what one rescaling makes of the margin at least.
+
+        Lemma 4.3, for unit rows of margin rho or less and a direction x with a'x >= -sigma: the
+        margin is multiplied by q- or more, and where |x'z| >= theta >= rho / 3 by q+ or more.
+        """
+        common = (1.0 - self.sigma) * (1.0 - 1.5 * self.sigma**2)
+        grown = 1.0 + 3 * self.theta**2 / 8 - self.rho * self.theta / 4 - self.rho**2 / 8
+        return common * grown, common * (1.0 - self.rho**2 / 6)
+
+
+@plain_dataclass(kw_only=True)
+class RescaledState(State):
+    """The state of the phase under way, and the map H once there is one.
+
+    ``inner`` and its point belong to the rescaled data; ``point`` is the same point mapped back.
+    ``weights`` stay those of the first phase: later ones do not make norm(A w) small. ``notes``
+    says of a run that has rescaled whether a theorem speaks of it.
+    """
+
+    rng: np.random.Generator
+    inner: State
+    operator: Rescaled | None = None
+    rescalings: int = 0
+    done: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, config=STRICT)
+class RescaledPerceptron:
+    """The perceptron for 1 / rho^2 updates; if that fails, stretch the space and try again.
+
+    One iteration on the data H A (unit rows, where the data are rows):
+
+    1. the normalised perceptron from 0, for at most 1 / rho^2 updates;
+    2. the relaxed perceptron, for x with a'x >= -sigma for all cuts;
+    3. H <- (I + nu x x') H for the unit x: rows are rescaled and normalised once.
+
+    A point y that is feasible for H A is H'y for A. If x'z >= theta at the centre z, step 3 lets
+    the margin grow by (1 - sigma)(1 - 3 sigma^2/2)(1 + 3 theta^2/8 - rho theta/4 - rho^2/8), else
+    it shrinks by little (Lemma 4.3, nu = 1), so that with high probability O(n^beta ln(1/margin))
+    iterations suffice (Theorem 4.4). The parameters are
+
+        rho = 1 / (c n^gamma),  sigma = 1 / (d n^beta),  theta = kappa / n^(beta/2).
+
+    On systems that are not unit rows (Algorithm 6 with 8) the lemma does not apply and no theorem
+    holds once the space has been rescaled; the answer is proved all the same.
+
+    Parameters
+    ----------
+    preset
+        ``dunagan-vempala``: rho = sigma = 1/(32 n), Algorithm 4. ``thesis``: rho = 1/(16 sqrt n),
+        sigma = 1/(32 n), the second example of section 4.6. ``practical`` (default): rho = sigma =
+        1/(2 sqrt n), fast, and without a theorem: condition (4.17) of Theorem 4.4 fails, and only
+        Theorem 2.7 holds, for margins of rho or more.
+    c, d, gamma, beta, kappa
+        Of (4.13)-(4.15), > 0; None (default) takes the preset's value.
+    nu
+        The rescaling factor of section 3.6, > 0 (default 1).
+
+    References
+    ----------
+    `Kharechko2009`, Algorithms 4 and 6, Lemmas 3.3 and 4.3, Theorems 4.1 and 4.4; J. Dunagan and
+    S. Vempala, Mathematical Programming 114 (2008).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    preset: Literal["dunagan-vempala", "thesis", "practical"] = "practical"
+    c: Annotated[float, Field(gt=0)] | None = None
+    d: Annotated[float, Field(gt=0)] | None = None
+    gamma: Annotated[float, Field(gt=0)] | None = None
+    beta: Annotated[float, Field(gt=0)] | None = None
+    kappa: Annotated[float, Field(gt=0)] | None = None
+    nu: Annotated[float, Field(gt=0)] = 1.0
+
+    def constants(self, dimension: int) -> Constants:
+        """Return rho, sigma and theta in dimension n; theta is at most 1."""
+        preset = _PRESETS[self.preset]
+        c, d, gamma, beta, kappa = (
+            default if value is None else value
+            for value, default in zip(
+                (self.c, self.d, self.gamma, self.beta, self.kappa), preset, strict=True
+            )
+        )
+        n = float(dimension)
+        return Constants(
+            1.0 / (c * n**gamma), 1.0 / (d * n**beta), min(1.0, kappa / n ** (beta / 2))
+        )
+
+    def perceptron_limit(self, dimension: int) -> int:
+        """Return floor(1 / rho^2), the updates of one perceptron phase."""
+        return math.floor(self.constants(dimension).rho ** -2 * (1.0 + 1e-12))
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: the space itself is measured or transformed."""
+        return system.in_coordinates()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> RescaledState:
+        """Return the state before the first perceptron phase, H = I."""
+        inner = Perceptron().start(system, rng)
+        return RescaledState(
+            point=inner.point, weights=inner.weights, rng=rng, inner=inner, phase="perceptron 1"
+        )
+
+    def step(
+        self, system: ConicSystem, state: RescaledState, most: int
+    ) -> tuple[RescaledState, Claim | None]:
+        """Go on with the phase under way, for at most ``most`` updates."""
+        view = system if state.operator is None else system.with_operator(state.operator)
+        if isinstance(state.inner, RelaxedState):
+            return self._relax(system, view, state, most)
+        return self._perceive(view, state, most)
+
+    def _perceive(
+        self, view: ConicSystem, state: RescaledState, most: int
+    ) -> tuple[RescaledState, Claim | None]:
+        """Phase 1; when its updates are spent without an answer, phase 2 begins."""
+        left = self.perceptron_limit(view.dimension) - state.inner.updates
+        if left > 0:
+            _, claim = advance(Perceptron(), view, state.inner, min(most, left))
+            _mirror(state)
+            return state, _mapped(claim, state)
+        if view.cut(state.inner.point) is None:
+            return state, _mapped(FeasiblePoint(state.inner.point), state)
+        self._enter(state, self._relaxed(view.dimension).start(view, state.rng), "relaxed")
+        return state, None
+
+    def _relax(
+        self, system: ConicSystem, view: ConicSystem, state: RescaledState, most: int
+    ) -> tuple[RescaledState, Claim | None]:
+        """Phase 2; its answer is either feasible, or the direction of phase 3."""
+        assert isinstance(state.inner, RelaxedState)
+        _, claim = advance(self._relaxed(view.dimension), view, state.inner, most)
+        _mirror(state)
+        if not isinstance(claim, MarginAbove):
+            return state, claim
+        if view.cut(claim.point) is None:
+            return state, _mapped(FeasiblePoint(claim.point), state)
+        if state.operator is None:
+            state.operator = rescaled(system)
+            reason = self.without_theorem(system.dimension, system.unit_rows)
+            state.notes += [f"rescaled, with no bound of the updates: {reason}"] if reason else []
+        state.operator.stretch(claim.point, self.nu)
+        state.rescalings += 1
+        self._enter(state, Perceptron().start(view, state.rng), "perceptron")
+        return state, None
+
+    def _relaxed(self, dimension: int) -> RelaxedPerceptron:
+        constants = self.constants(dimension)
+        return RelaxedPerceptron(sigma=constants.sigma, theta=constants.theta)
+
+    @staticmethod
+    def _enter(state: RescaledState, inner: State, phase: str) -> None:
+        state.done += state.inner.updates
+        state.inner = inner
+        state.phase = f"{phase} {state.rescalings + 1}"
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return Novikoff's bound of phase 1 if it suffices, else the one behind Theorem 4.4.
+
+        Where the margin of the unit cuts is at least rho, the first perceptron phase separates
+        within 1 / margin^2 <= 1 / rho^2 updates. Else, with the drift D = eta (1-eps) ln q+ +
+        (1 - eta (1-eps)) ln q- of (4.17), eps = 1/16 and the exact eta,
+        T = max(2 n^beta / (eps^2 eta), ln(1/margin) / D) rescalings suffice with probability
+        1 - exp(-n^beta) (4.8); each costs 1 / rho^2 updates and, expected over the tries of phase
+        2, (2 / sigma^2 ln(1 / theta) + 1) / eta more.
+        """
+        constants = self.constants(facts.dimension)
+        if facts.unit_margin is None or facts.unit_margin <= 0.0:
+            return Bound(None, "", "no positive margin is known")
+        if facts.unit_margin >= constants.rho:
+            return Bound(facts.unit_margin**-2, "Theorem 2.7 (Novikoff) of Kharechko2009, phase 1")
+        reason = self.without_theorem(facts.dimension, facts.unit_rows)
+        if reason:
+            return Bound(None, "", reason)
+        drift, eta = self.drift(facts.dimension)
+        beta = _PRESETS[self.preset][3] if self.beta is None else self.beta
+        rescalings = max(
+            2.0 * facts.dimension**beta / (EPSILON**2 * eta),
+            math.log(1.0 / facts.unit_margin) / drift,
+        )
+        tries = (self._relaxed(facts.dimension).limit(facts.dimension) + 1.0) / eta
+        return Bound(
+            rescalings * (constants.rho**-2 + tries),
+            "Theorem 4.4 of Kharechko2009, with probability 1 - exp(-n^beta)",
+            kind="expectation",
+        )
+
+    def without_theorem(self, dimension: int, unit_rows: bool) -> str:
+        """Return why Theorem 4.4 says nothing once the space is rescaled, or an empty text."""
+        if not unit_rows:
+            return "Lemma 4.3 needs unit rows: no theorem holds once the space is rescaled"
+        if self.nu != 1.0:
+            return "Lemma 4.3 is for the rescaling factor nu = 1"
+        if self.drift(dimension)[0] <= 0.0:
+            return (
+                f"{self._title} has no theorem in dimension {dimension}: condition (4.17) of "
+                "Theorem 4.4 fails"
+            )
+        return ""
+
+    def drift(self, dimension: int) -> tuple[float, float]:
+        """Return the left-hand side of (4.17), the mean growth of ln(margin), and the exact eta."""
+        k = self.constants(dimension)
+        eta = cap_probability(dimension, k.theta)
+        grow, shrink = k.factors()
+        if min(grow, shrink) <= 0.0 or k.rho > 3.0 * k.theta:
+            return -math.inf, eta
+        share = eta * (1.0 - EPSILON)
+        return share * math.log(grow) + (1.0 - share) * math.log(shrink), eta
+
+    @property
+    def _title(self) -> str:
+        changed = any(v is not None for v in (self.c, self.d, self.gamma, self.beta, self.kappa))
+        return (
+            f"the preset {self.preset}, with its parameters changed,"
+            if changed
+            else (f"the preset {self.preset}")
+        )
+
+
+# c, d, gamma, beta, kappa
+_PRESETS = {
+    "dunagan-vempala": (32.0, 32.0, 1.0, 1.0, 1.0),
+    "thesis": (16.0, 32.0, 0.5, 1.0, 1.0),
+    "practical": (2.0, 2.0, 0.5, 0.5, 1.0),
+}
+
+
+def rescaled(system: ConicSystem) -> Rescaled:
+    """Return the rescalable data of a system: unit rows, or any operator behind a map."""
+    if system.unit_rows and isinstance(system.operator, Matrix):
+        return RescaledRows(system.operator)
+    return RescaledMap(system.operator)
+
+
+def _mirror(state: RescaledState) -> None:
+    """Show the inner state's point, mapped back, and the updates of all phases so far."""
+    state.updates = state.done + state.inner.updates
+    state.point = _to_base(state, state.inner.point)
+
+
+def _to_base(state: RescaledState, point: FloatArray) -> FloatArray:
+    return point if state.operator is None else state.operator.to_base(point)
+
+
+def _mapped(claim: Claim | None, state: RescaledState) -> Claim | None:
+    return (
+        FeasiblePoint(_to_base(state, claim.point).copy())
+        if isinstance(claim, FeasiblePoint)
+        else claim
+    )

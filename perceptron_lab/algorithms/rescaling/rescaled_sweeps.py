@@ -1,0 +1,138 @@
+"""The rescaled perceptron in its practical form, by compiled sweeps over a few dense rows.
+
+It is Algorithm 4 of `Kharechko2009` with rho = 1 / (2 sqrt n) and sigma = 1 / (6 sqrt n) (the
+preset ``practical`` of :class:`.RescaledPerceptron`
+has both at the former), except that each phase goes through the rows in cyclic order instead of
+asking for the most violated one: an update costs the rows looked at, not all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
+from perceptron_lab.compiled.cyclic_sweeps import (
+    SEPARATED,
+    separating_sweeps,
+    stretch_again,
+    unstretched,
+)
+from perceptron_lab.results import FloatArray
+
+
+@dataclass
+class SweptRows:
+    """Some rows a of a system and their images a'T / norm(a'T) in a rescaled space.
+
+    A point z of that space stands for y = T z, T = T_0 (I + x_1 x_1') ... (I + x_s x_s') with the
+    directions x_i of the stretches. The images are swept over and stretched in place; rows that
+    join are stretched in the same way.
+
+    Parameters
+    ----------
+    given
+        Rows of norm about 1, shape ``(k, n)``, double precision.
+    transform
+        T_0, shape ``(n, r)``; None stands for the identity.
+    precision
+        float32 or float64, of the images and sweeps.
+    seen
+        Rows looked at so far.
+    """
+
+    given: FloatArray
+    transform: FloatArray | None = None
+    precision: type[np.floating[Any]] = np.float32
+    seen: int = 0
+    images: npt.NDArray[Any] = field(init=False)
+    directions: npt.NDArray[Any] = field(init=False)
+    point: npt.NDArray[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        dimension = self.given.shape[1] if self.transform is None else self.transform.shape[1]
+        self.directions = np.empty((0, dimension), self.precision)
+        self.point = np.zeros(dimension, self.precision)
+        self.images = self._image(self.given)
+
+    @property
+    def stretches(self) -> int:
+        """Stretches of the space so far."""
+        return len(self.directions)
+
+    def _image(self, rows: FloatArray) -> npt.NDArray[Any]:
+        images = np.array(imaged(rows, self.transform), dtype=self.precision, order="C")
+        stretch_again(images, self.directions)
+        return images
+
+    def in_double(self) -> SweptRows:
+        """Return the same rows, stretched in the same way, in double precision."""
+        other = SweptRows(self.given, self.transform, np.float64, self.seen)
+        other.directions = self.directions.astype(np.float64)
+        other.images = other._image(self.given)
+        return other
+
+    def join(self, rows: FloatArray) -> None:
+        """Take more rows in."""
+        self.given = np.concatenate([self.given, rows])
+        self.images = np.concatenate([self.images, self._image(rows)])
+
+    def separate(self, rng: np.random.Generator, most: int) -> FloatArray | None:
+        """Return y with a'y > 0 for all rows, or None after ``most`` more stretches of the space.
+
+        The sweeps begin at the last answer. What they find is checked on the rows as given: they
+        may end on the boundary and take it for the inside.
+        """
+        dimension = len(self.point)
+        sigma = 1.0 / (6.0 * math.sqrt(dimension))
+        relaxed = math.floor(8.0 * dimension * math.log(max(2.0, math.sqrt(dimension)))) + 1
+        row, left, stretch = 0, most, False
+        while left > 0:
+            starts = rng.standard_normal((left + 2, dimension), dtype=np.float32)
+            directions = np.empty((left, dimension), self.precision)
+            ending, stretches, _, seen, row = separating_sweeps(
+                self.images,
+                self.point,
+                starts.astype(self.precision),
+                directions,
+                sigma,
+                4 * dimension,
+                relaxed,
+                row,
+                stretch,
+            )
+            self.directions = np.concatenate([self.directions, directions[:stretches]])
+            self.seen += seen
+            if ending != SEPARATED:
+                break
+            answer = self._given(self.point)
+            if separates(self.given, answer):
+                return answer
+            left, stretch = left - stretches, True
+        self.point[:] = 0.0
+        return None
+
+    def _given(self, point: npt.NDArray[Any]) -> FloatArray:
+        """Return y = T z."""
+        double = point.astype(float)
+        unstretched(double, self.directions)
+        return double if self.transform is None else np.asarray(self.transform @ double)
+
+
+def imaged(rows: FloatArray, transform: FloatArray | None) -> FloatArray:
+    """Return the rows a'T / norm(a'T), or the rows themselves without a T."""
+    if transform is None:
+        return rows
+    mapped = rows @ transform
+    mapped /= np.sqrt(np.einsum("ij,ij->i", mapped, mapped))[:, None]
+    return mapped
+
+
+def separates(rows: FloatArray, point: FloatArray) -> bool:
+    """Return whether a'y > 0 for all rows of norm about 1, by more than rounding can make of 0."""
+    slack = 4.0 * (len(point) + 2) * UNIT_ROUNDOFF * float(np.linalg.norm(point))
+    return bool((rows @ point).min() > slack)

@@ -1,0 +1,137 @@
+"""The perceptron with Shor's space dilation (`Kharechko2009`, section 2.7)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import scipy.linalg
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
+from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
+from perceptron_lab.claims import Claim
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem, Cut
+
+
+@plain_dataclass(kw_only=True)
+class DilationState(State):
+    """The point and the inverse map B = D^-1, in Fortran order."""
+
+    inverse: FloatArray
+
+
+@dataclass(frozen=True, config=STRICT)
+class SpaceDilation:
+    """The perceptron in a space that is stretched along every cut.
+
+    With D_0 = I and b = D^-T a / norm(D^-T a) for a cut a'x <= 0,
+
+        x <- x + eta_t D^-1 b,    D <- (I + (lambda - 1) b b') D,
+
+    so that later cuts undo less of what this one has corrected. Only B = D^-1 is kept: it becomes
+    B + (1/lambda - 1) (B b) b', one rank-one update in place; lambda near 1 with constant steps is
+    the normalised perceptron.
+
+    With steps eta_t = R_t (lambda^2-1) / (2 lambda^2), R_t = q^t, q = (lambda^2+1) / (2 lambda), no
+    feasible point y of the unit ball is lost: norm(D (y - x)) <= R_t, since u = D (y - x) has
+    b'u >= 0 and norm(u)^2 + (lambda^2-1) (b'u)^2 - 2 lambda^2 eta_t b'u + lambda^2 eta_t^2 is
+    largest at b'u = 0 or norm(u), where it is R_{t+1}^2. The volume of these ellipsoids is
+    multiplied by q^n / lambda, which is less than 1 for lambda near 1 and least for
+    lambda = sqrt((n+1)/(n-1)), q = n / sqrt(n^2-1): the ellipsoid method. Any first step will do.
+
+    Parameters
+    ----------
+    dilation
+        lambda > 1 (default 2).
+    step_rule
+        ``constant``: eta_t = eta_0. ``inverse-sqrt``: eta_t = eta_0 / sqrt(t + 1). ``geometric``:
+        eta_t = eta_0 ratio^t. Default ``constant``.
+    first_step
+        eta_0 > 0 (default 1).
+    ratio
+        Of the geometric rule, > 0 (default 1).
+
+    References
+    ----------
+    `Kharechko2009`, section 2.7; N. Z. Shor, Minimization Methods for Non-Differentiable Functions,
+    Springer 1985.
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    dilation: Annotated[float, Field(gt=1)] = 2.0
+    step_rule: Literal["constant", "inverse-sqrt", "geometric"] = "constant"
+    first_step: Annotated[float, Field(gt=0)] = 1.0
+    ratio: Annotated[float, Field(gt=0)] = 1.0
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: the space itself is measured or transformed."""
+        return system.in_coordinates()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> DilationState:
+        """Return the state at x = 0, D = I."""
+        return DilationState(
+            point=np.zeros(system.dimension), inverse=np.eye(system.dimension, order="F")
+        )
+
+    def step_size(self, update: int) -> float:
+        """Return eta_t for t = ``update`` >= 0."""
+        if self.step_rule == "inverse-sqrt":
+            return self.first_step / float(np.sqrt(update + 1.0))
+        if self.step_rule == "geometric":
+            return self.first_step * self.ratio**update
+        return self.first_step
+
+    def step(
+        self, system: ConicSystem, state: DilationState, most: int
+    ) -> tuple[DilationState, Claim | None]:
+        """Make up to ``most`` updates; claim x feasible when no cut is left."""
+        for _ in range(most):
+            cut = cut_or_claim(system, state.point)
+            if not isinstance(cut, Cut):
+                return state, cut
+            dilated = state.inverse.T @ (cut.normal / cut.norm)
+            length = math.sqrt(float(dilated @ dilated))
+            if not 0.0 < length < math.inf:
+                raise NumericalError(
+                    f"norm(D^-T a) = {length:g}: the dilated space has collapsed in doubles"
+                )
+            dilated /= length
+            direction = state.inverse @ dilated
+            state.point += self.step_size(state.updates) * direction
+            scipy.linalg.blas.dger(
+                1.0 / self.dilation - 1.0, direction, dilated, a=state.inverse, overwrite_a=1
+            )
+            state.updates += 1
+        return state, None
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return n ln(1 / r0) / (ln lambda - n ln q) where the steps grow by q, else none.
+
+        r0 is the volume radius of the feasible points of the unit ball
+        (:func:`~perceptron_lab.algorithms.rescaling.ellipsoid.log_volume_radius`).
+        """
+        theorem = "section 2.8 of Kharechko2009, for any dilation"
+        growth = (self.dilation**2 + 1.0) / (2.0 * self.dilation)
+        if self.step_rule != "geometric" or not math.isclose(self.ratio, growth, rel_tol=1e-14):
+            reason = f"none is known unless steps grow by (lambda^2+1)/(2 lambda) = {growth:.9g}"
+            return Bound(None, theorem, reason)
+        shrinkage = math.log(self.dilation) - facts.dimension * math.log(growth)
+        if shrinkage <= 0.0:
+            reason = f"in dimension {facts.dimension} this dilation lets the volume grow"
+            return Bound(None, theorem, reason)
+        if facts.unit_margin is None or facts.unit_margin <= 0.0:
+            return Bound(None, theorem, "no positive margin is known")
+        size = -log_volume_radius(facts.dimension, min(facts.unit_margin, 1.0))
+        return Bound(facts.dimension * size / shrinkage, theorem)

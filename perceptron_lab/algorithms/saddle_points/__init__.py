@@ -1,0 +1,1 @@
+"""First-order methods for the saddle point of margin and weights."""

@@ -1,0 +1,320 @@
+"""Primal-dual hybrid gradient for feasibility problems, with Bregman distances."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
+from perceptron_lab.algorithms.saddle_points.mirror_prox import ball, entropy_root, iterations
+from perceptron_lab.algorithms.saddle_points.primal_dual_single import (
+    SingleState,
+    start_single,
+    step_single,
+)
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.compiled.entropic_steps import LONGEST, ROUNDING, TOTAL, softmin
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.spectral import barycentre, gibbs
+from perceptron_lab.errors import ConfigError, NumericalError
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem
+
+
+@plain_dataclass(kw_only=True)
+class PrimalDualState(State):
+    """Sums over the iterations so far, weighed by their steps, and the last iterates.
+
+    ``point`` is sum eta y_t, ``weights`` sum eta x_t, ``scores`` A*point, ``image`` A weights,
+    ``total`` sum eta; ``values`` and ``frame`` are the spectrum of ``scores``, ``log_partition`` is
+    the logarithm of its Gibbs sum: the last x_t is its softmin ``share``, and ``share_image`` is
+    A x_t. ``centre`` is y_{t+1} and ``centre_scores`` A*y_{t+1}.
+    """
+
+    centre: FloatArray
+    centre_scores: FloatArray
+    scores: FloatArray
+    image: FloatArray
+    values: FloatArray
+    frame: object
+    log_partition: float
+    share: FloatArray
+    share_image: FloatArray
+    eta: float = 1.0
+    total: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+
+class _Trial(NamedTuple):
+    """x_t, A x_t and y_{t+1} of one trial step, and how long it could have been."""
+
+    scores: FloatArray
+    spectrum: tuple[FloatArray, Any]
+    log_partition: float
+    share: FloatArray
+    image: FloatArray
+    centre: FloatArray
+    longest: float
+
+
+@dataclass(frozen=True, config=STRICT)
+class PrimalDual(SeesAll):
+    """Primal-dual hybrid gradient for max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.
+
+    The saddle value is the margin rho where that is positive. From x_0 = e / n, with the entropy on
+    Delta(K), y_1 = ball(sigma A x_0), and for t = 1, 2, ...
+
+        x_t = argmin over x of <x, A*y_t> + KL(x, x_{t-1}) / tau,
+        y_{t+1} = ball(y_t + sigma A(2 x_t - x_{t-1})),      ball(y) = y / max(1, norm(y)),
+
+    tau = eta sqrt(2 ln n) / L, sigma = eta / (L sqrt(2 ln n)), n the total rank, L >= norm(A(atom))
+    (1 for unit rows). ln x_t is linear in the sum of eta A*y: x_t is the softmin of that sum at the
+    temperature L / sqrt(2 ln n), on every cone, and nothing underflows. The same sum holds the
+    scores of the average of the y_t. Two products per iteration, half of Mirror-Prox.
+
+    *Constant steps*, eta = 1. For all (x, y), by the three-point inequalities of the two steps
+    (the one from y_{t-1} to y_t), with b_t = <A(x_t - x_{t-1}), y - y_t> and D = KL,
+
+        <A x_t, y> - <A x, y_t> <= [D(x, x_{t-1}) - D(x, x_t) - D(x_t, x_{t-1})] / tau
+            + [norm(y - y_{t-1})^2 - norm(y - y_t)^2 - norm(y_t - y_{t-1})^2] / (2 sigma)
+            + b_t - b_{t-1} + <A(x_{t-1} - x_{t-2}), y_t - y_{t-1}>,
+
+    where y_0 = 0, x_{-1} = x_0 and b_0 = 0. Since tau sigma L^2 = 1 and D(x, x') >= norm(x -
+    x')_1^2 / 2, the last term is at most D(x_{t-1}, x_{t-2}) / tau + norm(y_t - y_{t-1})^2 /
+    (2 sigma), and b_T at most D(x_T, x_{T-1}) / tau + norm(y - y_T)^2 / (2 sigma). Everything
+    telescopes: the averages satisfy norm(A x) - min <., A*y> <= (ln n / tau + 1 / (2 sigma)) / T =
+    sqrt(2 ln n) L / T, as those of Mirror-Prox. They separate after floor(sqrt(2 ln n) L / rho) + 1
+    iterations, or norm(A x) <= epsilon after floor(sqrt(2 ln n) L / epsilon) + 1.
+
+    *Adaptive steps*, the rule of PDLP: a step is taken if eta <= h, with
+
+        h = (KL(x_t, x_{t-1}) L / sqrt(2 ln n) + norm(dy)^2 L sqrt(2 ln n) / 2) / abs(<A dx, dy>),
+
+    else tried again, and the next one is min((1 - (k + 1)^-0.3) h, (1 + (k + 1)^-0.6) eta) after k
+    trials, never below 1, for which h >= eta always. Averages weigh each pair by eta. No rate is
+    proved for it; in practice it is several times faster. A trial in vain costs one product.
+
+    The last y and x are claimed too, where they separate or bound the margin before the averages.
+
+    *Single precision*, for dense rows and adaptive steps: the whole iteration is compiled, and goes
+    over a copy of the unit rows in single precision (over the rows themselves where that is what
+    they are) once instead of twice. Sums of scores, points and weights are kept in double
+    precision, and nothing is claimed before the rows as given have confirmed it in double
+    precision. Where they do not, or norm(A x) comes down to what single precision can hardly tell
+    from 0, the steps go on in double precision from the same sums; ``notes`` say so.
+
+    Parameters
+    ----------
+    steps
+        ``adaptive`` (default) or ``constant``.
+    precision
+        ``double`` (default) or ``single``.
+    epsilon
+        norm(A x) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-6).
+
+    References
+    ----------
+    A. Chambolle and T. Pock, On the ergodic convergence rates of a first-order primal-dual
+    algorithm, Mathematical Programming 159 (2016); D. Applegate et al., Practical large-scale
+    linear programming using primal-dual hybrid gradient, NeurIPS (2021), for the rule;
+    `YuKilincCarbonell2014` for the saddle problem.
+    """
+
+    systems: ClassVar[Systems] = {"runs": "rows kernel second-order semidefinite product"}
+
+    steps: Literal["adaptive", "constant"] = "adaptive"
+    precision: Literal["double", "single"] = "double"
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.precision == "single" and self.steps == "constant":
+            raise ConfigError(
+                "primal-dual: precision 'single' received steps 'constant'; single precision takes "
+                "adaptive steps only: leave one of the two out"
+            )
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> PrimalDualState | SingleState:
+        """Return the state with empty sums at x_0 = e / n and y_1.
+
+        Raises
+        ------
+        InputError
+            If the precision is single and the system not one of dense rows.
+        """
+        return start_single(system) if self.precision == "single" else self._start_double(system)
+
+    def _start_double(self, system: ConicSystem) -> PrimalDualState:
+        scores, share = np.zeros(system.cone.size), barycentre(system.cone)
+        values, frame = system.cone.spectrum(scores)
+        image = system.combine(share)
+        centre = ball(system, image / (system.atom_norm() * entropy_root(system.cone.rank)))
+        return PrimalDualState(
+            point=np.zeros(system.dimension),
+            weights=scores.copy(),
+            centre=centre,
+            centre_scores=system.scores(centre),
+            scores=scores,
+            image=np.zeros(system.dimension),
+            values=values,
+            frame=frame,
+            log_partition=math.log(system.cone.rank),
+            share=share,
+            share_image=image,
+        )
+
+    def step(
+        self, system: ConicSystem, state: PrimalDualState | SingleState, most: int
+    ) -> tuple[PrimalDualState | SingleState, Claim | None]:
+        """Make up to ``most`` iterations; claim the average or the last y, or weights."""
+        if isinstance(state, SingleState):
+            bound = system.worth(self.epsilon)
+            claim, double = step_single(system, state, most, bound)
+            return (self._in_double(system, state) if double else state), claim
+        return self._step_double(system, state, most)
+
+    def _step_double(
+        self, system: ConicSystem, state: PrimalDualState, most: int
+    ) -> tuple[PrimalDualState, Claim | None]:
+        for _ in range(most):
+            claim = self._claim(system, state)
+            if claim is not None:
+                return state, claim
+            trial, used = self._accepted(system, state)
+            _accumulate(state, trial, used)
+            state.centre, state.centre_scores = trial.centre, system.scores(trial.centre)
+        return state, None
+
+    def _in_double(self, system: ConicSystem, single: SingleState) -> PrimalDualState:
+        """Return the state in double precision with the same sums, unless these overflowed."""
+        state, course = self._start_double(system), single.course
+        if course.numbers[TOTAL] and all(
+            np.isfinite(array).all() for array in (course.centre, course.points, course.entries)
+        ):
+            state.total = float(course.numbers[TOTAL])
+            state.point, state.weights = course.points[0].copy(), course.entries[1].copy()
+            state.scores, state.image = system.scores(state.point), system.combine(state.weights)
+            state.values, state.frame = system.spectrum(state.scores)
+            temperature = system.atom_norm() / entropy_root(system.cone.rank)
+            state.share, state.log_partition = gibbs(
+                system.cone, state.values, state.frame, temperature
+            )
+            state.share_image = system.combine(state.share)
+            state.centre = ball(system, course.centre.astype(np.float64))
+            state.centre_scores = system.scores(state.centre)
+        state.updates, state.iterations = single.updates, single.iterations
+        state.claimed, state.notes, state.phase = single.claimed, single.notes, "double precision"
+        return state
+
+    def _claim(self, system: ConicSystem, state: PrimalDualState) -> Claim | None:
+        """Return the claim that the averages or the last iterates allow, if there is one."""
+        if not state.updates or state.claimed == state.updates:
+            return None
+        average = system.norm(state.image) / state.total
+        claim = claim_of(
+            system, state, float(state.values.min()), state.scores, average, self.epsilon
+        )
+        if claim is None and system.inside(system.lowest(state.centre_scores), state.centre_scores):
+            claim = FeasiblePoint(state.centre.copy())
+        bound = system.worth(self.epsilon)
+        if claim is None and system.norm(state.share_image) <= bound:
+            claim = MarginBelow(state.share.copy(), bound)
+        state.claimed = state.updates if claim is not None else state.claimed
+        return claim
+
+    def _accepted(self, system: ConicSystem, state: PrimalDualState) -> tuple[_Trial, float]:
+        """Return a step that may be taken and its eta; set the next eta to be tried."""
+        trials = state.iterations
+        while True:
+            trials += 1
+            trial, used = _try(system, state), state.eta
+            if self.steps == "constant":
+                break
+            longer, shorter = 1.0 + (trials + 1) ** -0.6, 1.0 - (trials + 1) ** -0.3
+            state.eta = min(shorter * trial.longest, longer * used)
+            if not state.eta >= 1.0:  # NaN as well
+                state.eta = 1.0
+            state.eta = min(state.eta, LONGEST)
+            if used <= trial.longest or used == 1.0:
+                break
+        state.iterations = trials
+        return trial, used
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return floor(sqrt(2 ln n) L / rho) + 1 for constant steps."""
+        if self.steps == "adaptive":
+            return Bound(None, _RATE, "no rate is proved for adaptive steps; take constant ones")
+        if facts.margin is None or facts.margin <= 0.0:
+            return Bound(None, _RATE, "no positive margin is known")
+        return iterations(facts, facts.margin, _RATE)
+
+    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
+        """Return floor(sqrt(2 ln n) L / epsilon) + 1 for constant steps."""
+        if self.steps == "adaptive":
+            return Bound(None, _RATE, "no rate is proved for adaptive steps; take constant ones")
+        if epsilon <= 0.0:
+            return Bound(None, _RATE, "no epsilon is known")
+        return iterations(facts, epsilon, _RATE)
+
+
+_RATE = "Theorem 1 of Chambolle and Pock (2016), with the constant sqrt(2 ln n)"
+
+
+def _try(system: ConicSystem, state: PrimalDualState) -> _Trial:
+    """Return the step of length eta, and the h of the rule."""
+    size, root, eta = system.atom_norm(), entropy_root(system.cone.rank), state.eta
+    temperature = size / root
+    scores, spectrum, share, log_partition, dot = _softmin(system, state, temperature)
+    image = system.combine(share)
+    turn = image - state.share_image
+    centre = ball(system, state.centre + (eta / (size * root)) * (image + turn))
+    move = centre - state.centre
+    along = eta * dot
+    entropy = temperature * (state.log_partition - log_partition) - along
+    slack = ROUNDING * (abs(along) + temperature * abs(log_partition))
+    distance = max(entropy, 0.0) + slack + system.norm(move) ** 2 * size * root / 2.0
+    coupling = abs(system.operator.inner(turn, move))
+    longest = distance / coupling if coupling > 0.0 else math.inf
+    return _Trial(scores, spectrum, log_partition, share, image, centre, longest)
+
+
+def _softmin(
+    system: ConicSystem, state: PrimalDualState, temperature: float
+) -> tuple[FloatArray, tuple[FloatArray, Any], FloatArray, float, float]:
+    """Return the new scores, spectrum, softmin x and logarithm of its sum, and <x, A*y>."""
+    if not isinstance(system.cone, Orthant):
+        scores = state.scores + state.eta * state.centre_scores
+        spectrum = system.spectrum(scores)
+        share, log_partition = gibbs(system.cone, *spectrum, temperature)
+        return scores, spectrum, share, log_partition, float(share @ state.centre_scores)
+    system.counters.queries += 1
+    scores, share = np.empty_like(state.scores), np.empty_like(state.scores)
+    _, log_partition, along = softmin(
+        state.scores, state.centre_scores, state.eta, temperature, scores, share
+    )
+    if not math.isfinite(log_partition):
+        raise NumericalError("the scores of the point are not finite (overflow)")
+    return scores, (scores, None), share, log_partition, along
+
+
+def _accumulate(state: PrimalDualState, trial: _Trial, eta: float) -> None:
+    """Add x_t and y_t to the sums, times eta; they become the last ones."""
+    assert state.weights is not None
+    state.point += eta * state.centre
+    state.weights += eta * trial.share
+    state.image += eta * trial.image
+    state.scores, (state.values, state.frame) = trial.scores, trial.spectrum
+    state.log_partition, state.share, state.share_image = (
+        trial.log_partition,
+        trial.share,
+        trial.image,
+    )
+    state.total += eta
+    state.updates += 1

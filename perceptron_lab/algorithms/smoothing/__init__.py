@@ -1,0 +1,1 @@
+"""Smoothed perceptron and von Neumann algorithms."""

@@ -1,0 +1,1 @@
+"""Registered collections of data."""

@@ -1,0 +1,237 @@
+"""The Mod-Apte split of Reuters-21578, and the counts of its words, kept by hash.
+
+Training documents are those with LEWISSPLIT TRAIN and the attribute TOPICS YES, test documents
+those with TEST and YES: 9603 and 3299, of which 1828 and 280 have no topic. They stay, as negative
+examples of every category. 90 categories have documents on both sides.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files as package_files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.datasets.collections.bag_of_words import Counts, count_words
+from perceptron_lab.datasets.download.confinement import written
+from perceptron_lab.datasets.download.fetching import cache_folder, fetch
+from perceptron_lab.datasets.download.files import collection
+from perceptron_lab.datasets.download.kept_arrays import Arrays, found_arrays, kept_arrays, key_of
+from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
+from perceptron_lab.errors import DataError
+
+Text = Literal["all", "body"]
+Topics = tuple[frozenset[str], ...]
+
+COLLECTION = "reuters21578"
+"""Name of the collection of files."""
+_STEM = "counts"
+_CODE = ("collections/reuters_corpus.py", "formats/reuters_text.py", "collections/bag_of_words.py")
+
+
+@dataclass(frozen=True)
+class Category:
+    """A category of the collection (its set TOPICS).
+
+    Parameters
+    ----------
+    name
+        Its name.
+    training, test
+        The number of documents of the Mod-Apte split that have it.
+    """
+
+    name: str
+    training: int
+    test: int
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Counted words and topics of the Mod-Apte split, documents in the order of their numbers.
+
+    Parameters
+    ----------
+    counts
+        Of the words of training and test documents.
+    training_numbers, test_numbers
+        NEWID of each document.
+    training_topics, test_topics
+        Topics of each document.
+    """
+
+    counts: Counts
+    training_numbers: tuple[int, ...]
+    test_numbers: tuple[int, ...]
+    training_topics: Topics
+    test_topics: Topics
+
+
+@cache
+def categories() -> Mapping[str, Category]:
+    """Return the 135 categories by name, in alphabetical order; no data file is read."""
+    listing = package_files(__package__) / "reuters21578_categories.csv"
+    rows = csv.DictReader(listing.read_text("ascii").splitlines())
+    return {
+        row["category"]: Category(row["category"], int(row["training"]), int(row["test"]))
+        for row in rows
+    }
+
+
+def learnable() -> list[str]:
+    """Return the names of the 90 categories with training and test documents."""
+    return [entry.name for entry in categories().values() if entry.training and entry.test]
+
+
+def largest(count: int) -> list[str]:
+    """Return the names of the categories with the most documents, the largest first."""
+    ordered = sorted(categories().values(), key=lambda entry: -(entry.training + entry.test))
+    return [entry.name for entry in ordered[:count]]
+
+
+def mod_apte(documents: Iterable[Document]) -> tuple[list[Document], list[Document]]:
+    """Return training and test documents of the Mod-Apte split, by number.
+
+    Raises
+    ------
+    DataError
+        If two documents have the same number.
+    """
+    ordered = sorted(documents, key=lambda document: document.number)
+    for first, second in pairwise(ordered):
+        if first.number == second.number:
+            raise DataError(f"two documents have NEWID {first.number}; fetch the files again")
+    indexed = [document for document in ordered if document.has_topics == "YES"]
+    return (
+        [document for document in indexed if document.split == "TRAIN"],
+        [document for document in indexed if document.split == "TEST"],
+    )
+
+
+def read_collection() -> list[Document]:
+    """Return all documents of the 22 files, fetched and verified.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be had, or is not the registered one.
+    """
+    documents = []
+    for name, file in collection(COLLECTION).files.items():
+        path = fetch(COLLECTION, name)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
+        documents += read_documents(content, file.file)
+    return documents
+
+
+def corpus(text: Text) -> Corpus:
+    """Return the counts of words, kept from an earlier run where the data and the code are as then.
+
+    Parameters
+    ----------
+    text
+        ``all``: title, author, dateline and body. ``body``: the body alone, which 841 training and
+        290 test documents lack.
+
+    Raises
+    ------
+    DataError
+        If nothing is kept, and a file cannot be had.
+    """
+    return _corpus(text, written(cache_folder() / COLLECTION))
+
+
+@lru_cache(maxsize=2)
+def _corpus(text: Text, folder: Path) -> Corpus:
+    return _unpacked(kept_arrays(folder, _STEM, _key(text), lambda: _packed(text)))
+
+
+def counted_again() -> dict[str, bool]:
+    """Return for each text whose counts are kept whether they are those of the files.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be had.
+    """
+    folder = cache_folder() / COLLECTION
+    kept = {text: found_arrays(folder, _STEM, _key(text)) for text in get_args(Text)}
+    return {text: _same(found, _packed(text)) for text, found in kept.items() if found is not None}
+
+
+def _same(found: Arrays, made: Arrays) -> bool:
+    return set(found) == set(made) and all(
+        found[name].dtype == made[name].dtype and np.array_equal(found[name], made[name])
+        for name in made
+    )
+
+
+def _key(text: Text) -> str:
+    """Return the hash of all that the counts depend on."""
+    hashes = [file.sha256 for file in collection(COLLECTION).files.values()]
+    package = package_files("perceptron_lab.datasets")
+    code = [(package / name).read_text("utf-8") for name in _CODE]
+    return key_of(*hashes, *code, text)
+
+
+def _packed(text: Text) -> Arrays:
+    """Count words; everything but the counts themselves is kept as JSON."""
+    training, test = mod_apte(read_collection())
+    sides = {"training": training, "test": test}
+    chosen = [
+        [document.text if text == "all" else document.body for document in side]
+        for side in sides.values()
+    ]
+    counts = count_words(*chosen)
+    described = {
+        "words": counts.words,
+        "numbers": {name: [one.number for one in side] for name, side in sides.items()},
+        "topics": {name: [sorted(one.topics) for one in side] for name, side in sides.items()},
+    }
+    arrays = {"described": np.frombuffer(json.dumps(described).encode(), dtype=np.uint8)}
+    for name, matrix in (("training", counts.training), ("test", counts.test)):
+        arrays |= {
+            f"{name}.{part}": np.asarray(getattr(matrix, part), dtype=np.int32)
+            for part in ("data", "indices", "indptr")
+        }
+    return arrays
+
+
+def _unpacked(arrays: Arrays) -> Corpus:
+    described: dict[str, Any] = json.loads(arrays["described"].tobytes())
+    words = tuple(described["words"])
+    topics = {
+        name: tuple(frozenset(names) for names in side)
+        for name, side in described["topics"].items()
+    }
+    return Corpus(
+        Counts(words, _matrix(arrays, "training", words), _matrix(arrays, "test", words)),
+        tuple(described["numbers"]["training"]),
+        tuple(described["numbers"]["test"]),
+        topics["training"],
+        topics["test"],
+    )
+
+
+def _matrix(arrays: Arrays, name: str, words: tuple[str, ...]) -> sp.csr_array:
+    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+    return sp.csr_array(
+        (data.astype(np.int64), indices, indptr), shape=(len(indptr) - 1, len(words))
+    )
+
+
+def signs(topics: Topics, category: str) -> npt.NDArray[np.float64]:
+    """Return +1 for the documents of a category, -1 for the others."""
+    return np.array([1.0 if category in own else -1.0 for own in topics])

@@ -1,0 +1,259 @@
+"""The data sets that scikit-learn holds, as systems of linear or kernel classifiers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass as plain_dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.collections.tabular_examples import (
+    Examples,
+    examples_of,
+    labels_of,
+    split,
+)
+from perceptron_lab.datasets.generated.base import (
+    check_name,
+    chosen,
+    sha256_of_arrays,
+)
+from perceptron_lab.datasets.problem import Problem, check_distinct
+from perceptron_lab.datasets.task import Task
+from perceptron_lab.errors import InputError, did_you_mean
+from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.system import ConicSystem
+
+Source = Literal["digits", "breast-cancer", "wine"]
+
+_CLASSES = {"digits": 10, "breast-cancer": 2, "wine": 3}
+_OF_KERNEL: dict[str, dict[str, Any]] = {
+    "none": {},
+    "linear": {},
+    "polynomial": {"gamma": None, "polynomial_degree": 3, "coef0": 1.0},
+    "rbf": {"gamma": None},
+}
+
+
+def _known(name: str, info: ValidationInfo) -> str:
+    """Return the name of an instance that the source and the task have."""
+    if "source" not in info.data or "task" not in info.data:
+        return name
+    known = list(_instances(info.data["source"], info.data["task"]))
+    if name not in known:
+        raise ValueError(
+            f"no instance is called {name!r}{did_you_mean(name, known)}; "
+            f"{info.data['task']} has {len(known)}, {known[0]} to {known[-1]}"
+        )
+    return name
+
+
+@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+class Tabular:
+    """Real data that scikit-learn holds: digits, breast cancer, wine; nothing is downloaded.
+
+    Sought is a classifier f with f(x) > 0 on one class and f(x) < 0 on the others: affine,
+    f(x) = w'x + b (lifting, section 3.2 of `PerceptronNotes`), or in the function space of a
+    kernel. ``digits-3-rest`` separates class 3 from all others, ``digits-8-9`` class 8 from 9; f is
+    positive on the class that is named first. ``breast-cancer``, whose two classes make one
+    instance, has f positive on class 1, benign.
+
+    With a test_fraction the classes are split in proportion, by the seed: all instances of one seed
+    and source share one split. Then each answer is measured: ``test_error``, the fraction of the
+    test examples of its own classes on which sign f is wrong (f = 0 is wrong), and ``decisions``,
+    f(x) for all test examples in the order of :func:`held_out_labels`; and learners have a task:
+    the scaled features (whatever the kernel) of the training and test examples of its classes.
+
+    Licence: BSD 3-Clause, with scikit-learn; digits, breast cancer and wine are CC BY 4.0 at the
+    UCI Machine Learning Repository.
+
+    Parameters
+    ----------
+    source
+        ``digits``: 1797 examples, 64 features, 10 classes. ``breast-cancer``: 569, 30, 2.
+        ``wine``: 178, 13, 3.
+    task
+        ``one-vs-rest`` (default): one instance per class. ``pairs``: one per pair of classes.
+    instances
+        Some of the instances' names; by default all.
+    scaling
+        ``raw`` (default); ``standard``: mean 0 and variance 1 of each feature; ``unit``: divided by
+        the largest norm; ``range``: divided by the largest absolute entry, so that digits' pixels
+        lie in [0, 1]. Computed from the training examples of the instance alone.
+    degree
+        1 (default), or 2: all monomials up to degree 2 of the scaled features.
+    test_fraction
+        Of the examples, 0 (default) to below 1, not used for training.
+    kernel
+        ``none`` (default): affine. ``linear``, ``polynomial``, ``rbf``: without bias, features
+        normalised to K(x, x) = 1.
+    gamma
+        Of polynomial and rbf, > 0 (default 1 / features).
+    polynomial_degree, coef0
+        Of polynomial, (gamma x'z + coef0)^polynomial_degree: >= 1 (default 3), >= 0 (default 1).
+    """
+
+    source: Source
+    task: Literal["one-vs-rest", "pairs"] = "one-vs-rest"
+    instances: (
+        Annotated[list[Annotated[str, AfterValidator(_known)]], AfterValidator(check_distinct)]
+        | None
+    ) = None
+    scaling: Literal["raw", "standard", "unit", "range"] = "raw"
+    degree: Annotated[int, Field(ge=1, le=2)] = 1
+    test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    kernel: Literal["none", "linear", "polynomial", "rbf"] = "none"
+    gamma: Annotated[float, Field(gt=0)] | None = None
+    polynomial_degree: Annotated[int, Field(ge=1)] | None = None
+    coef0: Annotated[float, Field(ge=0)] | None = None
+
+    @field_validator("gamma", "polynomial_degree", "coef0")
+    @classmethod
+    def _of_the_kernel(cls, value: Any, info: ValidationInfo) -> Any:
+        return chosen(value, info, "kernel", _OF_KERNEL)
+
+    def names(self) -> list[str]:
+        """Return the names of the instances; no data is loaded."""
+        return list(
+            _instances(self.source, self.task) if self.instances is None else self.instances
+        )
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Return an instance.
+
+        Parameters
+        ----------
+        name
+            One of :meth:`names`.
+        seed
+            Of the split, 0 or more; without meaning where there are no test examples.
+        base
+            Without meaning here.
+
+        Raises
+        ------
+        ConfigError
+            If the name is not one of :meth:`names`.
+        InputError
+            If the seed is negative, or the test_fraction leaves a class without examples.
+        """
+        check_name(name, self.names())
+        positive, negative = _instances(self.source, self.task)[name]
+        examples = examples_of(
+            self.source,
+            None if negative is None else (positive, negative),
+            scaling=self.scaling,
+            degree=self.degree,
+            test_fraction=self.test_fraction,
+            kernel=_kernel(self),
+            seed=seed,
+        )
+        signs = np.where(examples.labels == positive, 1.0, -1.0)
+        if examples.kernel is None:
+            system = ConicSystem.from_labelled(examples.train, signs)
+        else:
+            system = ConicSystem.from_kernel("precomputed", examples.gram, signs)
+        held_out = HeldOut(examples, signs, positive, negative) if self.test_fraction else None
+        sha256 = sha256_of_arrays(examples.train, signs, examples.test, examples.test_labels)
+        tasks = (held_out.task(name),) if held_out else ()
+        return Problem(name, system, sha256, system.facts(), held_out, tasks)
+
+
+@plain_dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What a classifier does on the test examples.
+
+    Parameters
+    ----------
+    examples
+        The examples.
+    signs
+        +1 for the training examples of the positive class, -1 for the others.
+    positive, negative
+        The positive class, and the negative one (None: all the others).
+    """
+
+    examples: Examples
+    signs: FloatArray
+    positive: int
+    negative: int | None
+
+    def decisions(self, point: FloatArray) -> FloatArray:
+        """Return f(x) of the test examples: w'x + b, or sum_j c_j s_j K(x_j, x), shape ``(t,)``.
+
+        Parameters
+        ----------
+        point
+            (w, b), or the coefficients c of the training examples.
+        """
+        if self.examples.kernel is None:
+            return np.asarray(self.examples.test @ point[:-1] + point[-1])
+        return np.asarray(self.examples.test_gram @ (self.signs * point))
+
+    def task(self, name: str) -> Task:
+        """Return the task of learning the positive class, under the instance's name.
+
+        Its test examples are those of its own classes.
+        """
+        signs, own = self._test_signs()
+        examples = self.examples
+        return Task(name, examples.train, self.signs, examples.test[own], signs[own])
+
+    def _test_signs(self) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Return +1 for the test examples of the positive class, and which are of its classes."""
+        labels = self.examples.test_labels
+        signs = np.where(labels == self.positive, 1.0, -1.0)
+        if self.negative is None:
+            return signs, np.full(len(labels), True)
+        return signs, (labels == self.positive) | (labels == self.negative)
+
+    def __call__(self, point: FloatArray) -> dict[str, float | FloatArray]:
+        """Return ``test_error`` and ``decisions``."""
+        decisions = self.decisions(point)
+        signs, own = self._test_signs()
+        wrong = float(np.mean(signs[own] * decisions[own] <= 0.0))
+        return {"test_error": wrong, "decisions": decisions}
+
+
+def held_out_labels(record: Tabular, seed: int) -> IntArray:
+    """Return the classes of the test examples that all instances of a record and seed share.
+
+    In the order of the measure ``decisions``: with the decisions of all one-vs-rest classifiers of
+    the seed, argmax over the classes is the prediction for each.
+
+    Raises
+    ------
+    InputError
+        If there are no test examples, or the test_fraction leaves a class without examples.
+    """
+    if not record.test_fraction:
+        raise InputError(f"{record.source} has no test examples here; give test_fraction above 0")
+    labels = labels_of(record.source)
+    return np.asarray(labels[split(record.source, labels, record.test_fraction, seed)[1]])
+
+
+def _instances(source: str, task: str) -> dict[str, tuple[int, int | None]]:
+    """Return the instances' names -> positive class, negative class (None: all others)."""
+    count = _CLASSES[source]
+    if count == 2:
+        return {source: (1, 0)}
+    if task == "pairs":
+        return {f"{source}-{a}-{b}": (a, b) for a, b in combinations(range(count), 2)}
+    return {f"{source}-{a}-rest": (a, None) for a in range(count)}
+
+
+def _kernel(record: Tabular) -> Kernel | None:
+    if record.kernel == "rbf":
+        return Rbf(gamma=record.gamma)
+    if record.kernel == "polynomial":
+        assert record.polynomial_degree is not None
+        assert record.coef0 is not None
+        return Polynomial(record.polynomial_degree, record.coef0, record.gamma)
+    return Linear() if record.kernel == "linear" else None

@@ -1,0 +1,1 @@
+"""Data files on this machine: registered, fetched, verified, kept."""

@@ -1,0 +1,283 @@
+"""Data files on this machine: found, or fetched and verified; never used unverified.
+
+A file is looked for in the cache, then in the mirror, then at its public homes, where it may be
+part of an archive; then all registered files of the archive go to the cache. Environment:
+
+PLAB_DATA_MIRROR
+    A folder or http(s) address with the layout ``<collection>/<file>``. A file in a mirror folder
+    is used where it stands.
+PLAB_DATA_DIR
+    The cache; by default ``data`` in a clone of this project, else the user's cache folder.
+PLAB_OFFLINE
+    1 forbids all downloads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+import tomllib
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pooch
+
+from perceptron_lab.datasets.download.confinement import written
+from perceptron_lab.datasets.download.files import Collection, DataFile, collection
+from perceptron_lab.datasets.download.transfer import (
+    LARGEST_FILE,
+    TransferError,
+    UnreachableError,
+    host_of,
+    transfer,
+)
+from perceptron_lab.datasets.formats.archives import ArchiveError, CappedWriter, read_members
+from perceptron_lab.datasets.formats.whole_files import write_whole
+from perceptron_lab.errors import ConfigError, DataError
+
+RETRIES = 1
+"""How often a home that failed is asked again."""
+PATIENCE = 60.0
+"""Seconds for which a host that could not be reached is not asked for further files."""
+_unreachable: dict[str, float] = {}
+
+
+class State(StrEnum):
+    """What is known of a registered file on this machine."""
+
+    PRESENT = "present"
+    MISSING = "missing"
+    WRONG_HASH = "wrong hash"
+    ALTERED = "not what the files give"
+    """What was computed from files and kept, and is not what they give."""
+
+
+def fetch(collection_name: str, name: str) -> Path:
+    """Return the path of a registered file, downloading it if it is not on this machine.
+
+    What is returned has the registered sha256. A damaged file in the cache is fetched again; a
+    download reaches the cache only once it is complete and verified.
+
+    Parameters
+    ----------
+    collection_name
+        A name of :data:`perceptron_lab.datasets.download.files.COLLECTIONS`.
+    name
+        An instance of it.
+
+    Raises
+    ------
+    ConfigError
+        If the name is unknown, or an environment variable makes no sense.
+    DataError
+        If a mirror folder holds another file under this name, or no home gives the file.
+    """
+    source = collection(collection_name)
+    file = source.file(name)
+    own = cache_folder() / source.name
+    for folder in (own, written(own)):
+        cached = folder / file.file
+        if _state(cached, file) is State.PRESENT:
+            return cached
+    mirror = _mirror()
+    if isinstance(mirror, Path):
+        mirrored = mirror / source.name / file.file
+        state = _state(mirrored, file)
+        if state is State.PRESENT:
+            return mirrored
+        if state is State.WRONG_HASH:
+            raise DataError(
+                f"{mirrored} is not the registered file: its sha256 is {sha256_of(mirrored)}, "
+                f"expected {file.sha256}; replace it, or unset PLAB_DATA_MIRROR"
+            )
+    homes = [f"{mirror}/{source.name}/{file.file}"] if isinstance(mirror, str) else []
+    return _download([*homes, *file.urls, *source.archives], file, cached, source)
+
+
+def verify(collection_name: str) -> list[tuple[str, State]]:
+    """Return the state of each file of a collection, in the cache or in a mirror folder.
+
+    Raises
+    ------
+    ConfigError
+        If the collection is unknown, or an environment variable makes no sense.
+    DataError
+        If a file is there, but cannot be read.
+    """
+    source = collection(collection_name)
+    mirror = _mirror()
+    roots = [cache_folder(), *([mirror] if isinstance(mirror, Path) else [])]
+    result: list[tuple[str, State]] = []
+    for name, file in source.files.items():
+        states = [_state(root / source.name / file.file, file) for root in roots]
+        found = [state for state in (State.WRONG_HASH, State.PRESENT) if state in states]
+        result.append((name, found[0] if found else State.MISSING))
+    return result
+
+
+def cache_folder() -> Path:
+    """Return the folder that downloads go to; it need not exist yet.
+
+    Raises
+    ------
+    ConfigError
+        If PLAB_DATA_DIR begins with the home of nobody.
+    """
+    chosen = os.environ.get("PLAB_DATA_DIR")
+    if chosen:
+        return _folder("PLAB_DATA_DIR", chosen)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "pyproject.toml").is_file():
+            if _is_clone(folder / "pyproject.toml"):
+                return folder / "data"
+            break
+    return Path(pooch.os_cache("perceptron-lab"))
+
+
+def sha256_of(path: Path) -> str:
+    """Return the sha256 of a file, in hexadecimal.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
+
+
+def _is_clone(project_file: Path) -> bool:
+    try:
+        project = tomllib.loads(project_file.read_text("utf-8")).get("project", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return False  # another project's file: not ours to complain about
+    return isinstance(project, dict) and project.get("name") == "perceptron-lab"
+
+
+def _mirror() -> Path | str | None:
+    """Return the mirror: a folder, an address without its last slash, or None."""
+    chosen = os.environ.get("PLAB_DATA_MIRROR")
+    if not chosen:
+        return None
+    if chosen.startswith(("http://", "https://")):
+        try:
+            host_of(chosen)
+        except ValueError as error:
+            raise ConfigError(
+                f"PLAB_DATA_MIRROR cannot be used ({error}); give http(s)://host/folder"
+            ) from None
+        return chosen.rstrip("/")
+    folder = _folder("PLAB_DATA_MIRROR", chosen)
+    if not folder.is_dir():
+        raise ConfigError(
+            f"PLAB_DATA_MIRROR={chosen!r} is neither a folder nor an http(s) address; "
+            "set it to a folder that holds <collection>/<file>, or unset it"
+        )
+    return folder
+
+
+def _folder(variable: str, chosen: str) -> Path:
+    try:
+        return Path(chosen).expanduser().absolute()
+    except RuntimeError as error:  # ~nobody
+        raise ConfigError(f"{variable}={chosen!r}: {error}; give the folder's path") from None
+
+
+def _offline() -> bool:
+    chosen = os.environ.get("PLAB_OFFLINE", "")
+    if chosen not in ("", "0", "1"):
+        raise ConfigError(f"PLAB_OFFLINE={chosen!r}; allowed: 1 (no downloads) or 0")
+    return chosen == "1"
+
+
+def _state(path: Path, file: DataFile) -> State:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return State.MISSING
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
+    return State.PRESENT if sha256_of(path) == file.sha256 else State.WRONG_HASH
+
+
+def _download(urls: list[str], file: DataFile, target: Path, source: Collection) -> Path:
+    """Ask one home after the other until one gives the registered file."""
+    if _offline():
+        raise _unavailable(source, file, target, "PLAB_OFFLINE=1 forbids downloads")
+    failures = []
+    for url in urls:
+        host = host_of(url)
+        if time.monotonic() < _unreachable.get(host, 0.0):
+            failures.append(f"{host}: no connection")
+            continue
+        try:
+            if url in source.archives:
+                return _from_archive(url, file, target, source)
+            return _from_home(url, file, target)
+        except UnreachableError as error:
+            failures.append(f"{host}: {error}")
+            _unreachable[host] = time.monotonic() + PATIENCE
+        except (TransferError, ArchiveError) as error:
+            failures.append(f"{host}: {error}")
+        except ValueError:  # pooch's, whose message is long
+            failures.append(f"{host}: sent another file (wrong sha256)")
+        except OSError as error:
+            raise DataError(
+                f"{target} cannot be written ({error.strerror}); set PLAB_DATA_DIR to a folder "
+                "that you may write to"
+            ) from error
+    raise _unavailable(source, file, target, "; ".join(failures))
+
+
+def _from_home(url: str, file: DataFile, target: Path) -> Path:
+    """Download one file; pooch writes it aside, verifies it and only then moves it in place."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pooch.get_logger().setLevel("ERROR")
+    store = pooch.create(
+        path=target.parent,
+        base_url="",
+        registry={target.name: f"sha256:{file.sha256}"},
+        urls={target.name: url},
+        retry_if_failed=RETRIES,
+    )
+    return Path(store.fetch(target.name, downloader=_to_path))
+
+
+def _to_path(url: str, path: str, caller: Any) -> None:
+    """Download to a path, as pooch asks for it."""
+    with Path(path).open("wb") as file:
+        transfer(url, CappedWriter(file, LARGEST_FILE))
+
+
+def _from_archive(url: str, file: DataFile, target: Path, source: Collection) -> Path:
+    """Download an archive and put every registered file of it in place, verified."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=target.parent) as archive:
+        transfer(url, CappedWriter(archive))
+        archive.seek(0)
+        known = {known.file: known.sha256 for known in source.files.values()}
+        try:
+            for name, content in read_members(archive, f"{source.name}.tar.gz", known):
+                if hashlib.sha256(content).hexdigest() == known[name]:
+                    write_whole(target.parent / name, content)
+        except ArchiveError:
+            if _state(target, file) is not State.PRESENT:
+                raise  # otherwise it breaks off after the file that was asked for
+    if _state(target, file) is not State.PRESENT:
+        raise ArchiveError(f"sent an archive without the registered {file.file}")
+    return target
+
+
+def _unavailable(source: Collection, file: DataFile, target: Path, why: str) -> DataError:
+    return DataError(
+        f"{source.name}/{file.file} is not in {target.parent} and could not be had ({why}). Set "
+        f"PLAB_DATA_MIRROR to a folder that holds {source.name}/{file.file}, or connect to the "
+        f"network and run `plab data fetch {source.name}`"
+    )

@@ -1,0 +1,113 @@
+"""One transfer over http(s), from its first byte to its last, with limits on all that it may do.
+
+A home that answers https is never followed to plain http: who reads and changes that is anybody.
+Other redirects are followed, since only the sha256 decides what a file is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import requests
+
+from perceptron_lab.datasets.formats.archives import CappedWriter
+
+LARGEST_FILE = 2**30
+"""The most bytes of one file, as of the largest program that is read."""
+TIMEOUT = (5.0, 60.0)
+"""Seconds to wait for a connection, and for the next bytes."""
+PATIENCE = 60.0
+"""Seconds after which a transfer must have had the least speed on average."""
+LEAST_SPEED = 1000.0
+"""Bytes per second."""
+_MOST_REDIRECTS = 10
+_PIECE = 2**12
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (requests.exceptions.InvalidSchema, "redirects to an address that is not as safe"),
+    (requests.exceptions.TooManyRedirects, "redirects without end"),
+    (requests.exceptions.SSLError, "no trusted certificate"),
+    (requests.exceptions.ConnectTimeout, "no connection"),
+    (requests.exceptions.Timeout, "no answer in time"),
+    (requests.exceptions.ConnectionError, "no connection"),
+)
+
+
+class TransferError(ValueError):
+    """A transfer that gave nothing; the message says what the home did, in a few words."""
+
+
+class UnreachableError(TransferError):
+    """There was no connection, so that asking for another file makes no sense for a while."""
+
+
+def transfer(url: str, sink: CappedWriter) -> None:
+    """Write to a sink, as they come, the bytes that an address holds.
+
+    Parameters
+    ----------
+    url
+        An http(s) address.
+    sink
+        Takes the bytes; what it raises passes.
+
+    Raises
+    ------
+    TransferError
+        If the home sent no whole answer, or only slowly.
+    """
+    started, received = time.monotonic(), 0
+    for piece in _pieces(url):
+        sink.write(piece)
+        received += len(piece)
+        elapsed = time.monotonic() - started
+        if elapsed > PATIENCE and received < LEAST_SPEED * elapsed:
+            raise TransferError(f"sent less than {LEAST_SPEED:g} bytes per second")
+
+
+def host_of(url: str) -> str:
+    """Return host and port of an address, without a password that may stand before them.
+
+    Raises
+    ------
+    ValueError
+        If it is no http(s) address.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{url!r} is no http(s) address")
+    port = f":{parts.port}" if parts.port is not None else ""
+    return parts.hostname + port
+
+
+def _pieces(url: str) -> Iterator[bytes]:
+    """Yield the body of the answer; only what the network does ends in an error here."""
+    connected = False
+    try:
+        with _session(url) as session, session.get(url, stream=True, timeout=TIMEOUT) as response:
+            connected = True
+            response.raise_for_status()
+            yield from response.iter_content(_PIECE)
+    except Exception as error:
+        # The layers below raise errors of a dozen kinds on answers that are none.
+        lost = isinstance(error, requests.ConnectionError)
+        if lost and not connected:
+            raise UnreachableError(_short(error)) from error
+        # After the first byte requests says so of a time-out, and of nothing else.
+        raise TransferError("no answer in time" if lost else _short(error)) from error
+
+
+def _session(url: str) -> requests.Session:
+    session = requests.Session()
+    session.max_redirects = _MOST_REDIRECTS
+    if urlsplit(url).scheme == "https":
+        del session.adapters["http://"]
+    return session
+
+
+def _short(error: Exception) -> str:
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"HTTP {error.response.status_code}"
+    found = [words for kind, words in _REASONS if isinstance(error, kind)]
+    return found[0] if found else "the transfer broke off"

@@ -1,0 +1,231 @@
+"""A system from a file of a user's own: SDPA, numbers as text, numpy's or svmlight's format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import ZipFile
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.datasets.formats.row_files import (
+    NumpyRows,
+    ParquetRows,
+    parquet_labels,
+    parquet_names,
+)
+from perceptron_lab.datasets.formats.sdpa import read_sdpa
+from perceptron_lab.datasets.formats.text_rows import (
+    LONGEST_TEXT,
+    column_of,
+    place_of,
+    printed_entries,
+    read_text,
+)
+from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.inputs import signs_of
+from perceptron_lab.operators.row_source import MEMORY, LabelledRows
+from perceptron_lab.system import ConicSystem
+
+FORMATS = {
+    ".dat-s": "a semidefinite program (SDPA)",
+    ".csv": "rows of numbers, commas between them",
+    ".tsv": "rows of numbers, tabs between them",
+    ".npy": "rows, a numpy matrix",
+    ".npz": "rows (one numpy array, or scipy.sparse.save_npz), or X and y",
+    ".parquet": "rows, a column for each coordinate",
+    ".svm": "labelled examples (svmlight)",
+    ".libsvm": "labelled examples (svmlight)",
+}
+"""End of a file's name -> what such a file holds."""
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_LABELLED = (*_SEPARATORS, ".npy", ".parquet")
+_STREAMED = (".npy", ".parquet")
+
+
+class Contents(NamedTuple):
+    """What a file of numbers holds.
+
+    Parameters
+    ----------
+    rows
+        Constraints, or examples if there are labels; dense, scipy.sparse or
+        :class:`~perceptron_lab.doubles.Doubles`.
+    labels
+        One per example, or None.
+    """
+
+    rows: Any
+    labels: Any = None
+
+
+def read_system(path: Path, labels: str | None = None, *, memory: int | None = None) -> ConicSystem:
+    """Return the system that a file states.
+
+    Rows a_i are the homogeneous system a_i'y > 0. Labelled examples of two classes are that of an
+    affine separator (w, b), with the larger label (of texts: the later one) as positive class. The
+    rows of a .npy file are mapped into memory, and not copied if they are in double or single
+    precision and in C order; with a memory they are read block by block, as those of a .parquet
+    file always are.
+
+    Parameters
+    ----------
+    path
+        A file whose name ends with one of :data:`FORMATS`.
+    labels
+        The column of the labels in a matrix of numbers (.csv, .tsv, .npy, .parquet): its name in
+        the first line, its number from 1 on, or ``last``. None: there are none.
+    memory
+        Bytes that a pass over the rows may take, 1 MB or more, beside the vectors of an algorithm;
+        only for .npy and .parquet files, the others are read as a whole.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it does not hold what the end of its name promises.
+    """
+    kind = next((end for end in FORMATS if path.name.lower().endswith(end)), None)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; give one that ends with {', '.join(FORMATS)}")
+    if kind is None:
+        known = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
+        raise DataError(f"{path}: nothing is known of such files; allowed are {known}")
+    if labels is not None and kind not in _LABELLED:
+        raise DataError(
+            f"{path}: labels are a column of .csv, .tsv, .npy and .parquet files; a {kind} file "
+            f"holds {FORMATS[kind]}: leave the option out"
+        )
+    if memory is not None and kind not in _STREAMED:
+        raise DataError(
+            f"{path}: a {kind} file is read as a whole; leave the memory out, or give its rows as "
+            f"{' or '.join(_STREAMED)}"
+        )
+    try:
+        return _system(path, kind, labels, memory)
+    except InputError as error:
+        raise DataError(f"{path}: {error}") from None
+    except MemoryError:
+        raise DataError(
+            f"{path}: its numbers take more memory than there is; save rows as .npy or .parquet, "
+            "which can be read block by block, or use a larger machine"
+        ) from None
+
+
+def _system(path: Path, kind: str, labels: str | None, memory: int | None) -> ConicSystem:
+    if kind == ".dat-s":
+        return homogenised(read_sdpa(path))
+    if kind == ".parquet":
+        return _parquet(path, labels, memory or MEMORY)
+    if memory is not None:
+        return _numpy(path, labels, memory)
+    contents = _contents(path, kind, labels)
+    if contents.labels is None:
+        return ConicSystem.from_rows(contents.rows)
+    return ConicSystem.from_labelled(contents.rows, contents.labels)
+
+
+def _parquet(path: Path, labels: str | None, memory: int) -> ConicSystem:
+    names = parquet_names(path)
+    column, _ = column_of(labels, names)
+    if column is None:
+        return ConicSystem.from_rows(ParquetRows(path, memory))
+    examples = ParquetRows(path, memory, omitted=names[column])
+    return ConicSystem.from_labelled(examples, parquet_labels(path, names[column]))
+
+
+def _numpy(path: Path, labels: str | None, memory: int) -> ConicSystem:
+    rows = NumpyRows(path, memory)
+    if labels is None:
+        return ConicSystem.from_rows(rows)
+    column = place_of(labels, rows.shape[1], [])
+    classes = np.concatenate([some[:, column] for _, some in rows.blocks()])
+    signs = signs_of(classes, len(classes))
+    return ConicSystem.from_rows(LabelledRows(rows, signs, affine=True, omitted=column))
+
+
+def _contents(path: Path, kind: str, labels: str | None) -> Contents:
+    try:
+        return _READERS[kind](path, labels)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        # On damaged bytes the libraries' readers end in anything, from zlib.error to TokenError.
+        reason = " ".join(str(error).split())[:LONGEST_TEXT]
+        raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
+
+
+def _text(path: Path, labels: str | None) -> Contents:
+    return Contents(*read_text(path, _SEPARATORS[path.suffix.lower()], labels))
+
+
+def _array(path: Path, labels: str | None) -> Contents:
+    # Mapped and not read: rows may be larger than memory.
+    rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(rows, np.ndarray):
+        rows.close()
+        raise InputError("it holds several arrays; let its name end with .npz")
+    if labels is None:
+        return Contents(rows)
+    if rows.ndim != 2 or rows.shape[1] < 2:
+        raise InputError(f"rows have shape {rows.shape}; with labels give two columns or more")
+    column = place_of(labels, rows.shape[1], [])
+    return Contents(np.delete(rows, column, axis=1), rows[:, column])
+
+
+def _archive(path: Path, labels: str | None) -> Contents:
+    with path.open("rb") as file, ZipFile(file) as archive:
+        names = {name.removesuffix(".npy") for name in archive.namelist()}
+        _check_unpacked(sum(entry.file_size for entry in archive.infolist()))
+    if {"format", "shape", "data"} <= names:
+        return Contents(sp.load_npz(path))
+    with np.load(path, allow_pickle=False) as arrays:
+        if names == {"X", "y"}:
+            return Contents(arrays["X"], arrays["y"])
+        if len(names) == 1:
+            return Contents(arrays[names.pop()])
+    raise InputError(
+        f"it holds the arrays {', '.join(sorted(names)) or '(none)'}; give one (the rows), or X "
+        "and y (examples and labels)"
+    )
+
+
+def _check_unpacked(size: int) -> None:
+    """Refuse an archive that says it holds more than half of this machine's memory.
+
+    No more than an archive says is ever unpacked of it.
+    """
+    allowed = _machine_memory() // 2
+    if size > allowed > 0:
+        raise InputError(
+            f"unpacked it takes {size / 2**30:.3g} GiB, and {allowed / 2**30:.3g} GiB are allowed "
+            "on this machine (half of its memory); save the rows as .npy, which is not unpacked"
+        )
+
+
+def _machine_memory() -> int:
+    """Return the bytes of memory of this machine, 0 where the system does not tell."""
+    if not hasattr(os, "sysconf"):
+        return 0
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _svmlight(path: Path, labels: str | None) -> Contents:
+    # Imported here: scikit-learn takes longer to load than most files to solve.
+    from sklearn.datasets import load_svmlight_file
+
+    examples, classes = load_svmlight_file(str(path))
+    return Contents(printed_entries(path, sp.csr_array(examples)), classes)
+
+
+_READERS: dict[str, Callable[[Path, str | None], Contents]] = {
+    ".csv": _text,
+    ".tsv": _text,
+    ".npy": _array,
+    ".npz": _archive,
+    ".svm": _svmlight,
+    ".libsvm": _svmlight,
+}

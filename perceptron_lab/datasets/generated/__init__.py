@@ -1,0 +1,1 @@
+"""Generators, and the datasets made by them."""

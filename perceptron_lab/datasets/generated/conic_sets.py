@@ -1,0 +1,285 @@
+"""Generated conic systems of known margin, or known to be infeasible."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.datasets.download.confinement import check_generated
+from perceptron_lab.datasets.generated.base import (
+    check_name,
+    chosen,
+    one_thread,
+    plain,
+    proved_margin,
+    seed_sequence,
+    sha256_of_arrays,
+)
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+BoolArray = npt.NDArray[np.bool_]
+
+MOST_ENTRIES = 20_000_000
+"""The most numbers in a generated matrix: 160 megabytes."""
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "second-order": {"dimension": 20, "blocks": 10, "block_size": 5, "margin": 0.01},
+    "semidefinite": {"dimension": 20, "blocks": 2, "order": 10, "margin": 0.01},
+    "mixed": {
+        "dimension": 20,
+        "rows": 20,
+        "blocks": 2,
+        "block_size": 5,
+        "order": 10,
+        "margin": 0.01,
+    },
+}
+
+
+@plain_dataclass(frozen=True)
+class ConicSet:
+    """The data of a conic system, with what is known of it.
+
+    Parameters
+    ----------
+    cone
+        K, over all blocks.
+    data
+        The matrix of A*, shape ``(cone.size, dimension)``.
+    weights
+        w in the base of K with norm(A w) equal to the margin; 0 where the system is infeasible.
+    point
+        The unit point that attains the margin; None where the system is infeasible.
+    """
+
+    cone: Cone
+    data: FloatArray
+    weights: FloatArray
+    point: FloatArray | None
+
+
+@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+class ConicSets:
+    """Generated systems of second-order, semidefinite and mixed cones; one instance per entry.
+
+    Find y with A*y strictly inside the product K of the cones. The instance's name holds all its
+    parameters, as in ``second-order-20-10x5-0.01`` (dimension, blocks x block_size, margin) or
+    ``mixed-20-20-2x5-2x10-infeasible`` (dimension, rows, second-order cones, matrices); name and
+    seed determine it. Sweeps are written with ``grid:``. A parameter that the family does not have
+    is refused.
+
+    Feasible systems have exactly the margin given: A*z = S at a random unit z, where half of the
+    eigenvalues of S in each block are ``margin`` and the others larger, and A w = margin z for a
+    w in the base of K whose eigenvalues are positive exactly on that half. In other directions the
+    data are normal, so that a typical cut A(atom) has norm 1. Infeasible systems have A w = 0 for
+    a w inside K (eigenvalues in ratios of at most 3).
+
+    Parameters
+    ----------
+    family
+        ``second-order``, ``semidefinite``, or ``mixed`` (rows, then second-order cones, then
+        matrices).
+    dimension
+        Number of unknowns, 2 or more (default 20).
+    rows
+        Of mixed, number of rows (default 20).
+    blocks
+        Number of second-order cones, or of matrices, or of each of both (default 10; 2 where there
+        are matrices).
+    block_size
+        Coordinates of a second-order cone, 2 or more (default 5).
+    order
+        Of each matrix, 2 to 300 (default 10); all entries are in use.
+    infeasible
+        Whether the system is infeasible (default false).
+    margin
+        Of a feasible system, 1e-8 to 0.9 (default 0.01).
+    """
+
+    family: Literal["second-order", "semidefinite", "mixed"]
+    infeasible: bool = False
+    rows: Annotated[int, Field(ge=1)] | None = None
+    blocks: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    block_size: Annotated[int, Field(ge=2)] | None = None
+    order: Annotated[int, Field(ge=2, le=300)] | None = None
+    dimension: Annotated[int, Field(ge=2)] | None = None
+    margin: Annotated[float, Field(ge=1e-8, le=0.9)] | None = None
+
+    @field_validator("dimension", "rows", "blocks", "block_size", "order")
+    @classmethod
+    def _of_the_family(cls, value: Any, info: ValidationInfo) -> Any:
+        return chosen(value, info, "family", _DEFAULTS)
+
+    @field_validator("margin")
+    @classmethod
+    def _unless_infeasible(cls, value: float | None, info: ValidationInfo) -> Any:
+        if not info.data.get("infeasible"):
+            return chosen(value, info, "family", _DEFAULTS)
+        if value is not None:
+            raise ValueError("an infeasible system has no margin; delete margin, or infeasible")
+        return None
+
+    @model_validator(mode="after")
+    def _possible_size(self) -> Self:
+        dimension, size = self.dimension or 0, self._size
+        if dimension * size > MOST_ENTRIES:
+            raise ValueError(
+                f"dimension {dimension} for cones of {size} coordinates in all makes "
+                f"{dimension * size} numbers; allowed: {MOST_ENTRIES}"
+            )
+        if self.infeasible and dimension >= size:
+            raise ValueError(
+                f"dimension {dimension} for cones of {size} coordinates in all; an infeasible "
+                f"system spans the space: allowed are dimensions below {size}"
+            )
+        return self
+
+    def names(self) -> list[str]:
+        """Return the name of the only instance."""
+        blocks = [f"{self.blocks}x{size}" for size in (self.block_size, self.order) if size]
+        end = "infeasible" if self.margin is None else plain(self.margin)
+        rows = [] if self.rows is None else [str(self.rows)]
+        return ["-".join([self.family, str(self.dimension), *rows, *blocks, end])]
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Generate the instance.
+
+        Parameters
+        ----------
+        name
+            The one of :meth:`names`.
+        seed
+            Of the instance, 0 or more.
+        base
+            Without meaning for generated instances.
+
+        Raises
+        ------
+        ConfigError
+            If the name is another one.
+        InputError
+            If the seed is negative.
+        """
+        check_name(name, self.names())
+        made = self.generate(seed)
+        system = ConicSystem(Matrix(made.data), made.cone)
+        margin = None if made.point is None else proved_margin(name, system, made.point)
+        return Problem(name, system, sha256_of_arrays(made.data), system.facts(margin))
+
+    def generate(self, seed: int) -> ConicSet:
+        """Return the data, and what is known of them.
+
+        Raises
+        ------
+        InputError
+            If the seed is negative.
+        """
+        check_generated(8 * self._size * (self.dimension or 0), self.names()[0])
+        rng = np.random.default_rng(seed_sequence(self.names()[0], seed))
+        parts = self._parts()
+        cone = parts[0] if len(parts) == 1 else Product(parts)
+        with one_thread():
+            if self.margin is None:
+                return infeasible(rng, cone, self.dimension or 0)
+            return planted(rng, cone, self.dimension or 0, self.margin)
+
+    @property
+    def _size(self) -> int:
+        """The number of coordinates of all cones."""
+        order = self.order or 0
+        block = (self.block_size or 0) + order * (order + 1) // 2
+        return (self.rows or 0) + (self.blocks or 0) * block
+
+    def _parts(self) -> list[Cone]:
+        """Return the cones: rows, then second-order cones, then matrices."""
+        parts: list[Cone] = [Orthant(self.rows)] if self.rows else []
+        for _ in range(self.blocks or 0):
+            parts += [SecondOrder(self.block_size)] if self.block_size else []
+        for _ in range(self.blocks or 0):
+            parts += [Semidefinite(self.order, *np.triu_indices(self.order))] if self.order else []
+        return parts
+
+
+def planted(rng: np.random.Generator, cone: Cone, dimension: int, margin: float) -> ConicSet:
+    """Return a system of margin exactly rho.
+
+    With z a random unit vector, S in K and w in its base,
+
+        A*y = B*(y - (z'y) z) + (z'y) S,   B w = 0,   <S, w> = rho,   S >= rho e.
+
+    Then z has margin rho; and A w = rho z, so that no unit y has more: min over the base of
+    <v, A*y> <= <w, A*y> = rho z'y <= rho. S and w share a frame. Half of the eigenvalues of S in
+    each block (one at least) are rho, and w is positive there alone; the others are rho + abs(N),
+    N normal with variance 1/dimension, as large as a typical score of a unit point.
+
+    Parameters
+    ----------
+    rng
+        The only source of randomness.
+    cone, dimension, margin
+        K, the number of unknowns (2 or more), rho > 0.
+    """
+    frame = cone.spectrum(_normal(rng, cone, 1)[:, 0])[1]
+    tight = _half_of_each_block(rng, cone)
+    above = np.abs(rng.standard_normal(cone.rank)) / math.sqrt(dimension)
+    interior = cone.assemble(margin + np.where(tight, 0.0, above), frame) / cone.multiplicity
+    weights = _weights(rng, cone, frame, tight)
+    centre = rng.standard_normal(dimension)
+    centre /= np.linalg.norm(centre)
+    data = _annihilated(rng, cone, dimension, weights)
+    data += np.outer(interior - data @ centre, centre)
+    return ConicSet(cone, data, weights, centre)
+
+
+def infeasible(rng: np.random.Generator, cone: Cone, dimension: int) -> ConicSet:
+    """Return a system with A w = 0 for a w in the interior of K; arguments as :func:`planted`.
+
+    Its data span the space, so that 0 lies inside A(base), and rounding cannot make it feasible.
+    """
+    frame = cone.spectrum(_normal(rng, cone, 1)[:, 0])[1]
+    weights = _weights(rng, cone, frame, np.full(cone.rank, True))
+    return ConicSet(cone, _annihilated(rng, cone, dimension, weights), weights, None)
+
+
+def _normal(rng: np.random.Generator, cone: Cone, count: int) -> FloatArray:
+    """Return normal elements as columns of scores, isotropic in the trace inner product."""
+    entries = rng.standard_normal((cone.size, count))
+    return np.asarray(entries / np.sqrt(cone.multiplicity)[:, None])
+
+
+def _annihilated(
+    rng: np.random.Generator, cone: Cone, dimension: int, weights: FloatArray
+) -> FloatArray:
+    """Return normal data with A weights = 0; cuts have norm 1 in the mean square."""
+    data = _normal(rng, cone, dimension) / math.sqrt(dimension)
+    # <weights, e> = 1, so that a multiple of e takes away each column's product with the weights.
+    data -= np.outer(cone.identity, weights @ data)
+    return np.asarray(data)
+
+
+def _weights(rng: np.random.Generator, cone: Cone, frame: Any, positive: BoolArray) -> FloatArray:
+    """Return a point of the base with positive eigenvalues where told to, in ratios up to 3."""
+    eigenvalues = np.where(positive, rng.uniform(0.5, 1.5, cone.rank), 0.0)
+    return cone.assemble(eigenvalues / eigenvalues.sum(), frame)
+
+
+def _half_of_each_block(rng: np.random.Generator, cone: Cone) -> BoolArray:
+    ranks = [part.rank for part in (cone.parts if isinstance(cone, Product) else [cone])]
+    halves = [rng.permutation(rank) < max(1, rank // 2) for rank in ranks]
+    return np.concatenate(halves)

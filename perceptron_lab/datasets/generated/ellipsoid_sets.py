@@ -1,0 +1,203 @@
+"""Examples of two classes whose maximal separation ratio by an ellipsoid is known.
+
+In coordinates in which the ellipsoid is the unit ball, the n + 1 vertices of a regular simplex are
+positives, and those of another one, at distance rho from the centre, negatives. For rho > 1 let
+lambda_i = rho^2 / (n + 1) for the former and 1 / (n + 1) for the latter: both classes have the
+moments sum lambda x = 0 and sum lambda xx' = rho^2 / n I, so that Z of (7.21) of `Kharechko2009` is
+(rho^2 - 1) e e', which is positive semidefinite. Hence t <= sum_+ lambda - 1 = rho^2 - 1, and the
+ball attains it; as Z E^ = 0, so do only ellipsoids about the same centre, and for n <= 3 almost
+surely no other.
+
+For rho < 1 equal weights give equal means and
+sum_+ lambda xx' - sum_- lambda xx' = (1 - rho^2) / n I, positive definite: t = 0.
+All other positives are farther inside, all other negatives farther outside.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import scipy.linalg
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.download.confinement import check_generated
+from perceptron_lab.datasets.generated.affine_maps import AffineMap, orthogonal
+from perceptron_lab.datasets.generated.base import (
+    check_name,
+    one_thread,
+    plain,
+    seed_sequence,
+    sha256_of_arrays,
+)
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.task import Task
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+SPREAD = 2.0
+"""The ellipsoid's half-axes lie between 1 / SPREAD and SPREAD."""
+INNER = 0.95
+"""The other positives lie within this part of the ellipsoid."""
+OUTER = (1.05, 2.0)
+"""The other negatives lie between these multiples of max(1, rho)."""
+
+Count = Annotated[int, Field(ge=1, le=100_000)]
+
+
+def _not_one(ratio: float) -> float:
+    if ratio == 1.0:
+        raise ValueError(
+            "1 puts positives and negatives on one ellipsoid; choose a ratio above 1, which an "
+            "ellipsoid attains, or below 1, where none separates the classes"
+        )
+    return ratio
+
+
+@plain_dataclass(frozen=True)
+class Sample:
+    """The examples, and the ellipsoid {c + A u : norm(u) <= 1}.
+
+    Parameters
+    ----------
+    task
+        Positives come first; the n + 1 vertices come first in either class.
+    ellipsoid
+        A as matrix and c as shift.
+    """
+
+    task: Task
+    ellipsoid: AffineMap
+
+
+@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+class EllipsoidSets:
+    """Two classes of known separation ratio, or that no ellipsoid separates.
+
+    ``ratio`` is the largest ratio of the half-axes of two concentric, similar ellipsoids, one with
+    all positives inside, the other with all negatives outside (`Kharechko2009`, chapter 7): for a
+    ratio above 1 it is exact but for rounding, and dimension + 1 examples of each class, the first,
+    are its support examples. Below 1 no ellipsoid separates the classes, as dimension + 1 negatives
+    lie inside, around the centre; all else is as with the ratio 1. The axes and the centre are
+    random.
+
+    Test examples are drawn as the other training examples are: inside and outside the ellipsoids.
+    Algorithms seek an affine separator. The instance's name holds its parameters, as in
+    ``ellipsoid-2x30-200-1.5``. The seed determines all else, so that sets of two ratios share the
+    ellipsoid and the positives.
+
+    Parameters
+    ----------
+    ratio
+        rho, 0.01 to 100, not 1 (default 1.5).
+    dimension
+        n, 1 to 50 (default 2).
+    training
+        Examples of each class, n + 1 or more (default 30).
+    test
+        Test examples of each class (default 200).
+    """
+
+    ratio: Annotated[float, Field(ge=0.01, le=100.0), AfterValidator(_not_one)] = 1.5
+    dimension: Annotated[int, Field(ge=1, le=50)] = 2
+    training: Count = 30
+    test: Count = 200
+
+    @field_validator("training")
+    @classmethod
+    def _spanning(cls, training: int, info: ValidationInfo) -> int:
+        dimension = info.data.get("dimension", 1)
+        if training <= dimension:
+            raise ValueError(
+                f"{training} examples of each class in dimension {dimension}; give "
+                f"{dimension + 1} or more"
+            )
+        return training
+
+    @property
+    def squared_excess(self) -> float:
+        """The t of (7.9), ratio^2 - 1 or 0."""
+        return max(self.ratio * self.ratio - 1.0, 0.0)
+
+    def names(self) -> list[str]:
+        """Return the name of the only instance."""
+        return [f"ellipsoid-{self._sizes()}-{plain(self.ratio)}"]
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Generate the instance.
+
+        Parameters
+        ----------
+        name
+            The one of :meth:`names`.
+        seed
+            Of the instance, 0 or more.
+        base
+            Without meaning for generated instances.
+
+        Raises
+        ------
+        ConfigError
+            If the name is another one.
+        InputError
+            If the seed is negative.
+        """
+        check_name(name, self.names())
+        task = self.sample(seed).task
+        system = ConicSystem.from_labelled(task.examples, task.labels)
+        sha256 = sha256_of_arrays(np.asarray(task.examples), np.asarray(task.test_examples))
+        return Problem(name, system, sha256, system.facts(), tasks=(task,))
+
+    def sample(self, seed: int) -> Sample:
+        """Return the examples and the ellipsoid.
+
+        Raises
+        ------
+        InputError
+            If the seed is negative.
+        """
+        check_generated(16 * self.dimension * (self.training + self.test), self.names()[0])
+        rng = np.random.default_rng(seed_sequence(self._sizes(), seed))
+        with one_thread():
+            ellipsoid = AffineMap.random(rng, self.dimension, SPREAD)
+            training = self._drawn(rng, self.training - self.dimension - 1)
+            tight = [simplex(rng, self.dimension), self.ratio * simplex(rng, self.dimension)]
+            test = self._drawn(rng, self.test)
+            whole = np.vstack([tight[0], training[0], tight[1], training[1]])
+            task = Task(
+                "inside",
+                ellipsoid.of(whole),
+                np.repeat([1.0, -1.0], self.training),
+                ellipsoid.of(np.vstack(test)),
+                np.repeat([1.0, -1.0], self.test),
+            )
+        return Sample(task, ellipsoid)
+
+    def _sizes(self) -> str:
+        return f"{self.dimension}x{self.training}-{self.test}"
+
+    def _drawn(self, rng: np.random.Generator, count: int) -> tuple[FloatArray, FloatArray]:
+        """Return points uniform in a ball, and points at distances uniform between two."""
+        inner = INNER * rng.uniform(size=count) ** (1.0 / self.dimension)
+        outer = max(1.0, self.ratio) * rng.uniform(*OUTER, size=count)
+        return (
+            inner[:, None] * directions(rng, count, self.dimension),
+            outer[:, None] * directions(rng, count, self.dimension),
+        )
+
+
+def directions(rng: np.random.Generator, count: int, dimension: int) -> FloatArray:
+    """Return uniform unit vectors as rows."""
+    vectors = rng.standard_normal((count, dimension))
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def simplex(rng: np.random.Generator, dimension: int) -> FloatArray:
+    """Return the vertices of a regular simplex on the unit sphere, turned at random, as rows."""
+    corners = scipy.linalg.helmert(dimension + 1).T * math.sqrt((dimension + 1) / dimension)
+    return np.asarray(corners @ orthogonal(rng, dimension))

@@ -1,0 +1,219 @@
+"""Generated linear systems, feasible and infeasible, with what is known of their margins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.download.confinement import check_generated
+from perceptron_lab.datasets.generated import margin_families
+from perceptron_lab.datasets.generated.base import (
+    check_name,
+    chosen,
+    one_thread,
+    plain,
+    proved_margin,
+    seed_sequence,
+    sha256_of_arrays,
+)
+from perceptron_lab.datasets.generated.margin_families import MarginSet
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.goals import STRICT
+from perceptron_lab.infeasible_margin import negative_margin
+from perceptron_lab.system import ConicSystem
+
+MOST_ENTRIES = 100_000_000
+"""The most numbers in a generated matrix: 800 megabytes."""
+
+Family = Literal[
+    "exact", "reflected", "thin", "convex-combination", "gaussian", "classes", "worst-case"
+]
+
+_GENERATORS: dict[str, Callable[..., MarginSet]] = {
+    "exact": margin_families.exact,
+    "reflected": margin_families.reflected,
+    "thin": margin_families.thin,
+    "convex-combination": margin_families.convex_combination,
+    "gaussian": margin_families.gaussian,
+    "classes": margin_families.classes,
+    "worst-case": margin_families.worst_case,
+}
+
+_SIZES = {"dimension": 100, "rows": 5000}
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "exact": _SIZES | {"margin": 1e-3},
+    "reflected": _SIZES | {"difficulty": 0.3},
+    "thin": _SIZES | {"margin": 1e-3},
+    "convex-combination": _SIZES,
+    "gaussian": {"dimension": 100, "ratio": None, "rows": 5000},
+    "classes": _SIZES | {"separation": 8.0},
+    "worst-case": {"steepness": 100},
+}
+
+_FEWEST_ROWS: dict[str, Callable[[int], int]] = {
+    "exact": lambda dimension: 2 * (dimension - 1),
+    "reflected": lambda dimension: 1,
+    "thin": lambda dimension: 2,
+    "convex-combination": lambda dimension: dimension + 1,
+    "gaussian": lambda dimension: 1,
+    "classes": lambda dimension: 2,
+}
+
+
+@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+class MarginSets:
+    """Generated rows of known margin, infeasible rows, labelled classes; one instance per entry.
+
+    Find y with a_i'y > 0 for all rows a_i. The instance's name holds all its parameters, as in
+    ``reflected-100x5000-0.3`` (dimension x rows); name and seed determine it. Sweeps are written
+    with ``grid:``. A parameter that the family does not have is refused.
+
+    ``exact``: margin exactly ``margin``, rows in all directions. ``thin``: margin exactly
+    ``margin``, an elliptic cone with log-spaced axes (ill-conditioned). ``reflected``: rows uniform
+    on a half-sphere, flattened by the factor ``difficulty``; the synthetic data of
+    `YuKilincCarbonell2014` as far as it is known; a lower bound of the margin is known.
+    ``convex-combination``: infeasible, 0 is a known convex combination of the rows. ``gaussian``:
+    normal rows, infeasible for rows > 2 dimension with high probability and near-critical around
+    that; ``ratio`` gives the rows as a multiple of 2 dimension. ``classes``: two labelled normal
+    classes, sought is an affine separator (dimension - 1 features). ``worst-case``: four rows in
+    the plane on which the perceptron takes about 2 ``steepness``^2 updates (`PerceptronNotes`,
+    section 3.1).
+
+    Parameters
+    ----------
+    family
+        One of the above.
+    dimension
+        Number of unknowns, 2 or more (default 100); not of worst-case.
+    margin
+        Of exact and thin, 1e-10 to 0.9 (default 1e-3).
+    difficulty
+        Of reflected, > 0, at most 1000 (default 0.3); smaller is harder, 1 is the half-sphere.
+    separation
+        Of classes, >= 0: the distance of the two means, in standard deviations (default 8).
+    steepness
+        Of worst-case, the notes' K, 1 or more (default 100).
+    ratio
+        Of gaussian, > 0, instead of ``rows``: rows = 2 dimension ratio, rounded.
+    rows
+        Number of rows, or of examples (default 5000); not of worst-case.
+    bracket
+        Whether to prove how negative the margin is, where no separator is known, so that
+        certificates have bounds in terms of it (default false). It takes 2 dimension linear
+        programs: a second for 125 rows of dimension 50, half a dozen for 1000.
+    """
+
+    family: Family
+    dimension: Annotated[int, Field(ge=2, le=1_000_000)] | None = None
+    margin: Annotated[float, Field(ge=1e-10, le=0.9)] | None = None
+    difficulty: Annotated[float, Field(gt=0, le=1000)] | None = None
+    separation: Annotated[float, Field(ge=0, le=1000)] | None = None
+    steepness: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    ratio: Annotated[float, Field(gt=0, le=1000)] | None = None
+    rows: Annotated[int, Field(ge=1)] | None = None
+    bracket: bool = False
+
+    @field_validator("dimension", "margin", "difficulty", "separation", "steepness", "ratio")
+    @classmethod
+    def _of_the_family(cls, value: Any, info: ValidationInfo) -> Any:
+        return chosen(value, info, "family", _DEFAULTS)
+
+    @field_validator("ratio")
+    @classmethod
+    def _possible_ratio(cls, ratio: float | None, info: ValidationInfo) -> float | None:
+        if ratio is not None and info.data.get("dimension") is not None:
+            _check_rows(_rows(info.data["dimension"], ratio), info)
+        return ratio
+
+    @field_validator("rows")
+    @classmethod
+    def _possible_rows(cls, rows: int | None, info: ValidationInfo) -> int | None:
+        if info.data.get("ratio") is None:
+            return _check_rows(chosen(rows, info, "family", _DEFAULTS), info)
+        if rows is not None:
+            raise ValueError("ratio gives the rows already; keep one of the two")
+        return None
+
+    def names(self) -> list[str]:
+        """Return the name of the only instance."""
+        values = self._values()
+        sizes = [f"{values.pop('dimension')}x{values.pop('rows')}"] if "rows" in values else []
+        return ["-".join([self.family, *sizes, *map(plain, values.values())])]
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Generate the instance.
+
+        Parameters
+        ----------
+        name
+            The one of :meth:`names`.
+        seed
+            Of the instance, 0 or more.
+        base
+            Without meaning for generated instances.
+
+        Raises
+        ------
+        ConfigError
+            If the name is another one.
+        InputError
+            If the seed is negative.
+        """
+        check_name(name, self.names())
+        made = self.generate(seed)
+        if made.labels is None:
+            system = ConicSystem.from_rows(made.rows)
+            sha256 = sha256_of_arrays(made.rows)
+        else:
+            system = ConicSystem.from_labelled(made.rows, made.labels)
+            sha256 = sha256_of_arrays(made.rows, made.labels)
+        margin = None if made.point is None else proved_margin(name, system, made.point)
+        facts = system.facts(margin)
+        if self.bracket and margin is None:
+            facts = negative_margin(system).known(facts)
+        return Problem(name, system, sha256, facts)
+
+    def generate(self, seed: int) -> MarginSet:
+        """Return the rows, and what is known of them.
+
+        Raises
+        ------
+        InputError
+            If the seed is negative.
+        """
+        values = self._values()
+        check_generated(8 * values.get("rows", 4) * values.get("dimension", 2), self.names()[0])
+        rng = np.random.default_rng(seed_sequence(self.names()[0], seed))
+        with one_thread():
+            return _GENERATORS[self.family](rng, **values)
+
+    def _values(self) -> dict[str, Any]:
+        """Return the arguments of the generator."""
+        values = {name: getattr(self, name) for name in _DEFAULTS[self.family]}
+        ratio = values.pop("ratio", None)
+        if ratio is not None:
+            values["rows"] = _rows(values["dimension"], ratio)
+        return values
+
+
+def _rows(dimension: int, ratio: float) -> int:
+    """Return the number of Gaussian rows for a multiple of 2 dimension."""
+    return max(1, round(2 * dimension * ratio))
+
+
+def _check_rows(rows: int | None, info: ValidationInfo) -> int | None:
+    """Return a number of rows that the family and the memory allow."""
+    family, dimension = info.data.get("family"), info.data.get("dimension")
+    if rows is None or family is None or dimension is None:
+        return rows
+    fewest, most = _FEWEST_ROWS[family](dimension), MOST_ENTRIES // dimension
+    if not fewest <= rows <= most:
+        raise ValueError(
+            f"{rows} rows in dimension {dimension}; the family {family} allows {fewest} to {most}"
+        )
+    return rows

@@ -1,0 +1,246 @@
+"""Generated rows that are larger than memory: written to disk once, and read block by block.
+
+Bytes that another process changes while they are read are not noticed, nor is a description beside
+them that was changed together with them: the sha256 of such rows is another one, and the cells that
+use them are others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal
+
+import numpy as np
+from pydantic import AfterValidator, Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.download.confinement import check_generated, written
+from perceptron_lab.datasets.download.fetching import cache_folder, sha256_of
+from perceptron_lab.datasets.formats.row_files import NumpyRows
+from perceptron_lab.datasets.generated.base import check_name, one_thread, plain, seed_sequence
+from perceptron_lab.datasets.generated.margin_families import half_sphere, random_unit
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.errors import DataError
+from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+ENTRIES = 2**21
+"""Entries that are generated from one seed: part of what determines the rows."""
+FOLDER = "rows-on-disk"
+"""The folder in the cache of data files."""
+
+
+def _possible(folder: str) -> str:
+    if "\0" in folder:
+        raise ValueError("the character NUL is in no path; delete it")
+    return folder
+
+
+@dataclass(frozen=True, config=STRICT)
+class RowsOnDisk:
+    """Generated rows in single precision in a file, made when first asked for; one per entry.
+
+    Find y with a_i'y > 0 for all rows a_i. ``reflected``: rows uniform on a half-sphere, flattened
+    by the factor ``difficulty``, as in margin-sets; they are feasible, and a lower bound of the
+    margin is known. The instance's name, as in ``reflected-1000x1000000-1``, and the seed determine
+    the rows, which take 4 dimension x rows bytes on disk. The file is kept; delete it to have the
+    room back. Before a process uses it for the first time, its sha256 is compared with the one
+    noted beside it when it was made; a file that was changed is made again.
+
+    Parameters
+    ----------
+    family
+        reflected (default), the only one.
+    dimension
+        Number of unknowns, 2 to 100000 (default 1000).
+    rows
+        Number of rows, 1 or more (default 100000).
+    difficulty
+        > 0, at most 1000 (default 1); smaller is harder, 1 is the half-sphere.
+    memory
+        Bytes that a pass over the rows may take, 1 MB or more (default 64 MB).
+    directory
+        Folder of the file, relative to the configuration's; None (default): ``rows-on-disk`` in the
+        cache of data files, as PLAB_DATA_DIR says.
+    """
+
+    family: Literal["reflected"] = "reflected"
+    dimension: Annotated[int, Field(ge=2, le=100_000)] = 1000
+    rows: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000
+    difficulty: Annotated[float, Field(gt=0, le=1000)] = 1.0
+    memory: Annotated[int, Field(ge=LEAST_MEMORY)] = MEMORY
+    directory: Annotated[str, AfterValidator(_possible)] | None = None
+
+    def names(self) -> list[str]:
+        """Return the name of the only instance."""
+        return [f"{self.family}-{self.dimension}x{self.rows}-{plain(self.difficulty)}"]
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Return the instance; its file is made if there is none yet.
+
+        Parameters
+        ----------
+        name
+            The one of :meth:`names`.
+        seed
+            Of the instance, 0 or more.
+        base
+            The folder of the configuration.
+
+        Raises
+        ------
+        ConfigError
+            If the name is another one.
+        InputError
+            If the seed is negative.
+        DataError
+            If the disk has not enough room, or the folder cannot be written to.
+        """
+        check_name(name, self.names())
+        own = self.path(seed, base)
+        # A verification makes the rows again, whatever a folder holds that others have named.
+        path = written(own.parent) / own.name
+        known = _described(path)
+        if known is None or not _unchanged(path, known):
+            known = self._write(seed, path)
+        system = ConicSystem.from_rows(NumpyRows(path, self.memory))
+        return Problem(name, system, known["sha256"], system.facts(known["margin"]))
+
+    def path(self, seed: int, base: Path) -> Path:
+        """Return the path of the instance's file, which need not exist yet."""
+        folder = cache_folder() / FOLDER if self.directory is None else base / self.directory
+        return folder / f"{self.names()[0]}-seed{seed}.npy"
+
+    def blocks(self, seed: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the rows, a block from a seed of its own each, and the direction y*.
+
+        Raises
+        ------
+        InputError
+            If the seed is negative.
+        """
+        source = seed_sequence(self.names()[0], seed)
+        centre = random_unit(np.random.default_rng(source), self.dimension)
+        step = max(1, ENTRIES // self.dimension)
+        starts = range(0, self.rows, step)
+        with one_thread():
+            for start, child in zip(starts, _children(source, len(starts)), strict=True):
+                rng, count = np.random.default_rng(child), min(step, self.rows - start)
+                yield half_sphere(rng, centre, count, self.difficulty), centre
+
+    def _write(self, seed: int, path: Path) -> dict[str, Any]:
+        """Write the file, so that it is whole once it is there; return its description."""
+        size = len(self._header()) + self.rows * self.dimension * 4
+        check_generated(size, path.name)
+        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _check_room(path.parent, size)
+            with partial.open("wb") as file:
+                known = self._fill(file, seed)
+            os.replace(partial, path)
+            partial.write_text(json.dumps(known), "utf-8")
+            os.replace(partial, _description(path))
+        except OSError as error:
+            raise DataError(
+                f"{path} cannot be written ({error.strerror}); set PLAB_DATA_DIR, or the dataset's "
+                "directory, to a folder that you may write to"
+            ) from error
+        finally:
+            with suppress(OSError):
+                partial.unlink()
+        return known
+
+    def _header(self) -> bytes:
+        """Return the first bytes of the file, as numpy writes them."""
+        buffer = io.BytesIO()
+        described = {"descr": "<f4", "fortran_order": False, "shape": (self.rows, self.dimension)}
+        np.lib.format.write_array_header_1_0(buffer, described)
+        return buffer.getvalue()
+
+    def _fill(self, file: BinaryIO, seed: int) -> dict[str, Any]:
+        """Write header and rows; return sha256, size and margin of what was written."""
+        digest, least, size = hashlib.sha256(), math.inf, 0
+        for part, score in self._parts(seed):
+            file.write(part)
+            digest.update(part)
+            least, size = min(least, score), size + len(part)
+        # What rounding may have added to the scores: dimension * 2^-53 of unit vectors, and more.
+        margin = least - 4.0 * (self.dimension + 4) * 2.0**-53
+        return {
+            "sha256": digest.hexdigest(),
+            "bytes": size,
+            "margin": margin if margin > 0.0 else None,
+        }
+
+    def _parts(self, seed: int) -> Iterator[tuple[bytes, float]]:
+        """Yield the bytes of the file in parts, and the least score of y* on the rows in each."""
+        yield self._header(), math.inf
+        for rows, centre in self.blocks(seed):
+            single = rows.astype("<f4")
+            double = single.astype(float)
+            lengths = np.sqrt(np.einsum("ij,ij->i", double, double))
+            yield single.tobytes(), float((double @ centre / lengths).min())
+
+
+def _children(source: np.random.SeedSequence, count: int) -> Iterator[np.random.SeedSequence]:
+    """Yield independent seeds one by one: there may be many."""
+    for _ in range(count):
+        yield source.spawn(1)[0]
+
+
+def _description(path: Path) -> Path:
+    return path.with_suffix(".json")
+
+
+def _described(path: Path) -> dict[str, Any] | None:
+    """Return what is known of a whole file, or None."""
+    try:
+        known = json.loads(_description(path).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    wanted = {"sha256", "bytes", "margin"}
+    if not isinstance(known, dict) or set(known) != wanted:
+        return None
+    return known if isinstance(known["margin"], float | None) else None
+
+
+def _unchanged(path: Path, known: dict[str, Any]) -> bool:
+    """Return whether a file is there with the bytes that were written."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    if not stat.S_ISREG(found.st_mode) or found.st_size != known["bytes"]:
+        return False
+    key = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return bool(_hashed(path, key) == known["sha256"])
+
+
+@lru_cache(maxsize=256)
+def _hashed(path: Path, key: tuple[int, ...]) -> str:
+    """Return the sha256 of a file, read once in a process as long as its state is the same."""
+    return sha256_of(path)
+
+
+def _check_room(folder: Path, needed: int) -> None:
+    """Refuse to fill a disk."""
+    free = shutil.disk_usage(folder).free
+    if needed + 2**20 > free:
+        raise DataError(
+            f"{folder}: the rows take {needed / 1e9:.1f} GB, of which the disk has "
+            f"{free / 1e9:.1f} free; make room, or set PLAB_DATA_DIR or the dataset's directory to "
+            "another disk"
+        )

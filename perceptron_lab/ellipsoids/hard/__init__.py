@@ -1,0 +1,1 @@
+"""The ellipsoid of maximal separation ratio: programs, solvers, proofs."""

@@ -1,0 +1,231 @@
+"""The limit of the central path of (7.9) where no ellipsoid separates the classes.
+
+There t = 0 and E^ = e e' for the optimum, which ranks nothing; but the path of the logarithmic
+barrier approaches it along a direction, E^ = e e' + mu Q, t = -mu s, mu -> 0, that does. With
+q(x) = x^'Q x^ = d'A d + 2 g'd + gam, the leading terms of the barrier give
+
+    minimise (m + nu r) s - sum_+ log(-q) - sum_- log(q + s) - nu log det A,    nu = 1:
+
+strictly convex in form, invariant to affine maps, without a tolerance. Newton's method is run for
+nu from 300 down to 1, where a start at nu = 1 would creep along the boundary of a very long axis.
+
+At a minimiser lambda = 1 / (-q) and 1 / (q + s) have equal sums, equal means and
+
+    sum_+ lambda dd' - sum_- lambda dd' = nu A^-1,  positive definite:
+
+exactly the weights that prove t = 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg.blas import dsyrk
+
+from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution
+from perceptron_lab.ellipsoids.lifting import flat, lifted, squares, symmetric
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.results import FloatArray
+
+FIRST = 300.0
+"""nu at first."""
+FACTOR = 0.1
+"""From one nu to the next."""
+NEAR = 1.0
+"""The Newton decrement at which nu is lowered."""
+LINE = 12
+"""Bisections along a step."""
+
+
+@dataclass
+class _Barrier:
+    """c'z - sum log(P z) - nu log det A(z), z = (svec Q, s), and its Newton steps.
+
+    Parameters
+    ----------
+    rows
+        P, shape ``(m, size)``: q and s as linear functions of z.
+    order
+        r.
+    """
+
+    rows: FloatArray
+    order: int
+
+    def __post_init__(self) -> None:
+        order, size = self.order, self.rows.shape[1]
+        inside = np.ones((order + 1, order + 1))
+        inside[-1] = inside[:, -1] = 0.0
+        self.entries = np.flatnonzero(np.append(flat(inside), 0.0))
+        self.size = size
+
+    def shape(self, point: FloatArray) -> FloatArray:
+        """Return A."""
+        return symmetric(point[self.entries])
+
+    def cost(self, nu: float) -> float:
+        """Return m + nu r."""
+        return len(self.rows) + nu * self.order
+
+    def length(self, point: FloatArray, direction: FloatArray, nu: float) -> float:
+        """Return the length of a step that minimises the function along it, about.
+
+        Along the step its derivative c'd - sum r_i / (1 + a r_i) - nu sum e_j / (1 + a e_j)
+        increases, r being the relative changes of the slacks, e the eigenvalues of the step of A
+        relative to A. Full steps are made where they are possible and near the minimum.
+        """
+        changes = (self.rows @ direction) / (self.rows @ point)
+        relative = scipy.linalg.eigh(
+            self.shape(direction), self.shape(point), eigvals_only=True, check_finite=False
+        )
+        least = min(float(changes.min()), float(relative[0]), -1e-12)
+        low, high = 0.0, -0.995 / least
+        for _ in range(LINE):
+            middle = (low + high) / 2.0
+            slope = self.cost(nu) * float(direction[-1])
+            slope -= float((changes / (1.0 + middle * changes)).sum())
+            slope -= nu * float((relative / (1.0 + middle * relative)).sum())
+            low, high = (middle, high) if slope < 0.0 else (low, middle)
+        return low
+
+    def newton(self, point: FloatArray, nu: float) -> tuple[FloatArray, float]:
+        """Return the Newton step and its decrement."""
+        inverse_slacks = 1.0 / (self.rows @ point)
+        scaled = self.rows * inverse_slacks[:, None]
+        inverse = np.linalg.inv(self.shape(point))
+        inverse = (inverse + inverse.T) / 2.0
+        gradient = -scaled.sum(axis=0)
+        gradient[-1] += self.cost(nu)
+        gradient[self.entries] -= nu * flat(inverse)
+        hessian = dsyrk(1.0, scaled.T, lower=1)
+        hessian = np.tril(hessian) + np.tril(hessian, -1).T
+        hessian[np.ix_(self.entries, self.entries)] += nu * _doubled(inverse)
+        scale = 1.0 / np.sqrt(hessian.diagonal())
+        factor = scipy.linalg.cho_factor(hessian * np.outer(scale, scale))
+        step = -scale * scipy.linalg.cho_solve(factor, scale * gradient)
+        return step, float(np.sqrt(max(-gradient @ step, 0.0)))
+
+
+def _doubled(inverse: FloatArray) -> FloatArray:
+    """Return the matrix of X -> B X B in svec coordinates."""
+    order = len(inverse)
+    columns, rows = np.tril_indices(order)
+    weight = np.where(rows == columns, np.sqrt(0.5), 1.0)
+    first = inverse[np.ix_(rows, rows)] * inverse[np.ix_(columns, columns)]
+    second = inverse[np.ix_(rows, columns)] * inverse[np.ix_(columns, rows)]
+    return np.asarray((first + second) * np.outer(weight, weight))
+
+
+def solve_by_central_path(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+    """Return the direction in which the central path approaches t = 0.
+
+    Parameters
+    ----------
+    classes
+        That no ellipsoid separates strictly, the positives spanning the coordinates affinely.
+    tolerance
+        Of the Newton decrement at nu = 1.
+    limits
+        Of Newton's steps.
+
+    Returns
+    -------
+    Solution
+        t = 0; the quadratic is Q, and the threshold -s / 2 lies between the classes' bounds q < 0
+        and q > -s.
+
+    Raises
+    ------
+    InputError
+        If the products of coordinates would not fit.
+    NumericalError
+        If an ellipsoid separates the classes, or they only touch (the dual has no weights inside,
+        and the path no limit of this form), or the limits are reached.
+    """
+    if not classes.positives.shape[1]:
+        return _at_a_point(len(classes.positives), len(classes.negatives))
+    classes.check_size()
+    rows, start = _rows(classes)
+    barrier = _Barrier(rows, classes.positives.shape[1])
+    point, nu, steps = start, FIRST, 0
+    while True:
+        near = tolerance if nu == 1.0 else NEAR
+        point, used = _descend(barrier, point, nu, near, limits.after(steps))
+        steps += used
+        if nu == 1.0:
+            break
+        nu = max(1.0, FACTOR * nu)
+    slacks = rows @ point
+    positives = len(classes.positives)
+    weights = 1.0 / slacks
+    weights /= weights[positives:].sum()
+    matrix = symmetric(point[:-1])
+    message = f"central path: {steps} Newton steps, s = {point[-1]:.6g}"
+    return Solution(
+        ratio=0.0,
+        quadratic=matrix,
+        threshold=-point[-1] / 2.0,
+        positive_weights=weights[:positives],
+        negative_weights=weights[positives:],
+        iterations=steps,
+        message=message,
+        limit=True,
+    )
+
+
+def _at_a_point(positives: int, negatives: int) -> Solution:
+    """Return the limit for examples that are all equal: q = gam = -positives / m at s = 1."""
+    share = positives / (positives + negatives)
+    return Solution(
+        ratio=0.0,
+        quadratic=np.array([[-share]]),
+        threshold=-0.5,
+        positive_weights=np.full(positives, 1.0 / positives),
+        negative_weights=np.full(negatives, 1.0 / negatives),
+        iterations=0,
+        message="central path: at a single point",
+        limit=True,
+    )
+
+
+def _rows(classes: Classes) -> tuple[FloatArray, FloatArray]:
+    """Return the linear functions -q on positives and q + s on negatives, and a feasible z."""
+    inside, outside = (squares(lifted(p)) for p in (classes.positives, classes.negatives))
+    column = np.append(np.zeros(len(inside)), np.ones(len(outside)))
+    rows = np.column_stack([np.vstack([-inside, outside]), column])
+    ball = np.eye(classes.positives.shape[1] + 1)
+    ball[-1, -1] = -1.0 - float((classes.positives**2).sum(axis=1).max(initial=0.0))
+    return rows, np.append(flat(ball), 1.0 - min(0.0, float((outside @ flat(ball)).min())))
+
+
+def _descend(
+    barrier: _Barrier, point: FloatArray, nu: float, tolerance: float, limits: Limits
+) -> tuple[FloatArray, int]:
+    """Return a point of decrement below the tolerance, and the steps it took."""
+    step = 0
+    while not limits.reached(step):
+        try:
+            direction, decrement = barrier.newton(point, nu)
+            if decrement <= tolerance:
+                return point, step
+            # full steps converge quadratically
+            length = 1.0 if decrement < 0.25 else barrier.length(point, direction, nu)
+        except (scipy.linalg.LinAlgError, ValueError):
+            raise NumericalError(
+                f"the central path runs away (its Hessian is singular to rounding at nu = {nu:g}): "
+                "the classes are separable or only touch; choose solver='auto'"
+            ) from None
+        point = point + length * direction
+        if point[-1] <= 0.0:
+            raise NumericalError(
+                "an ellipsoid separates the classes, so that the central path has no limit of "
+                "this form; choose solver='auto'"
+            )
+        if decrement >= 0.25:
+            point = point / point[-1]  # s = 1 at every minimum, as the function is logarithmic
+        step += 1
+    raise NumericalError(
+        f"the central path ends at nu = {nu:g} by its limits; raise max_iterations or max_seconds"
+    )

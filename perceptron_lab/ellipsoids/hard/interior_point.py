@@ -1,0 +1,226 @@
+"""The maximal separation ratio by a primal-dual interior point, of all examples at once.
+
+An iteration factors a least squares problem with one column per example, see
+:mod:`.interior_step`, in the coordinates in which the positives are white;
+some 10 to 30 of them close the bracket to 1e-9 of t. Should it stay open, the iteration starts
+again in the coordinates in which the ellipsoid found is the unit ball.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.ellipsoids.hard.bracket import Bracket
+from perceptron_lab.ellipsoids.hard.interior_program import Iterate, Program
+from perceptron_lab.ellipsoids.hard.interior_step import Scaled
+from perceptron_lab.ellipsoids.hard.rescaling import Rescaling
+from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.results import FloatArray
+
+ATTEMPTS = 3
+"""Coordinates at most in which the iteration starts again."""
+CLOSE = 10.0
+"""Of the tolerance: a bracket that rounding leaves as wide as this is near enough to it."""
+STALLED = 5
+"""Iterations in which the gap does not shrink, after which rounding is taken to hold it."""
+
+
+@dataclass
+class Best:
+    """The best ellipsoid and the best weights of all examples so far.
+
+    Parameters
+    ----------
+    lower, upper
+        The bracket of t that they reach, as computed.
+    quadratic
+        E^ in the coordinates of the classes, scaled to hold the positives; None before any.
+    weights
+        lambda of all examples, positives first.
+    """
+
+    lower: float
+    upper: float
+    quadratic: FloatArray | None
+    weights: FloatArray
+
+    @classmethod
+    def none(cls, count: int) -> Best:
+        """Return nothing found of so many examples."""
+        return cls(-math.inf, math.inf, None, np.zeros(count))
+
+    @property
+    def bracket(self) -> Bracket:
+        """The bracket, from below by 0 at least."""
+        lower = max(0.0, self.lower)
+        return Bracket(lower, max(lower, self.upper))
+
+    def offer_ellipsoid(self, lower: float, quadratic: FloatArray) -> None:
+        """Keep an ellipsoid that reaches more than all before."""
+        if lower > self.lower:
+            self.lower, self.quadratic = lower, quadratic
+
+    def offer_weights(self, upper: float, weights: FloatArray) -> None:
+        """Keep weights that bound t by less than all before."""
+        if upper < self.upper:
+            self.upper, self.weights = upper, weights
+
+    def solution(self, positives: int, iterations: int, tolerance: float, words: str) -> Solution:
+        """Return it as a solution.
+
+        Raises
+        ------
+        NumericalError
+            If no iterate was inside.
+        """
+        if self.quadratic is None or not math.isfinite(self.upper):
+            raise NumericalError(
+                f"{words}: the first point is not inside in floating point; rescale the features, "
+                "or choose another solver"
+            )
+        complete = self.bracket.narrow(CLOSE * tolerance)
+        left = "" if complete else f", t left open by {self.bracket.width:.1e} of 1 + t"
+        ratio = self.bracket.within(self.lower)
+        return Solution(
+            ratio,
+            self.quadratic,
+            middle(ratio),
+            self.weights[:positives],
+            self.weights[positives:],
+            iterations,
+            f"{words}{left}",
+            complete=complete,
+        )
+
+
+def follow(
+    program: Program, start: Iterate, tolerance: float, gap: float, limits: Limits, before: int
+) -> tuple[Iterate, int]:
+    """Return the best iterate from a start on, and the iterations used.
+
+    Parameters
+    ----------
+    program, start
+        The start is inside the program.
+    tolerance
+        The iteration ends where the bracket is as narrow, relative to t, ...
+    gap
+        ... or as this, or where rounding stops it.
+    limits, before
+        The limits, and the iterations used already.
+    """
+    best, used, stalled = start, 0, 0
+    least = start.upper(program) - start.ratio
+    iterate: Iterate | None = start
+    while iterate is not None and stalled < STALLED:
+        bracket = iterate.bracket(program)
+        if bracket.narrow(tolerance) or iterate.upper(program) - iterate.ratio <= gap:
+            break
+        if limits.reached(before + used):
+            break
+        iterate = _next(program, iterate)
+        used += 1
+        if iterate is None or not _inside(program, iterate):
+            break
+        width = iterate.upper(program) - iterate.ratio
+        stalled = 0 if width < least else stalled + 1
+        if width < least:
+            best, least = iterate, width
+    return best, used
+
+
+@np.errstate(all="ignore")  # what is not finite is not inside
+def _next(program: Program, iterate: Iterate) -> Iterate | None:
+    try:
+        return Scaled.at(program, iterate).step()
+    except (np.linalg.LinAlgError, ValueError):
+        return None
+
+
+def _inside(program: Program, iterate: Iterate) -> bool:
+    """Tell whether all slacks and weights are positive; the matrices are near enough."""
+    slacks = program.slacks(iterate.matrix, iterate.ratio)
+    return bool(min(slacks.min(), iterate.weights.min()) > 0.0)
+
+
+def program_of(classes: Classes, scaling: Rescaling) -> Program:
+    """Return the program of all examples, positives first, in coordinates of the solver."""
+    rows = np.vstack([part.lifted for part in scaling.rows(classes)])
+    counts = [len(classes.positives), len(classes.negatives)]
+    return Program(rows, np.repeat([1.0, -1.0], counts))
+
+
+def first_scaling(classes: Classes) -> Rescaling:
+    """Return coordinates in which the positives are white, or those given if they are fixed."""
+    dimension = classes.positives.shape[1]
+    if classes.fixed or not dimension:
+        return Rescaling.none(dimension)
+    return Rescaling.to_positives(classes)
+
+
+def next_scaling(best: Best, classes: Classes) -> Rescaling | None:
+    """Return coordinates in which the best ellipsoid is the unit ball; None where it has none."""
+    fixed = classes.fixed or not classes.positives.shape[1]
+    if fixed or best.quadratic is None or not best.lower > 0.0:
+        return None
+    return Rescaling.to_ellipsoid(Ellipsoid.canonical(best.quadratic), classes)
+
+
+def solve_by_interior_point(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+    """Return a solution of all examples at once.
+
+    Parameters
+    ----------
+    classes
+        The positives must span the coordinates affinely.
+    tolerance
+        Of the bracket, relative to t, or to 1 where t is 0.
+    limits
+        Of the iterations.
+
+    Raises
+    ------
+    InputError
+        If the factors would not fit.
+    NumericalError
+        If the coordinates given are too badly scaled to begin in.
+    """
+    classes.check_columns(len(classes.positives) + len(classes.negatives))
+    best = Best.none(len(classes.positives) + len(classes.negatives))
+    scaling: Rescaling | None = first_scaling(classes)
+    used = attempts = 0
+    while scaling is not None and attempts < ATTEMPTS:
+        used += _attempt(classes, scaling, best, tolerance, limits, used)
+        attempts += 1
+        if best.bracket.narrow(tolerance) or limits.reached(used):
+            break
+        scaling = next_scaling(best, classes)
+    again = f" in {attempts} coordinates" if attempts > 1 else ""
+    words = f"interior point: {used} iterations{again}"
+    return best.solution(len(classes.positives), used, tolerance, words)
+
+
+def _attempt(
+    classes: Classes,
+    scaling: Rescaling,
+    best: Best,
+    tolerance: float,
+    limits: Limits,
+    before: int,
+) -> int:
+    """Offer what the iteration in some coordinates finds; return its iterations."""
+    program = program_of(classes, scaling)
+    try:
+        start = Iterate.first(program)
+    except (np.linalg.LinAlgError, ValueError):
+        return 0
+    iterate, used = follow(program, start, tolerance, 0.0, limits, before)
+    lower, most = program.reached(iterate.matrix)
+    best.offer_ellipsoid(lower, scaling.quadratic(iterate.matrix / most))
+    best.offer_weights(iterate.upper(program), iterate.weights)
+    return used

@@ -1,0 +1,99 @@
+"""The maximal separation ratio as cvxpy states it, by Clarabel or SCS: the reference.
+
+Unless the coordinates are fixed, it is stated in those in which the positives are white, see
+:mod:`perceptron_lab.ellipsoids.hard.rescaling`: there it is well scaled for large t as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy
+import numpy as np
+
+from perceptron_lab.ellipsoids.hard.rescaling import Rescaling, Rows
+from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
+from perceptron_lab.errors import NumericalError
+
+_ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
+_LONG = 1e8
+"""Seconds that stand for no limit of SCS."""
+_CHEAPER = 200
+"""Iterations of SCS for one of an interior point."""
+
+
+def solve_with_clarabel(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+    """Return the solution of (7.9) by cvxpy and Clarabel, at this tolerance.
+
+    Raises
+    ------
+    InputError
+        If the products of coordinates would not fit.
+    NumericalError
+        If there is none.
+    """
+    options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
+    most = {"max_iter": limits.iterations, "time_limit": limits.seconds_left()}
+    return _solve(classes, {"solver": "CLARABEL", "max_threads": 1, **options, **most})
+
+
+def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+    """Return the solution of (7.9) by cvxpy and SCS, at this tolerance (absolute and relative).
+
+    Raises
+    ------
+    InputError
+        If the products of coordinates would not fit.
+    NumericalError
+        If there is none.
+    """
+    options = {"eps_abs": tolerance, "eps_rel": tolerance}
+    seconds = min(limits.seconds_left(), _LONG)
+    most = {"max_iters": _CHEAPER * limits.iterations, "time_limit_secs": seconds}
+    return _solve(classes, {"solver": "SCS", **options, **most})
+
+
+def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
+    classes.check_size()
+    order = classes.positives.shape[1] + 1
+    given = classes.fixed or order == 1
+    scaling = Rescaling.none(order - 1) if given else Rescaling.to_positives(classes)
+    positives, negatives = scaling.rows(classes)
+    level = (1.0 + scaling.reference) / negatives.size
+    matrix, change = cvxpy.Variable((order, order), PSD=True), cvxpy.Variable()
+    constraints = [
+        _values(positives, matrix) <= 1.0 / positives.size,
+        _values(negatives, matrix) >= level + cvxpy.multiply(level, change),
+    ]
+    problem = cvxpy.Problem(cvxpy.Maximize(change), constraints)
+    try:
+        problem.solve(**options)
+    except cvxpy.SolverError as error:
+        raise NumericalError(f"{options['solver']} gives no answer: {error}") from None
+    duals = [constraint.dual_value for constraint in constraints]
+    if problem.status not in _ANSWERED or any(dual is None for dual in duals):
+        raise NumericalError(
+            f"{options['solver']} ends with {problem.status}; try another solver or tolerance, "
+            "and whiten=True"
+        )
+    weights = [
+        np.maximum(np.ravel(dual), 0.0) / part.size
+        for dual, part in zip(duals, (positives, negatives), strict=True)
+    ]
+    total = float(weights[1].sum())
+    value = scaling.ratio(float(change.value))
+    return Solution(
+        value,
+        scaling.quadratic(np.asarray(matrix.value, dtype=np.float64)),
+        middle(value),
+        weights[0] / total,
+        weights[1] / total,
+        int(problem.solver_stats.num_iters),
+        f"cvxpy and {options['solver']}: {problem.status}",
+        complete=problem.status == cvxpy.OPTIMAL,
+    )
+
+
+def _values(rows: Rows, matrix: Any) -> Any:
+    points = rows.lifted / np.sqrt(rows.size)[:, None]
+    return cvxpy.sum(cvxpy.multiply(points @ matrix, points), axis=1)

@@ -1,0 +1,202 @@
+"""What is proved of a separation, proved again from the numbers that prove it: no solver runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.ellipsoids.examples import two_classes
+from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.hard.dual import proved_upper_bound
+from perceptron_lab.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
+from perceptron_lab.ellipsoids.hard.resolved_columns import Residues
+from perceptron_lab.ellipsoids.hard.separability import prove_inseparable, proved_lower_bound
+from perceptron_lab.ellipsoids.hard.separation import Separation
+from perceptron_lab.ellipsoids.hard.unboundedness import recession
+from perceptron_lab.errors import DataError
+from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.results import FloatArray, Status
+
+ELLIPSOID = ("shift", "factor", "offset")
+"""The arrays of an ellipsoid."""
+FINER = tuple(f"finer_{name}" for name in ELLIPSOID)
+"""Those of an ellipsoid by which alone the lower bound is proved."""
+RESIDUES = ("finer_coefficients", "finer_levels")
+"""Those of the columns that it uses, if it does not use those given."""
+WEIGHTS = ("positive_weights", "negative_weights")
+"""The arrays of lambda, one per class."""
+
+
+@dataclass(frozen=True)
+class ProvedSeparation:
+    """What is proved of two classes.
+
+    Parameters
+    ----------
+    status
+        FEASIBLE, INFEASIBLE, UNBOUNDED, MARGIN_BOUNDED, as of
+        :class:`~perceptron_lab.ellipsoids.hard.separation.Separation`; FITTED if none of these is.
+    ratio_lower, ratio_upper
+        The proved bracket of t.
+    message
+        In words.
+    """
+
+    status: Status
+    ratio_lower: float
+    ratio_upper: float
+    message: str
+
+
+def proof_arrays(found: Separation) -> dict[str, FloatArray]:
+    """Return the numbers from which :func:`prove_separation` proves it again.
+
+    The separating ellipsoid (``shift``, ``factor``, ``offset``), if there is one, the finer one,
+    if there is one, and the weights lambda of both classes.
+    """
+    arrays = {name: getattr(found, name) for name in WEIGHTS}
+    if found.ellipsoid is not None:
+        arrays |= _of_ellipsoid(found.ellipsoid, ELLIPSOID)
+    if found.finer is not None:
+        arrays |= _of_ellipsoid(found.finer.ellipsoid, FINER)
+        residues = found.finer.residues
+        if residues is not None:
+            arrays |= dict(zip(RESIDUES, (residues.coefficients, residues.levels), strict=True))
+    return arrays
+
+
+def _of_ellipsoid(found: Ellipsoid, names: tuple[str, ...]) -> dict[str, FloatArray]:
+    return dict(zip(names, (found.shift, found.factor, found.offset), strict=True))
+
+
+def prove_separation(
+    positives: Any,
+    negatives: Any,
+    arrays: Mapping[str, FloatArray],
+    *,
+    whiten: bool,
+    negligible: float,
+) -> ProvedSeparation:
+    """Prove what an ellipsoid or weights show of two classes.
+
+    Parameters
+    ----------
+    positives, negatives
+        Dense finite rows, shapes ``(m, k)``.
+    arrays
+        Of :func:`proof_arrays`; whatever they are, only what holds is proved.
+    whiten, negligible
+        As for :class:`~perceptron_lab.ellipsoids.hard.separation_ratio.MaximalSeparation`.
+
+    Raises
+    ------
+    DataError
+        If the arrays do not belong to classes of these sizes.
+    InputError
+        If the rows are not finite and dense.
+    """
+    inner, outer = two_classes(positives, negatives)
+    weights = _weights(arrays, len(inner), len(outer))
+    frame = AffineFrame.of(inner, outer, whiten=whiten)
+    direction = recession(inner, outer, frame)
+    if direction is not None or frame.empty:
+        proved = direction is None or direction.proved
+        status = Status.UNBOUNDED if proved else Status.FITTED
+        return ProvedSeparation(status, 0.0, math.inf, "no negative lies in the positives' hull")
+    pair, inside = (weights[0], weights[1][~frame.outside]), outer[~frame.outside]
+    lower = _lower(inner, outer, arrays, frame)
+    nothing = prove_inseparable(inner, inside, pair, frame) if lower == 0.0 else None
+    if nothing is not None:
+        return ProvedSeparation(Status.INFEASIBLE, 0.0, 0.0, nothing.method)
+    upper = _upper(inner, outer, weights, frame, lower)
+    status = Status.MARGIN_BOUNDED if upper <= negligible else Status.FITTED
+    if lower > 0.0:
+        status = Status.FEASIBLE
+    return ProvedSeparation(
+        status, lower, upper, f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
+    )
+
+
+def _upper(
+    positives: FloatArray,
+    negatives: FloatArray,
+    weights: tuple[FloatArray, FloatArray],
+    frame: AffineFrame,
+    lower: float,
+) -> float:
+    """Return the bound by weights, in finer classes as well where the bracket is wide."""
+    inside = ~frame.outside
+    bound = proved_upper_bound(
+        positives, negatives[inside], (weights[0], weights[1][inside]), frame
+    )
+    finer = None if is_narrow(lower, bound) else FinerClasses.of(positives, negatives, frame)
+    if finer is None:
+        return bound
+    part, inside = weights[1][finer.kept], ~finer.frame.outside
+    pair = weights[0], part[inside]
+    better = proved_upper_bound(finer.positives, finer.negatives[inside], pair, finer.frame)
+    return min(bound, better)
+
+
+def _weights(
+    arrays: Mapping[str, FloatArray], positives: int, negatives: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return lambda of each class, none where entries are negative or not finite."""
+    first, second = (arrays.get(name) for name in WEIGHTS)
+    if first is None or second is None or first.shape != (positives,):
+        raise DataError(f"weights of {positives} positives and {negatives} negatives are missing")
+    if second.shape != (negatives,):
+        raise DataError(f"weights of shape {second.shape} for {negatives} negatives")
+    joined = np.concatenate([first, second])
+    if not (np.isfinite(joined) & (joined >= 0.0)).all():
+        return np.zeros(positives), np.zeros(negatives)
+    return first, second
+
+
+def _lower(
+    positives: FloatArray,
+    negatives: FloatArray,
+    arrays: Mapping[str, FloatArray],
+    frame: AffineFrame,
+) -> float:
+    """Return the bound by the ellipsoids, the finer one among them."""
+    columns = positives.shape[1]
+    found, finer = _ellipsoid(arrays, ELLIPSOID), _ellipsoid(arrays, FINER)
+    best = 0.0
+    if found is not None:
+        _check(found, columns)
+        best = proved_lower_bound(positives, negatives, found)[0]
+    if finer is None:
+        return best
+    residues = _residues(arrays, columns)
+    _check(finer, columns + (0 if residues is None else len(residues.levels)))
+    return max(best, FinerEllipsoid(finer, residues).lower_bound(positives, negatives, frame))
+
+
+def _ellipsoid(arrays: Mapping[str, FloatArray], names: tuple[str, ...]) -> Ellipsoid | None:
+    if not all(name in arrays for name in names):
+        return None
+    return Ellipsoid(*(arrays[name] for name in names))
+
+
+def _residues(arrays: Mapping[str, FloatArray], columns: int) -> Residues | None:
+    if not all(name in arrays for name in RESIDUES):
+        return None
+    found = Residues(*(arrays[name] for name in RESIDUES))
+    if found.levels.ndim != 1 or found.coefficients.shape != (len(found.levels), columns):
+        raise DataError(
+            f"coefficients of shape {found.coefficients.shape} and levels of shape "
+            f"{found.levels.shape} for examples of {columns} columns"
+        )
+    return found
+
+
+def _check(found: Ellipsoid, columns: int) -> None:
+    shapes = found.shift.shape, found.factor.shape, found.offset.shape
+    if shapes != ((columns,), (found.offset.size, columns), (found.offset.size,)):
+        raise DataError(f"an ellipsoid of shapes {shapes} for examples of {columns} columns")

@@ -1,1 +1,0 @@
-"""Learners that experiments name: how a task is turned into features, tuned, fitted and scored."""

@@ -1,0 +1,1 @@
+"""Configurations: YAML, validation, components, and what their entries stand for."""

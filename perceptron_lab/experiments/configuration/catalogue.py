@@ -1,0 +1,105 @@
+"""Everything that has a name: algorithms, learners, oracles, datasets, shipped configurations."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any, Final
+
+from perceptron_lab import registry
+from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.experiments.configuration.declared import Declared, declared
+from perceptron_lab.experiments.configuration.gallery import gallery
+from perceptron_lab.experiments.configuration.yaml_source import read_source
+
+KINDS: Final = ("algorithms", "learners", "oracles", "datasets", "experiments")
+"""What can be listed."""
+
+_COMPONENTS = ("algorithm", "learner", "oracle", "dataset")
+
+
+def list_names(kind: str) -> list[dict[str, Any]]:
+    """Return what a configuration or a command can use; ``plab list KIND --json`` prints it.
+
+    Parameters
+    ----------
+    kind
+        One of :data:`KINDS`.
+
+    Returns
+    -------
+    list of dict
+        ``name`` and ``summary`` each; for algorithms that declare it also ``systems``: kind of
+        system -> what holds there (see ``plab list algorithms``).
+
+    Raises
+    ------
+    ConfigError
+        If there is no such kind.
+    """
+    if kind not in KINDS:
+        raise ConfigError(
+            f"nothing is listed as {kind!r}{did_you_mean(kind, KINDS)}; known: {', '.join(KINDS)}"
+        )
+    if kind == "experiments":
+        return [{"name": name, "summary": _title(path)} for name, path in gallery().items()]
+    singular = kind.removesuffix("s")
+    return [_listed(name, declared(singular, name)) for name in registry.names(singular)]
+
+
+def show(name: str) -> list[dict[str, Any]]:
+    """Return what a name stands for, one entry per meaning; ``plab show NAME --json`` prints it.
+
+    Parameters
+    ----------
+    name
+        Of an algorithm, learner, oracle, dataset or shipped configuration.
+
+    Returns
+    -------
+    list of dict
+        ``kind`` and ``name``; for a configuration (kind ``experiment``) its ``text``, otherwise
+        ``documentation`` and ``parameters``: ``parameter``, ``allowed``, ``default`` and
+        ``meaning`` each, in words.
+
+    Raises
+    ------
+    ConfigError
+        If nothing is called so; the message suggests the closest name.
+    """
+    kinds = [kind for kind in _COMPONENTS if name in registry.names(kind)]
+    shipped = gallery()
+    if not kinds and name not in shipped:
+        named = [*(known for kind in _COMPONENTS for known in registry.names(kind)), *shipped]
+        known = list(dict.fromkeys(named))
+        raise ConfigError(
+            f"nothing is called {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
+        )
+    meanings = [_component(kind, name) for kind in kinds]
+    if name in shipped:
+        text = shipped[name].read_text(encoding="utf-8")
+        meanings.append({"kind": "experiment", "name": name, "text": text})
+    return meanings
+
+
+def _listed(name: str, known: Declared) -> dict[str, Any]:
+    item = {"name": name, "summary": known.summary}
+    return item if known.systems is None else item | {"systems": known.systems}
+
+
+def _title(path: Path) -> str:
+    tree = read_source(path).tree
+    return str(tree.get("title", "")) if isinstance(tree, dict) else ""
+
+
+def _component(kind: str, name: str) -> dict[str, Any]:
+    # Imported here: lists need no pydantic.
+    from perceptron_lab.experiments.configuration.parameters import parameters_of
+
+    record = registry.load(kind, name)
+    return {
+        "kind": kind,
+        "name": name,
+        "documentation": inspect.getdoc(record) or "",
+        "parameters": parameters_of(record),
+    }

@@ -1,0 +1,131 @@
+"""Pydantic's errors as faults: where, what was received, what is allowed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from perceptron_lab.errors import did_you_mean
+from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, received, shortened
+
+Record = TypeVar("Record")
+
+_ALLOWED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "set_type": "a list",
+    "frozen_set_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dataclass_type": "a mapping",
+    "dataclass_exact_type": "a mapping",
+    "none_required": "nothing",
+    "greater_than": "more than {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than": "less than {lt:g}",
+    "less_than_equal": "{le:g} or less",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+    "too_short": "{min_length} or more entries",
+    "too_long": "{max_length} or fewer entries",
+}
+
+
+def validated(kind: type[Record], tree: Any) -> Record:
+    """Return the record that a tree of YAML values describes.
+
+    It is checked in the strict mode of JSON: lists do for tuples, as they must, but no value is
+    converted otherwise.
+
+    Raises
+    ------
+    ValidationError
+        If it is not one.
+    """
+    return TypeAdapter(kind).validate_json(json.dumps(tree))
+
+
+def faults_of(
+    error: ValidationError, tree: Any, known: Mapping[tuple[str, ...], Iterable[str]]
+) -> list[Fault]:
+    """Return the faults that a validation error of a tree reports, one per value.
+
+    Parameters
+    ----------
+    error
+        The error.
+    tree
+        What was validated.
+    known
+        The keys of each mapping, by its crumbs without the indices of lists.
+    """
+    faults: dict[Crumbs, Fault] = {}
+    allowed: dict[Crumbs, list[str]] = {}
+    for details in error.errors(include_url=False):
+        crumbs = _crumbs(details, tree)
+        if details["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+            names = known.get(tuple(step for step in crumbs[:-1] if isinstance(step, str)), ())
+            faults[crumbs] = unknown_key(crumbs, names)
+        elif details["type"] == "missing":
+            faults[crumbs] = Fault(crumbs, "missing; it must be given")
+        elif details["type"] == "value_error":
+            faults[crumbs] = Fault(crumbs, _own_words(details))
+        else:
+            # The members of a union report one by one; the reader wants them in one sentence.
+            allowed.setdefault(crumbs, []).append(_allowed(details))
+            faults[crumbs] = Fault(crumbs, _sentence(details["input"], allowed[crumbs]))
+    return list(faults.values())
+
+
+def unknown_key(crumbs: Crumbs, known: Iterable[str]) -> Fault:
+    """Return the fault of a key that nobody reads."""
+    key, names = str(crumbs[-1]), list(known)
+    mend = f"allowed: {', '.join(names)}{did_you_mean(key, names)}" if names else "delete it"
+    return Fault(crumbs, f"unknown key {shortened(key)!r}; {mend}", at_key=True)
+
+
+def _crumbs(details: ErrorDetails, tree: Any) -> Crumbs:
+    """Follow the error's location through the tree, past the names of union members."""
+    crumbs: Crumbs = ()
+    node = tree
+    for step in details["loc"]:
+        inside = (isinstance(node, dict) and step in node) or (
+            isinstance(node, list) and isinstance(step, int) and step < len(node)
+        )
+        if inside:
+            node, crumbs = node[step], (*crumbs, step)
+    if details["type"] == "missing":
+        crumbs = (*crumbs, details["loc"][-1])
+    return crumbs
+
+
+def _allowed(details: ErrorDetails) -> str:
+    template = _ALLOWED.get(details["type"])
+    if template is None:
+        return details["msg"].removeprefix("Input should be ")
+    return template.format(**details.get("ctx", {}))
+
+
+def _sentence(value: Any, allowed: list[str]) -> str:
+    words = [word.strip("'") for choice in allowed for word in choice.replace(",", " or ").split()]
+    mend = did_you_mean(value, words) if isinstance(value, str) else ""
+    return f"received {received(value)}; allowed: {', or '.join(dict.fromkeys(allowed))}{mend}"
+
+
+def _own_words(details: ErrorDetails) -> str:
+    """Return the text of a validator of ours, which need not repeat what was received."""
+    message = details["msg"].removeprefix("Value error, ")
+    if message.startswith("allowed: "):
+        return f"received {received(details['input'])}; {message}"
+    return message

@@ -1,0 +1,289 @@
+"""The entries of a configuration, each expanded into what it stands for.
+
+An algorithm entry is one variant, or one per combination of its grid; a problem entry likewise,
+times its instances. The same code serves ``plab check`` and ``plab run``; nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import Any
+
+from perceptron_lab import registry
+from perceptron_lab.errors import PlabError
+from perceptron_lab.experiments.configuration.components import Component, Mention, build
+from perceptron_lab.experiments.configuration.config import AlgorithmEntry, Limits, ProblemEntry
+from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, dotted, received
+
+MOST_COMBINATIONS = 10_000
+"""The largest sweep of one entry."""
+
+SELECTORS = ("instances", "files")
+"""The parameters of datasets that choose instances and do not change them."""
+
+
+@dataclass(frozen=True)
+class AlgorithmVariant:
+    """One algorithm with its parameters and oracles.
+
+    Parameters
+    ----------
+    algorithm
+        The algorithm.
+    oracles
+        At most one per kind of cone; where there is none, the default is used.
+    label
+        What rows and tables call it; different for different variants.
+    limits
+        Its own limits, in the place of the experiment's.
+    seeds
+        Its own seeds, in the place of the experiment's and the instance's; or None.
+    """
+
+    algorithm: Component
+    oracles: tuple[Component, ...]
+    label: str
+    limits: Limits = field(default_factory=Limits)
+    seeds: tuple[int, ...] | None = None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes it different from others, as JSON values."""
+        return {
+            "algorithm": self.algorithm.name,
+            "parameters": self.algorithm.parameters,
+            "oracle": [{"name": o.name, "parameters": o.parameters} for o in self.oracles],
+        }
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One instance of a dataset.
+
+    Parameters
+    ----------
+    dataset
+        The dataset.
+    name
+        The instance, one of the dataset's names.
+    title
+        What rows and tables call it: its name, followed by the parameters that a grid gave it if
+        the grid gives several instances of that name.
+    seeds
+        Its own seeds, in the place of the experiment's; or None.
+    """
+
+    dataset: Component
+    name: str
+    title: str
+    seeds: tuple[int, ...] | None = None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes it different from others, as JSON values."""
+        parameters = self.dataset.parameters
+        return {
+            "dataset": self.dataset.name,
+            "dataset_parameters": {k: v for k, v in parameters.items() if k not in SELECTORS},
+            "instance": self.name,
+        }
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """One combination of a grid, with the parameters it is added to."""
+
+    parameters: dict[str, Any]
+    places: dict[str, Crumbs]
+    swept: dict[str, Any]
+
+    @property
+    def suffix(self) -> str:
+        """The swept values as they appear in labels."""
+        shown = {key: _brief(value) for key, value in self.swept.items() if key not in SELECTORS}
+        # The name of an oracle speaks for itself; the value of a parameter does not.
+        return "".join(f" {v}" if key == "oracle" else f" {key}={v}" for key, v in shown.items())
+
+
+def _asks_oracles(algorithm: Component) -> bool:
+    """Return whether it asks separation oracles; learners and some algorithms do not."""
+    return algorithm.kind == "algorithm" and getattr(algorithm.record, "uses_oracle", True)
+
+
+def algorithm_variants(
+    entry: AlgorithmEntry, crumbs: Crumbs, faults: list[Fault]
+) -> list[AlgorithmVariant]:
+    """Return the variants of an entry, those at fault left out.
+
+    Parameters
+    ----------
+    entry
+        The entry.
+    crumbs
+        Its place, ``("algorithms", index)``.
+    faults
+        What is wrong is added here.
+    """
+    given = dict(entry.parameters)
+    places: dict[str, Crumbs] = {key: (*crumbs, "parameters", key) for key in given}
+    if entry.oracle is not None and "oracle" in entry.grid:
+        faults.append(_given_twice(crumbs, "oracle"))
+    seeds = None if entry.seeds is None else tuple(entry.seeds)
+    variants = []
+    for choice in _choices(given, places, entry.grid, crumbs, faults):
+        chosen = dict(choice.parameters)
+        swept = "oracle" in entry.grid
+        spec = chosen.pop("oracle", None) if swept else entry.oracle
+        at = choice.places["oracle"] if swept else (*crumbs, "oracle")
+        kind = "learner" if entry.name in registry.names("learner") else "algorithm"
+        mention = Mention(kind, entry.name, (*crumbs, "name"), chosen, choice.places)
+        algorithm = build(mention, faults)
+        oracles = _oracles(spec, at, faults)
+        if algorithm is None or oracles is None:
+            continue
+        if oracles and not _asks_oracles(algorithm):
+            text = f"the algorithm {entry.name!r} asks no separation oracle; delete `oracle`"
+            faults.append(Fault(at, text, at_key=True))
+            continue
+        label = (entry.label or entry.name) + choice.suffix
+        variants.append(AlgorithmVariant(algorithm, oracles, label, entry.budget, seeds))
+    return variants
+
+
+def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) -> list[Instance]:
+    """Return the instances of an entry; arguments as in :func:`algorithm_variants`."""
+    given = entry.parameters
+    places: dict[str, Crumbs] = {key: (*crumbs, key) for key in given}
+    seeds = None if entry.seeds is None else tuple(entry.seeds)
+    found: list[tuple[Component, str, str]] = []
+    for choice in _choices(given, places, entry.grid, crumbs, faults):
+        at = (*crumbs, "dataset")
+        mention = Mention("dataset", entry.dataset, at, choice.parameters, choice.places)
+        dataset = build(mention, faults)
+        if dataset is None:
+            continue
+        try:
+            names = dataset.record.names()
+        except PlabError as error:
+            faults.append(Fault(crumbs, str(error)))
+            continue
+        if not names:
+            faults.append(Fault(crumbs, f"the dataset {entry.dataset!r} has no instances here"))
+        found += [(dataset, name, choice.suffix) for name in names]
+    counts = Counter(name for _, name, _ in found)
+    return [
+        Instance(dataset, name, name + suffix if counts[name] > 1 else name, seeds)
+        for dataset, name, suffix in found
+    ]
+
+
+def repeated_algorithms(
+    entries: Sequence[tuple[Crumbs, Sequence[AlgorithmVariant]]],
+) -> Iterator[Fault]:
+    """Report variants that are the same, and labels that stand for different ones."""
+    seen: dict[str, Crumbs] = {}
+    labels: dict[str, Crumbs] = {}
+    for crumbs, variants in entries:
+        for variant in variants:
+            settings = json.dumps(variant.identity, sort_keys=True)
+            if settings in seen:
+                mend = "delete one of the two, or change its parameters"
+                yield Fault(crumbs, f"{variant.label!r} repeats {dotted(seen[settings])}; {mend}")
+            elif variant.label in labels:
+                other = dotted(labels[variant.label])
+                mend = "give each its own `label:`"
+                text = f"{other} is labelled {variant.label!r} too, with other settings; {mend}"
+                yield Fault(crumbs, text)
+            seen.setdefault(settings, crumbs)
+            labels.setdefault(variant.label, crumbs)
+
+
+def repeated_instances(entries: Sequence[tuple[Crumbs, Sequence[Instance]]]) -> Iterator[Fault]:
+    """Report instances that occur twice, and names that stand for different ones."""
+    seen: dict[str, tuple[Crumbs, dict[str, Any]]] = {}
+    for crumbs, instances in entries:
+        for instance in instances:
+            if instance.title not in seen:
+                seen[instance.title] = (crumbs, instance.identity)
+                continue
+            other, identity = seen[instance.title]
+            if instance.identity == identity:
+                text = f"the instance {instance.title!r} repeats {dotted(other)}; delete one"
+            else:
+                text = (
+                    f"{dotted(other)} has an instance {instance.title!r} too, with other "
+                    "settings; put the two into different experiments"
+                )
+            yield Fault(crumbs, text)
+
+
+def _choices(
+    given: dict[str, Any],
+    places: dict[str, Crumbs],
+    grid: Mapping[str, Sequence[Any]],
+    crumbs: Crumbs,
+    faults: list[Fault],
+) -> Iterator[_Choice]:
+    """Yield the combinations of a grid; without a grid, the parameters as they are."""
+    faults += [_given_twice(crumbs, key) for key in grid if key in given]
+    if prod(map(len, grid.values())) > MOST_COMBINATIONS:
+        text = f"the sweep has more than {MOST_COMBINATIONS} combinations; shorten its lists"
+        faults.append(Fault((*crumbs, "grid"), text))
+        return
+    for indices in product(*(range(len(values)) for values in grid.values())):
+        swept = {key: grid[key][index] for key, index in zip(grid, indices, strict=True)}
+        at = {key: (*crumbs, "grid", key, index) for key, index in zip(grid, indices, strict=True)}
+        yield _Choice(given | swept, places | at, swept)
+
+
+def _given_twice(crumbs: Crumbs, key: str) -> Fault:
+    text = f"{key!r} is given here and outside of the grid; keep one of the two"
+    return Fault((*crumbs, "grid", key), text, at_key=True)
+
+
+def _oracles(spec: Any, at: Crumbs, faults: list[Fault]) -> tuple[Component, ...] | None:
+    """Return the oracles of a specification, or None after adding to ``faults``."""
+    if spec is None:
+        return ()
+    specs = spec if isinstance(spec, list) else [spec]
+    oracles = []
+    for index, one in enumerate(specs):
+        place = (*at, index) if isinstance(spec, list) else at
+        mention = _oracle_mention(one, place)
+        oracle = mention if isinstance(mention, Fault) else build(mention, faults)
+        if isinstance(oracle, Fault):
+            faults.append(oracle)
+        elif oracle is not None:
+            oracles.append(oracle)
+    kinds = [oracle.record.kind for oracle in oracles]
+    for index, kind in enumerate(kinds):
+        if kind in kinds[:index]:
+            faults.append(Fault(at, f"two oracles for {kind} cones; allowed: one per kind"))
+            return None
+    return tuple(oracles) if len(oracles) == len(specs) else None
+
+
+def _oracle_mention(spec: Any, at: Crumbs) -> Mention | Fault:
+    if isinstance(spec, str):
+        return Mention("oracle", spec, at, {}, {})
+    if isinstance(spec, dict) and isinstance(spec.get("name"), str):
+        parameters = {key: value for key, value in spec.items() if key != "name"}
+        places: dict[str, Crumbs] = {key: (*at, key) for key in parameters}
+        return Mention("oracle", spec["name"], (*at, "name"), parameters, places)
+    allowed = "a name, {name: ..., parameter: ...}, or a list of those"
+    return Fault(at, f"received {received(spec)}; allowed: {allowed}")
+
+
+def _brief(value: Any) -> str:
+    """Return a swept value as it appears in a label."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        inner = ",".join(f"{k}={_brief(v)}" for k, v in value.items() if k != "name")
+        return f"{value.get('name', '')}({inner})"
+    return json.dumps(value)

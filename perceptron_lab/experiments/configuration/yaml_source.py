@@ -1,0 +1,314 @@
+"""YAML as configurations use it: the 1.2 core schema, and nothing that hides what is meant.
+
+Anchors, aliases, merge keys, tags, duplicate keys and several documents are refused. ``1e-6`` is a
+number; ``no``, ``on``, ``1:30`` and dates are text; ``010`` is ten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.configuration.faults import (
+    Crumbs,
+    Fault,
+    Place,
+    received,
+    shortened,
+)
+
+MOST_BYTES = 1_000_000
+MOST_LEVELS = 32
+
+_NULL = {"", "~", "null", "Null", "NULL"}
+_TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_INTEGERS = {
+    10: re.compile(r"[-+]?[0-9]+"),
+    8: re.compile(r"0o[0-7]+"),
+    16: re.compile(r"0x[0-9a-fA-F]+"),
+}
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)")
+_NAN = {".nan", ".NaN", ".NAN"}
+
+
+@dataclass
+class Source:
+    """A parsed configuration that remembers where each value came from.
+
+    Parameters
+    ----------
+    name
+        What messages call it: a file, an override, or nothing.
+    tree
+        Its value: mappings, lists, text, numbers, truth values and None.
+    keys, values
+        Crumbs -> (line, column) of a key and of a value, both from 1.
+    origins
+        Crumbs -> the override that wrote the value there.
+    faults
+        What is wrong with it as YAML.
+    """
+
+    name: str
+    tree: Any = None
+    keys: dict[Crumbs, tuple[int, int]] = field(default_factory=dict)
+    values: dict[Crumbs, tuple[int, int]] = field(default_factory=dict)
+    origins: dict[Crumbs, str] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+
+    def place(self, fault: Fault) -> Place:
+        """Return where a fault stands: its own place, or that of the nearest value around it."""
+        if fault.at_key and fault.crumbs in self.keys:
+            return self._in_file(self.keys[fault.crumbs])
+        for length in range(len(fault.crumbs), -1, -1):
+            crumbs = fault.crumbs[:length]
+            if crumbs in self.origins:
+                return Place(2**31, 0, self.origins[crumbs])
+            if crumbs in self.values:
+                return self._in_file(self.values[crumbs])
+        return Place(1, 1, self.name)
+
+    def _in_file(self, mark: tuple[int, int]) -> Place:
+        return Place(*mark, f"{self.name}:{mark[0]}:{mark[1]}")
+
+
+def read_source(path: Path) -> Source:
+    """Read a configuration file.
+
+    Raises
+    ------
+    ConfigError
+        If it is missing, not a regular file, too large, not UTF-8 or not YAML.
+    """
+    try:
+        if not path.is_file():
+            reason = "no file" if path.exists() else "no such file"
+            raise ConfigError(f"{path}: {reason}; give the path of a YAML file")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read ({error})") from None
+    if len(content) > MOST_BYTES:
+        raise ConfigError(f"{path}: larger than {MOST_BYTES} bytes; shorten it")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
+    return parse(str(path), text)
+
+
+def parse(name: str, text: str) -> Source:
+    """Parse YAML text.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    text
+        One document.
+
+    Returns
+    -------
+    Source
+        The tree and its places; faults that leave the rest readable are in ``faults``.
+
+    Raises
+    ------
+    ConfigError
+        If the text is not YAML at all.
+    """
+    try:
+        return _Builder(name, text).build()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        reason = "; ".join(part for part in (error.context, error.problem) if part)
+        raise ConfigError(f"{name}{where}: not valid YAML: {reason}{_mend(reason)}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigError(
+            f"{name}:{line}: the character U+{ord(text[error.position]):04X} is not allowed; "
+            "delete it"
+        ) from None
+
+
+def _mend(reason: str) -> str:
+    if "'\\t'" in reason:
+        return " (indent with spaces, not tabs)"
+    if "mapping values are not allowed" in reason:
+        return " (check the indentation, and quote text that holds ': ')"
+    return ""
+
+
+def _events(name: str, loader: yaml.SafeLoader) -> Iterator[yaml.Event]:
+    while True:
+        try:
+            if not loader.check_event():
+                return
+            event = loader.get_event()  # type: ignore[no-untyped-call]
+        except (ValueError, OverflowError):
+            # PyYAML lets these through for escapes and directives with absurd numbers.
+            raise ConfigError(
+                f"{name}:{loader.line + 1}:{loader.column + 1}: not valid YAML: an escape or "
+                "directive with a number that is out of range; write the character itself"
+            ) from None
+        yield event
+
+
+class _Builder:
+    """Turn the events of PyYAML's parser into a tree with places."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.source = Source(name)
+        self.events = _events(name, yaml.SafeLoader(text))
+
+    def build(self) -> Source:
+        event = next(self.events)
+        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+            event = next(self.events)
+        if isinstance(event, yaml.StreamEndEvent):
+            self.source.values[()] = (1, 1)
+            return self.source
+        self.source.tree = self._value(event, ())
+        next(self.events)  # the end of the document
+        event = next(self.events)
+        if not isinstance(event, yaml.StreamEndEvent):
+            self.source.values[()] = _mark(event)
+            self._fault((), "a second document begins here; one file holds one configuration")
+        return self.source
+
+    def _fault(self, crumbs: Crumbs, message: str, at_key: bool = False) -> None:
+        self.source.faults.append(Fault(crumbs, message, at_key))
+
+    def _check_level(self, event: yaml.Event, level: int) -> None:
+        """Refuse deep nesting, on which recursion and PyYAML's own quadratic time would founder."""
+        if level > MOST_LEVELS:
+            mark = "{}:{}".format(*_mark(event))
+            raise ConfigError(
+                f"{self.source.name}:{mark}: nested deeper than {MOST_LEVELS} levels; "
+                "a configuration needs fewer than ten"
+            )
+
+    def _value(self, event: yaml.Event, crumbs: Crumbs) -> Any:
+        self.source.values[crumbs] = _mark(event)
+        self._check_level(event, len(crumbs))
+        if isinstance(event, yaml.AliasEvent):
+            self._fault(crumbs, f"the alias *{event.anchor} is not allowed; repeat the value")
+            return None
+        self._refuse_properties(event, crumbs)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(crumbs)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(crumbs)
+        assert isinstance(event, yaml.ScalarEvent)
+        return self._scalar(event, crumbs)
+
+    def _refuse_properties(self, event: yaml.Event, crumbs: Crumbs, at_key: bool = False) -> None:
+        assert isinstance(event, yaml.NodeEvent)
+        if event.anchor is not None:
+            self._fault(crumbs, f"the anchor &{event.anchor} is not allowed; delete it", at_key)
+        tag = getattr(event, "tag", None)
+        if tag is not None:
+            shown = tag.replace("tag:yaml.org,2002:", "!!")
+            self._fault(crumbs, f"the tag {shortened(shown)} is not allowed; delete it", at_key)
+
+    def _sequence(self, crumbs: Crumbs) -> list[Any]:
+        values: list[Any] = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            values.append(self._value(event, (*crumbs, len(values))))
+        return values
+
+    def _mapping(self, crumbs: Crumbs) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            key = self._key(event, crumbs, values)
+            if key is None:
+                self._skip(next(self.events), len(crumbs) + 1)
+            else:
+                inner = (*crumbs, key)
+                values[key] = self._value(next(self.events), inner)
+        return values
+
+    def _key(self, event: yaml.Event, crumbs: Crumbs, known: dict[str, Any]) -> str | None:
+        """Return a key, or None after a fault: the value that follows is then left out."""
+        if not isinstance(event, yaml.ScalarEvent):
+            self.source.keys[(*crumbs, "?")] = _mark(event)
+            self._fault((*crumbs, "?"), "a key must be plain text", at_key=True)
+            self._skip(event, len(crumbs) + 1)
+            return None
+        inner = (*crumbs, event.value)
+        first = self.source.keys.get(inner, (0, 0))
+        self.source.keys[inner] = _mark(event)
+        self._refuse_properties(event, inner, at_key=True)
+        key = self._scalar(event, inner, at_key=True)
+        if event.style is None and event.value == "<<":
+            fault = "the merge key << is not allowed; write the keys out"
+        elif not isinstance(key, str):
+            fault = f"a key must be text, received {received(key)}; quote it or rename it"
+        elif key in known:
+            fault = f"duplicate key, first given in line {first[0]}; keep one of the two"
+        else:
+            return key
+        self._fault(inner, fault, at_key=True)
+        return None
+
+    def _skip(self, event: yaml.Event, level: int) -> None:
+        """Read past a node, at a level, that cannot be used."""
+        depth = 0
+        while True:
+            self._check_level(event, level + depth)
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth == 0:
+                return
+            event = next(self.events)
+
+    def _scalar(self, event: yaml.ScalarEvent, crumbs: Crumbs, at_key: bool = False) -> Any:
+        if any("\ud800" <= character <= "\udfff" for character in event.value):
+            text = "half of a surrogate pair is no character; write the character"
+            self._fault(crumbs, text, at_key)
+            return None
+        if event.style is not None:
+            return event.value
+        try:
+            return resolve(event.value)
+        except ValueError:
+            text = "a whole number with too many digits; write it as 1e6 is written"
+            self._fault(crumbs, text, at_key)
+            return None
+
+
+def resolve(text: str) -> Any:
+    """Return the value of an unquoted scalar by the YAML 1.2 core schema.
+
+    Raises
+    ------
+    ValueError
+        If it is an integer with more digits than Python converts.
+    """
+    if text in _NULL:
+        return None
+    if text in _TRUTH:
+        return _TRUTH[text]
+    for base, pattern in _INTEGERS.items():
+        if pattern.fullmatch(text):
+            return int(text, base)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if _INFINITE.fullmatch(text):
+        return float(text.replace(".", "", 1))
+    return float("nan") if text in _NAN else text
+
+
+def _mark(event: yaml.Event) -> tuple[int, int]:
+    mark = event.start_mark
+    assert mark is not None
+    return mark.line + 1, mark.column + 1

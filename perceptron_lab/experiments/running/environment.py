@@ -1,0 +1,135 @@
+"""Where results were made: the machine and the software, without names of hosts or users."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from perceptron_lab import __version__
+from perceptron_lab.experiments.running.privacy import masked
+
+_PACKAGES = (
+    "clarabel",
+    "cvxpy",
+    "llvmlite",
+    "numba",
+    "numpy",
+    "pandas",
+    "pydantic",
+    "pyyaml",
+    "scikit-learn",
+    "scipy",
+    "scs",
+    "threadpoolctl",
+)
+_TRANSIENT = ("id", "time", "argv")
+
+
+def environment() -> dict[str, Any]:
+    """Describe this machine and the software in use.
+
+    Returns
+    -------
+    dict
+        ``id`` (8 hexadecimal digits of everything but the time and the command line), ``time``
+        (UTC), ``argv`` (without user names and secrets), ``cpu``, ``cores``, ``memory_bytes``,
+        ``system``, ``python``, ``blas``, ``packages`` and ``git`` (revision, and whether it was
+        changed; None outside a clone).
+    """
+    described: dict[str, Any] = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "argv": [Path(sys.argv[0]).name, *masked(sys.argv[1:])],
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "memory_bytes": _memory(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "blas": _blas(),
+        "packages": packages(),
+        "git": _git(Path(__file__).resolve().parents[3]),
+    }
+    return {"id": identity(described)} | described
+
+
+def identity(described: dict[str, Any]) -> str:
+    """Return 8 hexadecimal digits that differ where the machine or the software does."""
+    lasting = {key: value for key, value in described.items() if key not in _TRANSIENT}
+    return hashlib.sha256(json.dumps(lasting, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _cpu() -> str:
+    listed = Path("/proc/cpuinfo")
+    if listed.is_file():
+        for line in listed.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory() -> int | None:
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return None
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _blas() -> list[dict[str, Any]]:
+    """Describe the thread pools of BLAS as cells have them; those of numpy and scipy are two.
+
+    Other packages bring further ones, which are there only once those packages are loaded.
+    """
+    import numpy.linalg  # noqa: F401 - only loaded libraries are listed
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    keys = ("internal_api", "version", "architecture", "num_threads")
+    with threadpool_limits(limits=1):  # whatever this process has: those of cells have one thread
+        loaded = [pool for pool in threadpool_info() if pool.get("user_api") == "blas"]
+    bundled = [pool for pool in loaded if _is_bundled(pool["filepath"])]
+    pools = [{key: pool.get(key) for key in keys} for pool in bundled or loaded]
+    return sorted(pools, key=lambda pool: json.dumps(pool, sort_keys=True))
+
+
+def _is_bundled(library: str) -> bool:
+    """Return whether a library lies beside numpy's or scipy's own files."""
+    return any(part.startswith(("numpy", "scipy")) for part in Path(library).parts[-3:-1])
+
+
+def packages() -> dict[str, str | None]:
+    """Return the versions of this package and of those that its numbers depend on."""
+    return {"perceptron-lab": __version__} | {name: _version(name) for name in _PACKAGES}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _git(root: Path) -> dict[str, Any] | None:
+    """Return the revision of the clone that the package lies in, or None."""
+    if not (root / ".git").exists():
+        return None
+    revision = _output(root, "rev-parse", "HEAD")
+    changes = _output(root, "status", "--porcelain", "--untracked-files=no")
+    if revision is None or changes is None:
+        return None
+    return {"revision": revision, "dirty": bool(changes)}
+
+
+def _output(root: Path, *command: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *command], capture_output=True, text=True, timeout=30
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

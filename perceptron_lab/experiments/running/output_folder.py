@@ -1,0 +1,69 @@
+"""Where the results of an experiment go: below the folder that was chosen, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.experiments.configuration.config import FileName
+from perceptron_lab.experiments.configuration.faults import shortened
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.durable_files import unwritable
+
+
+def output_folder(root: Path, name: str) -> Path:
+    """Return the folder of an experiment's results; it need not exist yet, and is not made.
+
+    The chosen folder may itself be a link, as to a larger disk. A link in it that leads out of it
+    is refused: whoever can write there could have results written over the files of others.
+
+    Parameters
+    ----------
+    root
+        The folder of all results.
+    name
+        The experiment's name.
+
+    Raises
+    ------
+    ConfigError
+        If the name is no name of a folder, if a link leads outside, or if something other than a
+        folder is there.
+    """
+    try:
+        TypeAdapter(FileName).validate_python(name)
+    except ValidationError:
+        raise ConfigError(
+            f"experiment: {shortened(name)!r} cannot name a folder; allowed: 1 to 64 letters, "
+            "digits, dots, hyphens, underscores, beginning with a letter or digit"
+        ) from None
+    folder = root / name
+    try:
+        inside = folder.resolve().is_relative_to(root.resolve())
+        clash = folder.exists() and not folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:  # a circle of links, NUL in the path
+        raise unwritable(folder, error) from None
+    if not inside:
+        raise ConfigError(
+            f"{folder} is a link to {folder.resolve()}, outside {root}; delete the link, or give "
+            "the folder that it leads to with --output"
+        )
+    if clash:
+        raise ConfigError(f"{folder} is not a folder; rename it, or choose another with --output")
+    return folder
+
+
+def folders_with_results(root: Path) -> list[Path]:
+    """Return the folders of the experiments that have results in the folder of all results.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    folders = sorted(path.parent for path in root.glob(f"*/{schema.NAME}"))
+    if not folders:
+        raise DataError(f"{root}: no results there; `plab run CONFIG` makes them")
+    return folders

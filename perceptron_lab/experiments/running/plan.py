@@ -1,0 +1,207 @@
+"""The cells of an experiment: every instance, seed and algorithm variant, in that order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from perceptron_lab import registry
+from perceptron_lab.errors import DataError, PlabError
+from perceptron_lab.experiments.configuration.components import Component
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import instances_of, variants_of
+from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
+from perceptron_lab.goals import Budget, Goal
+
+if TYPE_CHECKING:
+    from perceptron_lab.datasets.problem import Problem
+
+_GOAL: TypeAdapter[Goal] = TypeAdapter(Goal)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: an algorithm variant on an instance with a seed.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    variant
+        The algorithm.
+    goal, budget
+        When the run ends.
+    seed
+        The only source of randomness.
+    record_at
+        Updates at which the trace has a record in any case.
+    trace_measures
+        Whether the trace holds the problem's measures.
+    """
+
+    instance: Instance
+    variant: AlgorithmVariant
+    goal: Goal
+    budget: Budget
+    seed: int
+    record_at: tuple[int, ...] = ()
+    trace_measures: bool = False
+
+    @cached_property
+    def problem_key(self) -> str:
+        """The same for cells that share a problem."""
+        return canonical(self.instance.identity | {"title": self.instance.title, "seed": self.seed})
+
+    @property
+    def algorithm_seed(self) -> int:
+        """A seed of the algorithm's own, the same whatever the goal, budget and order of cells."""
+        content = self.instance.identity | self.variant.identity | {"seed": self.seed}
+        return int(digest(content), 16)
+
+    def identify(self, sha256: str) -> str:
+        """Return the cell's name: 16 hexadecimal digits of all that determines its course.
+
+        The budget and what is recorded are no part of it.
+
+        Parameters
+        ----------
+        sha256
+            Of the problem's data.
+        """
+        goal = _GOAL.dump_python(self.goal, mode="json")
+        content = self.instance.identity | self.variant.identity
+        return digest(content | {"sha256": sha256, "goal": goal, "seed": self.seed})
+
+    def load(self, base: Path) -> Problem:
+        """Load the problem; the same instance and seed give the same, whatever the algorithm.
+
+        Parameters
+        ----------
+        base
+            The folder that relative paths start from.
+
+        Raises
+        ------
+        PlabError
+            If the data cannot be had, or are not what they should be.
+        """
+        name, record = self.instance.name, self.instance.dataset.record
+        problem: Problem = record.load(name, seed=self.seed, base=base)
+        return problem
+
+
+def plan(config: ExperimentConfig) -> list[Cell]:
+    """Return the cells of a checked configuration; nothing is loaded.
+
+    Raises
+    ------
+    ConfigError
+        If an entry is wrong.
+    """
+    variants = variants_of(config)
+    return [
+        Cell(
+            instance,
+            variant,
+            config.goal,
+            variant.limits.applied_to(config.budget),
+            seed,
+            tuple(config.record_at),
+            config.trace_measures,
+        )
+        for instance in instances_of(config)
+        for seed, variant in _runs(tuple(config.seeds), instance, variants)
+    ]
+
+
+def _runs(
+    seeds: tuple[int, ...], instance: Instance, variants: Sequence[AlgorithmVariant]
+) -> Iterator[tuple[int, AlgorithmVariant]]:
+    """Yield the runs on an instance: seed by seed, the variants that are run with it."""
+    usual = seeds if instance.seeds is None else instance.seeds
+    own = {variant.label: usual if variant.seeds is None else variant.seeds for variant in variants}
+    for seed in dict.fromkeys(seed for chosen in own.values() for seed in chosen):
+        for variant in variants:
+            if seed in own[variant.label]:
+                yield seed, variant
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a run keeps of a problem that was loaded once, to see that it can be.
+
+    Parameters
+    ----------
+    sha256
+        Of its data: each cell's own process loads them again, and compares.
+    constraints, dimension
+        The rank of its cone, and its unknowns.
+    oracles
+        The names of the oracles that separate its cone unless others are chosen.
+    teachable
+        Whether it has examples to learn from.
+    """
+
+    sha256: str
+    constraints: int
+    dimension: int
+    oracles: tuple[str, ...]
+    teachable: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> Loaded:
+        """Return what is kept of a problem."""
+        system = problem.system
+        records = system.cone.oracles.values()
+        return cls(
+            sha256=problem.sha256,
+            constraints=int(system.cone.rank),
+            dimension=int(system.operator.unknowns),
+            oracles=tuple(
+                str(Component("oracle", registry.name_of("oracle", record), record))
+                for record in records
+            ),
+            teachable=bool(problem.tasks),
+        )
+
+
+def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
+    """Load the problems of all cells, each once, one at a time.
+
+    Returns
+    -------
+    dict
+        :attr:`Cell.problem_key` -> what is known of the problem.
+
+    Raises
+    ------
+    DataError
+        If a problem cannot be loaded. It ends with the first, since the next ones would mostly
+        wait for the same network.
+    """
+    problems: dict[str, Loaded] = {}
+    for cell in cells:
+        if cell.problem_key in problems:
+            continue
+        try:
+            problems[cell.problem_key] = Loaded.of(cell.load(base))
+        except PlabError as error:
+            raise DataError(f"problem {cell.instance.title}: {error}") from error
+    return problems
+
+
+def canonical(content: dict[str, Any]) -> str:
+    """Return JSON in which equal contents are equal texts."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def digest(content: dict[str, Any]) -> str:
+    """Return the first 16 hexadecimal digits of the sha256 of a content's canonical JSON."""
+    return hashlib.sha256(canonical(content).encode()).hexdigest()[:16]

@@ -1,0 +1,348 @@
+"""Run an experiment: load everything, run the cells that have no row yet, keep every row."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.cells.cell_run import Outcome
+from perceptron_lab.experiments.cells.supervisor import Job
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.configuration.gallery import find_config
+from perceptron_lab.experiments.configuration.loader import checked_config, read_config
+from perceptron_lab.experiments.running.environment import environment
+from perceptron_lab.experiments.running.execution import Execution
+from perceptron_lab.experiments.running.interrupts import Interrupts
+from perceptron_lab.experiments.running.ledger import Ledger
+from perceptron_lab.experiments.running.output_folder import output_folder
+from perceptron_lab.experiments.running.plan import Cell, Loaded, load_problems, plan
+from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.storage.core_digest import digest_of
+from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
+from perceptron_lab.experiments.storage.rows import Row, parsed, rendered
+from perceptron_lab.experiments.storage.store import Store
+from perceptron_lab.experiments.storage.stored import Planned, Stored
+from perceptron_lab.results import Result, Status, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESULTS = Path("results")
+"""The folder of all results, in the current one."""
+
+EXPORTED_EVERY = 10.0
+"""Seconds between two exports of runs.csv during a run; the store itself is never behind."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of an experiment, and where they are stored.
+
+    Parameters
+    ----------
+    folder
+        The experiment's folder.
+    rows
+        One per cell that has ended, in the order of the plan.
+    cells
+        How many cells the experiment has.
+    stale
+        How many rows were made by other numeric code, failures aside.
+    missing
+        How many cells have no row that serves, failures aside: the run ended before it came to
+        them.
+    """
+
+    folder: Path
+    rows: list[Row] = field(repr=False)
+    cells: int = field(default=0, kw_only=True)
+    stale: int = field(default=0, kw_only=True)
+    missing: int = field(default=0, kw_only=True)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows as a frame, as they are in runs.csv."""
+        return parsed(rendered(self.rows))
+
+    @property
+    def failed(self) -> list[Row]:
+        """The rows whose cell failed; limits are no failures."""
+        return [row for row in self.rows if Status(row["status"]).failed]
+
+
+def load_config(
+    config: str | Path | ExperimentConfig, overrides: Iterable[str] = ()
+) -> tuple[ExperimentConfig, Path]:
+    """Return a checked configuration and the folder that its relative paths start from.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file, or anything is wrong in it.
+    """
+    if isinstance(config, ExperimentConfig):
+        return checked_config(config, overrides), Path()
+    path = find_config(config)
+    return read_config(path, overrides), path.parent
+
+
+def run_cells(
+    config: str | Path | ExperimentConfig,
+    *,
+    overrides: Iterable[str] = (),
+    output: str | Path | None = None,
+    execution: Execution | None = None,
+    progress: Progress | None = None,
+) -> Rows:
+    """Run the cells of an experiment that have no row which serves.
+
+    Every row is stored as soon as its cell has ended; whatever ends the run, those rows are there,
+    and the next run goes on from them.
+
+    Parameters
+    ----------
+    config
+        A file, the name of a shipped configuration, or a configuration.
+    overrides
+        ``path.to.key=value`` each.
+    output
+        The folder in which ``<experiment>/`` is made; by default ``results``.
+    execution
+        How the cells are run.
+    progress
+        Told what happens.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration or the folder is wrong; no cell was run then.
+    DataError
+        If a problem cannot be loaded (no cell was run then), or the store is damaged.
+    StoreError
+        If something could not be written; the rows stored before are intact.
+    """
+    loaded, base = load_config(config, tuple(overrides))
+    return run_loaded(loaded, base, output=output, execution=execution, progress=progress)
+
+
+def run_loaded(
+    loaded: ExperimentConfig,
+    base: Path,
+    *,
+    output: str | Path | None = None,
+    execution: Execution | None = None,
+    progress: Progress | None = None,
+) -> Rows:
+    """Run a configuration as :func:`load_config` returns it; all else as :func:`run_cells`."""
+    how = execution or Execution()
+    watcher = progress or Progress()
+    cells = plan(loaded)
+    problems = load_problems(cells, base)
+    _check_tasks(cells, problems)
+    planned = _planned(cells, problems)
+    folder = output_folder(RESULTS if output is None else Path(output), loaded.experiment)
+    with Interrupts().watched() as interrupts:
+        if how.fresh:
+            Store.set_aside(folder)
+        with Store.open(folder) as store:
+            described = environment()
+            store.begin(loaded, base, described, planned)
+            limits = how.limits(loaded.process)
+            run = _Run(cells, problems, planned, store, interrupts, watcher, limits)
+            return run.execute(how, base, described["id"])
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run under way."""
+
+    cells: Sequence[Cell]
+    problems: Mapping[str, Loaded]
+    planned: Sequence[Planned]
+    store: Store
+    interrupts: Interrupts
+    progress: Progress
+    limits: ProcessLimits
+
+    def execute(self, how: Execution, base: Path, environment_id: str) -> Rows:
+        """Run the cells that are due, and store their rows; export the table at every end.
+
+        Returns
+        -------
+        Rows
+            Of all cells that have ended, in this run or before.
+        """
+        ledger = self._ledger()
+        again = {Decision.AGAIN, Decision.STALE} if how.refresh else {Decision.AGAIN}
+        due = ledger.due(again)
+        total, done = len(self.cells), len(self.cells) - len(due)
+        stale = 0 if how.refresh else len(ledger.due([Decision.STALE]))
+        self.progress.planned(total, done, stale)
+        verdicts = [ledger.verdicts[position] for position in due]
+        self.progress.replacing([verdict.reason for verdict in verdicts if verdict.replaces])
+        # The cells' processes need not be in this folder.
+        jobs = [Job(self.cells[p], self.planned[p].sha256, base.resolve()) for p in due]
+        exported = time.monotonic()
+        try:
+            marking = _Marking(self.store, [self.planned[p] for p in due], jobs, self.progress)
+            with closing(how.function(self.limits, marking)(jobs)) as outcomes:
+                for index, outcome in outcomes:
+                    done += 1
+                    with self.interrupts.held():
+                        row = self._keep(due[index], outcome, environment_id)
+                        ledger.add(due[index], row)
+                    self.progress.finished(done, total, row)
+                    if how.fail_fast and outcome.status.failed:
+                        break
+                    if time.monotonic() - exported > EXPORTED_EVERY:
+                        self.store.export(ledger.rows)
+                        exported = time.monotonic()
+        finally:
+            self.store.export(ledger.rows)
+        left, stale = ledger.left(Decision.AGAIN), ledger.left(Decision.STALE)
+        return Rows(self.store.folder, ledger.rows, cells=total, stale=stale, missing=left)
+
+    def _ledger(self) -> Ledger:
+        """Return what the store has, each cell with its verdict."""
+        stored = self.store.stored_of(one.cell for one in self.planned)
+        found = [stored.get(one.cell) for one in self.planned]
+        verdicts = [self._verdict(position, one) for position, one in enumerate(found)]
+        return Ledger.of(self.planned, verdicts, stored)
+
+    def _verdict(self, position: int, stored: Stored | None) -> Verdict:
+        # To know the core takes a good part of a second, in which the first cells can run.
+        core = None if stored is None else self._core(position)
+        return judge(stored, self.planned[position], core, self.limits)
+
+    def _core(self, position: int) -> str:
+        variant = self.cells[position].variant
+        return digest_of(variant.algorithm.record, *(oracle.record for oracle in variant.oracles))
+
+    def _keep(self, position: int, outcome: Outcome, environment_id: str) -> Row:
+        cell, planned = self.cells[position], self.planned[position]
+        problem = self.problems[cell.problem_key]
+        row = row_of(cell, planned.cell, problem, outcome, environment_id)
+        core = self._core(position)
+        return self.store.add(planned, row, outcome, core=core, limits=self.limits)
+
+
+class _Marking(Progress):
+    """Note in the store which cells run, and pass everything on."""
+
+    def __init__(
+        self, store: Store, planned: Sequence[Planned], jobs: Sequence[Job], progress: Progress
+    ) -> None:
+        self._store, self._progress = store, progress
+        pairs = zip(jobs, planned, strict=True)
+        self._names = {id(job.cell): one.cell for job, one in pairs}
+
+    def idle(self, reason: str) -> None:
+        self._progress.idle(reason)
+
+    def started(self, cell: Cell) -> None:
+        self._store.running(self._names[id(cell)])
+        self._progress.started(cell)
+
+    def moved(self, cell: Cell, updates: int, margin: float) -> None:
+        self._progress.moved(cell, updates, margin)
+
+
+def row_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment_id: str) -> Row:
+    """Return a cell's row of runs.csv."""
+    where = outcome.environment["id"] if outcome.environment else environment_id
+    settings = {
+        "cell": name,
+        "problem": cell.instance.title,
+        "constraints": problem.constraints,
+        "dimension": problem.dimension,
+        "algorithm": cell.variant.algorithm.name,
+        "label": cell.variant.label,
+        "oracle": " + ".join(_oracles(cell, problem)),
+        "parameters": json.dumps(cell.variant.algorithm.parameters),
+        "seed": cell.seed,
+        "status": outcome.status.value,
+    } | _goal(cell)
+    measures = {f"measure.{key}": value for key, value in outcome.measures.items()}
+    ending = {"message": outcome.message, "environment": where}
+    return settings | _figures(outcome) | ending | measures
+
+
+def _goal(cell: Cell) -> Row:
+    """Return the goal, not reached so far; a learner has none."""
+    if cell.variant.algorithm.kind == "learner":
+        return {}
+    return {"goal": str(cell.goal), "goal_reached": False}
+
+
+def _oracles(cell: Cell, problem: Loaded) -> Sequence[str]:
+    """Return the oracles that are asked: those chosen, or the defaults; none by some algorithms."""
+    algorithm = cell.variant.algorithm
+    if algorithm.kind == "learner" or not getattr(algorithm.record, "uses_oracle", True):
+        return []
+    return [str(oracle) for oracle in cell.variant.oracles] or problem.oracles
+
+
+def _figures(outcome: Outcome) -> Row:
+    """Return the columns that only a result has, or those that a partial trace knows."""
+    if outcome.result is not None:
+        return _figures_of(outcome.result)
+    return {"proved": False} | (_last_of(outcome.partial) if outcome.partial else {})
+
+
+def _figures_of(result: Result) -> Row:
+    return {
+        "proved": result.proved,
+        "goal_reached": result.goal_reached,
+        "margin_lower": result.margin_lower,
+        "margin_upper": result.margin_upper,
+        "updates": result.updates,
+        "queries": result.queries,
+        "iterations": result.iterations,
+        "products": result.products,
+        "seconds": result.seconds,
+        "proof_seconds": result.proof_seconds,
+        "total_seconds": result.total_seconds,
+        "bound": _finite(result.bound.value),
+    }
+
+
+def _last_of(trace: Trace) -> Row:
+    """Return how far a cell was at the last record that reached the run."""
+    names = ("updates", "queries", "iterations", "products", "seconds")
+    return {name: getattr(trace, name)[-1] for name in names}
+
+
+def _finite(bound: float | None) -> float | None:
+    """Return a bound, if it bounds anything."""
+    return None if bound is None or math.isinf(bound) else bound
+
+
+def _check_tasks(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> None:
+    """Refuse learners on problems from which nothing can be learnt."""
+    for cell in cells:
+        if cell.variant.algorithm.kind == "learner" and not problems[cell.problem_key].teachable:
+            raise ConfigError(
+                f"{cell.variant.algorithm.name} is a learner, and {cell.instance.title} of the "
+                f"dataset {cell.instance.dataset.name} has no training and test examples; choose "
+                "a dataset that has them, or an algorithm"
+            )
+
+
+def _planned(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> list[Planned]:
+    """Return the cells as the store sees them; their names must differ."""
+    found: dict[str, Planned] = {}
+    for cell in cells:
+        planned = Planned.of(cell, problems[cell.problem_key].sha256)
+        if planned.cell in found:
+            raise ConfigError(
+                f"problem {planned.title}: its data are those of {found[planned.cell].title}, run "
+                "with the same settings; delete one of the two"
+            )
+        found[planned.cell] = planned
+    return list(found.values())

@@ -1,0 +1,245 @@
+"""How far an experiment is: what is done, running, failed, stale or missing, and why.
+
+No data are loaded, nothing is locked and nothing is written, so that it may be asked at any time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from perceptron_lab import registry
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.cells.memory_limit import machine_memory
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
+from perceptron_lab.experiments.configuration.gallery import find_config
+from perceptron_lab.experiments.configuration.loader import checked_config, read_config
+from perceptron_lab.experiments.running.plan import plan
+from perceptron_lab.experiments.running.wording import counted
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.core_digest import digest_of_kinds
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.reuse import Decision, judge
+from perceptron_lab.experiments.storage.store_lock import holder
+from perceptron_lab.experiments.storage.stored import Planned, Stored
+
+
+class State(StrEnum):
+    """What there is of a cell."""
+
+    DONE = "done"
+    """Its row serves."""
+    RUNNING = "running"
+    """A run that is alive works on it."""
+    FAILED = "failed"
+    """It ended in a failure, which its row tells."""
+    STALE = "stale"
+    """Its row was made by another version of the numeric code."""
+    MISSING = "missing"
+    """It has no row, or one that does not serve what is asked for."""
+
+
+@dataclass(frozen=True)
+class CellStatus:
+    """How far one cell is.
+
+    Parameters
+    ----------
+    problem, label, seed
+        As in runs.csv.
+    state
+        What there is of it.
+    why
+        In words; empty where there is nothing to be said.
+    due
+        Whether the next ``plab run`` computes it, one cell at a time as by default: a cell that was
+        out of memory among several has more then.
+    status
+        The status of its row; empty without one.
+    cell
+        Its name; empty where its data were never loaded, so that nobody knows it.
+    """
+
+    problem: str
+    label: str
+    seed: int
+    state: State
+    why: str
+    due: bool
+    status: str = ""
+    cell: str = ""
+
+
+@dataclass(frozen=True)
+class ExperimentStatus:
+    """How far an experiment is.
+
+    Parameters
+    ----------
+    experiment
+        Its name.
+    folder
+        Where its results are.
+    running
+        Whether a run writes there now.
+    process
+        The number of its process; None without a run, or where it cannot be seen from here.
+    cells
+        The cells, in the order of the plan.
+    """
+
+    experiment: str
+    folder: str
+    running: bool
+    process: int | None
+    cells: tuple[CellStatus, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """State -> how many cells are in it, all states."""
+        found = Counter(cell.state for cell in self.cells)
+        return {state.value: found[state] for state in State}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it as JSON values, with the counts."""
+        return asdict(self) | {
+            "counts": self.counts,
+            "cells": [asdict(cell) for cell in self.cells],
+        }
+
+    def __str__(self) -> str:
+        states = [f"{number} {state}" for state, number in self.counts.items() if number]
+        alive = ""
+        if self.running:
+            alive = f" (process {self.process} writes there now)" if self.process else " (running)"
+        return f"{self.folder}: {', '.join(states)} of {counted(len(self.cells), 'cell')}{alive}"
+
+
+def status(
+    target: str | Path | ExperimentConfig,
+    *,
+    output: str | Path = "results",
+    overrides: Iterable[str] = (),
+) -> ExperimentStatus:
+    """Say how far an experiment is.
+
+    Parameters
+    ----------
+    target
+        The folder of an experiment's results, held against what the latest run was to do; or a
+        configuration (a file, a shipped one's name, an object), which is held against its results.
+    output
+        The folder of all results, where those of a configuration are.
+    overrides
+        ``path.to.key=value`` each, for a configuration.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration is wrong, or the store is of another version.
+    DataError
+        If the folder has no results, or the store is damaged.
+    """
+    folder = None if isinstance(target, ExperimentConfig) else Path(target)
+    if folder is not None and folder.is_dir():
+        if tuple(overrides):
+            raise ConfigError(f"{folder}: a folder of results takes no overrides; name its config")
+        with Reader.open(folder) as reader:
+            config, planned = reader.config(), reader.plan()
+            return _held_against(config, folder, planned, reader)
+    config = _loaded(target, overrides)
+    folder = Path(output) / config.experiment
+    known = (folder / schema.NAME).is_file()
+    with Reader.open(folder) if known else nullcontext() as store:
+        planned = _planned(config, store.problems() if store else {})
+        return _held_against(config, folder, planned, store)
+
+
+def _loaded(target: str | Path | ExperimentConfig, overrides: Iterable[str]) -> ExperimentConfig:
+    if isinstance(target, ExperimentConfig):
+        return checked_config(target, overrides)
+    return read_config(find_config(target), overrides)
+
+
+def _planned(config: ExperimentConfig, problems: Mapping[str, str]) -> list[Planned]:
+    """Return the cells of a configuration; one whose data were never loaded has no sha256."""
+    return [Planned.of(cell, problems.get(cell.problem_key, "")) for cell in plan(config)]
+
+
+def _held_against(
+    config: ExperimentConfig, folder: Path, planned: Sequence[Planned], store: Reader | None
+) -> ExperimentStatus:
+    process = holder(folder)
+    alive = process is not None
+    begun = store.running() if store else {}
+    kept = store.failed_again() if store else frozenset()
+    limits = config.process
+    if limits.memory is None:
+        limits = limits.model_copy(update={"memory": machine_memory()})
+    known = store.stored_of(one.cell for one in planned) if store else {}
+    cells = []
+    for one in planned:
+        if alive and one.cell in begun:
+            cells.append(_cell(one, State.RUNNING, f"since {begun[one.cell]}", due=False))
+        elif not one.sha256:
+            cells.append(_cell(one, State.MISSING, "its data were not loaded yet", due=True))
+        else:
+            cells.append(
+                _judged(one, known.get(one.cell), limits, one.cell in begun, one.cell in kept)
+            )
+    return ExperimentStatus(config.experiment, str(folder), alive, process or None, tuple(cells))
+
+
+def _judged(
+    planned: Planned, stored: Stored | None, limits: ProcessLimits, cut_off: bool, kept: bool
+) -> CellStatus:
+    """Return the state of a cell that does not run just now."""
+    core = _core_of(planned.settings)
+    verdict = judge(stored, planned, core, limits)
+    due = verdict.decision is Decision.AGAIN
+    stale = verdict.decision is Decision.STALE
+    if stored is None or stored.fault:
+        reason = "it was cut off" if cut_off else verdict.reason
+        return _cell(planned, State.MISSING, reason, due)
+    if stored.status.failed:
+        parts = [
+            stored.row["message"],
+            "the next run tries it again" if due else "",
+            verdict.reason if stale else "",
+            "the store has an earlier result of it" if kept else "",
+        ]
+        return _cell(planned, State.FAILED, "; ".join(filter(None, parts)), due, stored.status)
+    if due:
+        return _cell(planned, State.MISSING, verdict.reason, due, stored.status)
+    if stale:
+        return _cell(planned, State.STALE, verdict.reason, due, stored.status)
+    unknown = "" if core else "its algorithm or oracle is not registered here: is it the same code?"
+    return _cell(planned, State.DONE, unknown, due, stored.status)
+
+
+def _cell(planned: Planned, state: State, why: str, due: bool, ended: str = "") -> CellStatus:
+    return CellStatus(
+        problem=planned.title,
+        label=planned.label,
+        seed=planned.settings["seed"],
+        state=state,
+        why=why,
+        due=due,
+        status=str(ended),
+        cell=planned.cell if planned.sha256 else "",
+    )
+
+
+def _core_of(settings: Mapping[str, Any]) -> str | None:
+    """Return today's digest for a cell; None if its algorithm or an oracle is not known here."""
+    algorithm = settings["algorithm"]
+    kind = "algorithm" if algorithm in registry.names("algorithm") else "learner"
+    named = [(kind, algorithm), *(("oracle", oracle["name"]) for oracle in settings["oracle"])]
+    if any(name not in registry.names(sort) for sort, name in named):
+        return None
+    return digest_of_kinds(*(registry.load(sort, name) for sort, name in named))

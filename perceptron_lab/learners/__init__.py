@@ -1,0 +1,1 @@
+"""Learners: features, tuning, fitting, and how their rankings are judged."""

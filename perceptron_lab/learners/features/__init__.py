@@ -1,0 +1,1 @@
+"""Kernel features by partial Cholesky and Gram-Schmidt factorisations."""

@@ -1,0 +1,184 @@
+"""Learners in experiments: what is fitted to a task, and how it is judged on the test examples."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from perceptron_lab.compiled.kernel import load_kernels
+from perceptron_lab.datasets.task import Task
+from perceptron_lab.errors import DataError
+from perceptron_lab.learners.precision import average_precision
+from perceptron_lab.results import Bound, FloatArray, Result, Status, Trace
+
+PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
+"""What a learner may have proved of the training examples."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a learner made of a task.
+
+    Parameters
+    ----------
+    scores
+        f of the test examples, shape ``(m,)``: positive for the positive class.
+    status
+        FITTED, or what is proved of the training examples.
+    message
+        One sentence.
+    seconds
+        Processor time of the final fit, features and proofs included and tuning excluded.
+    iterations
+        Of the fit.
+    figures
+        Numbers by name: columns ``measure.NAME``.
+    arrays
+        Arrays by name, for figures.
+    certificate
+        What was proved and chosen, and how.
+    proof
+        Arrays by name, from which ``prove`` proves the status again.
+    """
+
+    scores: FloatArray
+    status: Status = Status.FITTED
+    message: str = "fitted"
+    seconds: float = 0.0
+    iterations: int = 0
+    figures: dict[str, float] = field(default_factory=dict)
+    arrays: dict[str, FloatArray] = field(default_factory=dict)
+    certificate: dict[str, Any] = field(default_factory=dict)
+    proof: dict[str, FloatArray] = field(default_factory=dict)
+
+
+class Learner(Protocol):
+    """A frozen record of parameters that learns from a task's training examples.
+
+    One that proves something also has ``prove(task, proof, seed)``, which returns the
+    :class:`Reproved` of arrays that it gave as ``proof``, and neither tunes nor solves anything.
+    """
+
+    def learn(self, task: Task, seed: int) -> Learned:
+        """Fit, and score the test examples; ``seed`` is the only source of randomness."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reproved:
+    """What is proved again of a task.
+
+    Parameters
+    ----------
+    status
+        FITTED if nothing is.
+    bounds
+        Name of a figure -> its proved bound: a lower one for ``*_lower``, an upper one for
+        ``*_upper``.
+    message
+        In words.
+    """
+
+    status: Status
+    bounds: dict[str, float]
+    message: str
+
+
+def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
+    """Learn each task and judge it on its test examples.
+
+    Figures are means over the tasks: ``error`` is the share of test examples on the wrong side of
+    0, ``average_precision`` the microaverage precision. The status is that of all tasks, or FITTED
+    where they differ; seconds, proofs among them, and iterations are sums. Message, certificate and
+    arrays are the first task's, and the trace measures ``scores`` and ``labels`` of its test
+    examples.
+    """
+    load_kernels()
+    began = time.perf_counter()
+    outcomes = [learner.learn(task, seed) for task in tasks]
+    first = outcomes[0]
+    status = first.status if len({one.status for one in outcomes}) == 1 else Status.FITTED
+    arrays = {name: [values] for name, values in first.arrays.items()}
+    figures = figures_of(tasks, outcomes)
+    return Result(
+        status=status,
+        proved=status in PROVED,
+        point=np.empty(0),
+        weights=None,
+        margin_lower=None,
+        margin_upper=None,
+        updates=0,
+        queries=0,
+        iterations=sum(one.iterations for one in outcomes),
+        products=0.0,
+        seconds=math.fsum(one.seconds for one in outcomes),
+        proof_seconds=0.0,
+        total_seconds=time.perf_counter() - began,
+        trace=Trace(measures={"scores": [first.scores], "labels": [tasks[0].test_labels]} | arrays),
+        certificate=first.certificate | {"figures": figures},
+        bound=Bound(None, "", "a learner has no bound of its updates"),
+        message=first.message,
+        proof={
+            f"{place}.{name}": array
+            for place, one in enumerate(outcomes)
+            for name, array in one.proof.items()
+        },
+    )
+
+
+def prove(
+    learner: Any, tasks: Sequence[Task], seed: int, proof: Mapping[str, FloatArray]
+) -> Reproved | None:
+    """Prove again what a learner proved of each task; None for learners that prove nothing.
+
+    Parameters
+    ----------
+    learner, tasks, seed
+        As for :func:`learn`.
+    proof
+        Of its result.
+
+    Returns
+    -------
+    Reproved or None
+        The status of all tasks, FITTED where they differ; the means of the bounds.
+
+    Raises
+    ------
+    DataError
+        If the arrays do not belong to such tasks.
+    """
+    again = getattr(learner, "prove", None)
+    if again is None:
+        return None
+    parts: list[dict[str, FloatArray]] = [{} for _ in tasks]
+    for key, array in proof.items():
+        place, _, name = key.partition(".")
+        if not (place.isdecimal() and int(place) < len(tasks)):
+            raise DataError(f"the proof's array {key!r} belongs to none of {len(tasks)} tasks")
+        parts[int(place)][name] = array
+    each: list[Reproved] = [again(*pair, seed) for pair in zip(tasks, parts, strict=True)]
+    status = each[0].status if len({one.status for one in each}) == 1 else Status.FITTED
+    names = [name for name in each[0].bounds if all(name in one.bounds for one in each)]
+    means = {name: math.fsum(one.bounds[name] for one in each) / len(each) for name in names}
+    return Reproved(status, means, each[0].message)
+
+
+def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, float]:
+    """Return the mean figures over the tasks."""
+    each = [_judged(task, one) | one.figures for task, one in zip(tasks, outcomes, strict=True)]
+    names = [name for name in each[0] if all(name in one for one in each)]
+    return {name: math.fsum(one[name] for one in each) / len(each) for name in names}
+
+
+def _judged(task: Task, learned: Learned) -> dict[str, float]:
+    wrong = np.where(learned.scores > 0.0, 1.0, -1.0) != task.test_labels
+    return {
+        "average_precision": average_precision(task.test_labels, learned.scores),
+        "error": float(np.mean(wrong)),
+    }

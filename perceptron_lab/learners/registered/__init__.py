@@ -1,0 +1,1 @@
+"""The learners that experiments name."""

@@ -1,0 +1,197 @@
+"""The ellipsoid of maximal separation ratio on Gram-Schmidt features, and what is proved of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.task import Examples, Task
+from perceptron_lab.ellipsoids.hard.assessment import ranks
+from perceptron_lab.ellipsoids.hard.separation import Separation
+from perceptron_lab.ellipsoids.hard.separation_proof import proof_arrays, prove_separation
+from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.learners.learning import PROVED, Learned, Reproved
+from perceptron_lab.learners.registered.extraction import CHECKED, Extracted, OnFeatures, extract
+from perceptron_lab.results import FloatArray, Status
+
+
+@dataclass(frozen=True, config=CHECKED)
+class EllipsoidSeparation(OnFeatures):
+    """The hard ellipsoid: maximal separation ratio on Gram-Schmidt features.
+
+        maximise t over E^ >= 0 with x^'E^x^ <= 1 (positives), x^'E^x^ >= 1 + t (negatives),
+
+    (7.9) of `Kharechko2009`, ranking by (8.2); x^ = (x, 1), x the Gram-Schmidt features of chapter
+    8, with pivots chosen among training examples. There is nothing to be tuned. The status is what
+    is proved of the training examples:
+
+    - FEASIBLE: an ellipsoid separates the classes;
+    - INFEASIBLE: none does, t = 0 exactly; MARGIN_BOUNDED: t <= 1e-6;
+    - UNBOUNDED: no negative lies in the affine hull of the positives, as generically where there
+      are no more positives than features; examples are ranked by their distance from the hull;
+    - FITTED: nothing is proved.
+
+    Where t = 0, E^ = e e' ranks nothing: what ranks is the solver's own error, or by
+    ``central-path`` the direction in which the central path approaches it.
+
+    Figures: ``ratio``, t as computed, and its proved bracket, ``ratio_lower`` and ``ratio_upper``
+    (left out where infinite, or t unbounded); ``components``; ``positives``, different ones;
+    ``cpu_seconds`` of features, solution and proof. In up to 3 dimensions the arrays
+    ``homogeneous``, ``threshold``, ``ratio``, ``positive_weights`` and ``negative_weights`` hold
+    what can be drawn.
+
+    Parameters
+    ----------
+    components
+        k, 1 or more (default 30); None for the examples as they are, which must be dense.
+    feature_kernel
+        Of the features: ``linear`` (default) x'z, ``polynomial`` (1 + gamma x'z)^polynomial_degree,
+        ``rbf`` exp(-gamma norm(x - z)^2).
+    gamma, polynomial_degree
+        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
+    below_positives
+        Whether k is lowered to the number of different positives less 1 (but not below 1), without
+        which the problem is unbounded (default false).
+    solver
+        ``central-path`` (default) for classes that no ellipsoid separates; ``auto``,
+        ``interior-point``, ``constraint-generation``; the references ``clarabel``,
+        ``cvxpy-clarabel``, ``cvxpy-scs``.
+    inseparable
+        What ranks if the solver's t is at most 1e-6 and not proved positive: ``solver`` (default),
+        its own matrix; ``central-path``, that limit, or the matrix where there is no limit (classes
+        that only touch), as the message says.
+    tolerance
+        The solver's, between 0 and 1 (default 1e-9).
+    whiten
+        Whether to solve in coordinates in which the examples are white (default true), so that
+        affine maps change nothing; false keeps those given.
+
+    References
+    ----------
+    `Kharechko2009`, (7.9), (8.2), Table 8.1.
+    """
+
+    below_positives: bool = False
+    solver: SolverName = "central-path"
+    inseparable: Literal["solver", "central-path"] = "solver"
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-9
+    whiten: bool = True
+
+    def learn(self, task: Task, seed: int) -> Learned:
+        """Separate the training examples, and score the test examples."""
+        began = time.process_time()
+        positive = task.labels > 0
+        positives = _different(task.examples[positive])
+        known = extract(task, self._lowered(positives).transformer(seed))
+        found = self._separation(known, positive)
+        status = found.status if found.proved and found.status in PROVED else Status.FITTED
+        scores = found.decision_values(known.test)
+        seconds = time.process_time() - began
+        return Learned(
+            scores,
+            status,
+            found.message,
+            seconds=seconds,
+            iterations=found.iterations,
+            figures=_figures(found)
+            | known.figures
+            | {"positives": float(positives), "cpu_seconds": seconds},
+            arrays=_arrays(found),
+            certificate=_certificate(found),
+            proof=proof_arrays(found) if status in PROVED else {},
+        )
+
+    def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
+        """Prove again what ``learn`` proved, on features extracted anew; nothing is solved.
+
+        Raises
+        ------
+        DataError
+            If the arrays do not belong to such a task.
+        """
+        positive = task.labels > 0
+        positives = _different(task.examples[positive])
+        known = extract(task, self._lowered(positives).transformer(seed))
+        found = prove_separation(
+            known.training[positive],
+            known.training[~positive],
+            proof,
+            whiten=self.whiten,
+            negligible=MaximalSeparation().negligible,
+        )
+        bounds = {"ratio_lower": found.ratio_lower, "ratio_upper": found.ratio_upper}
+        return Reproved(found.status, bounds, found.message)
+
+    def _lowered(self, positives: int) -> OnFeatures:
+        if self.components is None or not self.below_positives:
+            return self
+        return replace(self, components=max(1, min(self.components, positives - 1)))
+
+    def _separation(self, known: Extracted, positive: Any) -> Separation:
+        inside, outside = known.training[positive], known.training[~positive]
+        problem = MaximalSeparation(
+            solver=self.solver, tolerance=self.tolerance, whiten=self.whiten
+        )
+        found = problem.fit(inside, outside)
+        if self.inseparable == "solver" or ranks(found):
+            return found
+        try:
+            return replace(problem, solver="central-path").fit(inside, outside)
+        except NumericalError as error:
+            return replace(found, message=f"{found.message}; ranked by the solver, since {error}")
+
+
+DRAWN = 3
+"""The most coordinates of examples whose ellipsoid is kept with the result, for figures."""
+
+
+def _different(rows: Examples) -> int:
+    """Return how many rows are different."""
+    if isinstance(rows, np.ndarray):
+        return len(np.unique(rows, axis=0))
+    places = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    parts = [slice(int(first), int(last)) for first, last in places]
+    return len({(rows.indices[part].tobytes(), rows.data[part].tobytes()) for part in parts})
+
+
+def _figures(found: Separation) -> dict[str, float]:
+    if found.status is Status.UNBOUNDED:
+        return {}
+    bracket = {
+        "ratio": found.ratio,
+        "ratio_lower": found.ratio_lower,
+        "ratio_upper": found.ratio_upper,
+    }
+    return {name: value for name, value in bracket.items() if math.isfinite(value)}
+
+
+def _arrays(found: Separation) -> dict[str, FloatArray]:
+    """Return what can be drawn: f(x) = threshold - (x, 1)' homogeneous (x, 1), t, and lambda."""
+    homogeneous = found.rule.homogeneous()
+    if len(homogeneous) > DRAWN + 1:
+        return {}
+    return {
+        "homogeneous": homogeneous,
+        "threshold": np.array([found.rule.threshold]),
+        "ratio": np.array([found.ratio]),
+        "positive_weights": found.positive_weights,
+        "negative_weights": found.negative_weights,
+    }
+
+
+def _certificate(found: Separation) -> dict[str, Any]:
+    """Return what is proved of t, in words and numbers."""
+    statement: dict[str, Any] = {"statement": found.message, "proved": found.proved}
+    if found.inseparability is not None:
+        rows = found.inseparability.rows
+        statement["method"] = found.inseparability.method
+        statement["rows"] = None if rows is None else [int(row) for row in rows]
+    return statement

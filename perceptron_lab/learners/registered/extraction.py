@@ -1,0 +1,120 @@
+"""The features of a task's training and test examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.generated.base import chosen
+from perceptron_lab.datasets.task import Examples, Task
+from perceptron_lab.goals import STRICT
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, KernelName
+
+Components = Annotated[int, Field(ge=1)] | None
+"""The number of Gram-Schmidt features; None for the examples as they are."""
+
+CHECKED = STRICT | ConfigDict(validate_default=True)
+"""The configuration of learners: the defaults of a kernel's parameters depend on the kernel."""
+
+_START = 2**31
+_NAMES: dict[str, KernelName] = {"linear": "linear", "polynomial": "poly", "rbf": "rbf"}
+_OF_KERNEL: dict[str, dict[str, Any]] = {
+    "linear": {},
+    "polynomial": {"gamma": None, "polynomial_degree": 2},
+    "rbf": {"gamma": None},
+}
+
+
+def _of_components(kernel: str, info: ValidationInfo) -> str:
+    if kernel != "linear" and info.data.get("components", 1) is None:
+        raise ValueError(
+            f"{kernel} has as many features as components says, and that is null; give a number, "
+            "or delete feature_kernel"
+        )
+    return kernel
+
+
+@dataclass(frozen=True, config=CHECKED)
+class OnFeatures:
+    """The features that a learner is given: Gram-Schmidt features of a kernel, or the examples.
+
+    Parameters
+    ----------
+    components
+        The number of Gram-Schmidt features, 1 or more (default 30); None for the examples as they
+        are.
+    feature_kernel
+        Their kernel: ``linear`` (default) x'z; ``polynomial`` (1 + gamma x'z)^polynomial_degree;
+        ``rbf`` exp(-gamma norm(x - z)^2).
+    gamma
+        Of the latter two, > 0 (default 1 / columns of the examples).
+    polynomial_degree
+        1 or more (default 2).
+    """
+
+    components: Components = 30
+    feature_kernel: Annotated[
+        Literal["linear", "polynomial", "rbf"], AfterValidator(_of_components)
+    ] = "linear"
+    gamma: Annotated[float, Field(gt=0)] | None = None
+    polynomial_degree: Annotated[int, Field(ge=1)] | None = None
+
+    @field_validator("gamma", "polynomial_degree")
+    @classmethod
+    def _of_the_kernel(cls, value: Any, info: ValidationInfo) -> Any:
+        return chosen(value, info, "feature_kernel", _OF_KERNEL)
+
+    def transformer(self, seed: int) -> GramSchmidtFeatures | None:
+        """Return the features' transformer, not fitted, or None for the examples as they are.
+
+        Parameters
+        ----------
+        seed
+            It draws which of the examples tied for the first pivot begins.
+        """
+        if self.components is None:
+            return None
+        made = GramSchmidtFeatures(
+            self.components,
+            kernel=_NAMES[self.feature_kernel],
+            gamma=self.gamma,
+            pivot_start=int(np.random.default_rng(seed).integers(_START)),
+        )
+        if self.feature_kernel == "polynomial":
+            made.set_params(degree=self.polynomial_degree)
+        return made
+
+
+@plain_dataclass(frozen=True)
+class Extracted:
+    """Features of a task.
+
+    Parameters
+    ----------
+    training, test
+        Shapes ``(m, k)`` and ``(t, k)``.
+    figures
+        ``components``, k; ``first_ties``, how many examples were tied for the first pivot.
+    """
+
+    training: Examples
+    test: Examples
+    figures: dict[str, float]
+
+
+def extract(task: Task, features: GramSchmidtFeatures | None) -> Extracted:
+    """Return the features of a task; pivots are chosen among its training examples."""
+    if features is None:
+        known = {"components": float(task.examples.shape[1])}
+        return Extracted(task.examples, task.test_examples, known)
+    training = features.fit_transform(task.examples, task.labels)
+    test = features.transform(task.test_examples)
+    figures = {
+        "components": float(features.n_components_),
+        "first_ties": float(features.n_first_ties_),
+    }
+    return Extracted(training, test, figures)

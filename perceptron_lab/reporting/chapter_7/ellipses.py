@@ -1,0 +1,196 @@
+"""The separations that figures draw: their examples, and level curves of their quadratics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+import numpy as np
+
+from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets
+from perceptron_lab.datasets.task import Task
+from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE
+from perceptron_lab.ellipsoids.hard.separation import SUPPORT as SUPPORTING
+from perceptron_lab.errors import DataError
+from perceptron_lab.reporting.evidence import WITHOUT_RESULT, Evidence
+from perceptron_lab.results import FloatArray, IntArray
+
+TURN = np.linspace(0.0, 2.0 * np.pi, 361)
+"""Angles of a closed curve."""
+
+
+@dataclass(frozen=True)
+class Ellipse:
+    """{centre + root u : norm(u) <= 1}, (7.1) of `Kharechko2009`.
+
+    Parameters
+    ----------
+    centre
+        c, shape ``(n,)``.
+    root
+        A = E^(-1/2), symmetric positive definite, shape ``(n, n)``.
+    """
+
+    centre: FloatArray
+    root: FloatArray
+
+    def boundary(self) -> FloatArray:
+        """Return points of the boundary of a planar ellipse, shape ``(361, 2)``."""
+        circle = np.column_stack([np.cos(TURN), np.sin(TURN)])
+        return np.asarray(self.centre + circle @ self.root)
+
+    def axes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the half-lengths, longest first, and the directions as rows."""
+        lengths, directions = np.linalg.eigh(self.root)
+        return lengths[::-1], directions.T[::-1]
+
+
+@dataclass(frozen=True)
+class Separated:
+    """What a run of ``ellipsoid-separation`` made of a task.
+
+    Parameters
+    ----------
+    problem, label
+        Of the run.
+    task
+        The examples.
+    homogeneous, threshold
+        f(x) = threshold - (x, 1)' homogeneous (x, 1).
+    ratio
+        t; 0 where no ellipsoid separates the classes.
+    support
+        Which training examples have positive weights.
+    """
+
+    problem: str
+    label: str
+    task: Task
+    homogeneous: FloatArray
+    threshold: float
+    ratio: float
+    support: IntArray
+
+    @property
+    def separable(self) -> bool:
+        """Whether an ellipsoid separates the classes."""
+        return self.ratio > NEGLIGIBLE
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The largest value on positives and the least on negatives that the solution allows.
+
+        1 and 1 + t; in the limit of the central path, where q < 0 on positives and q > -s on
+        negatives, 0 and -s: the other way round.
+        """
+        return (1.0, 1.0 + self.ratio) if self.separable else (0.0, 2.0 * self.threshold)
+
+    def ellipse(self, level: float) -> Ellipse:
+        """Return {x : (x, 1)' homogeneous (x, 1) <= level}.
+
+        Raises
+        ------
+        DataError
+            If that is no ellipse.
+        """
+        shape, linear = self.homogeneous[:-1, :-1], self.homogeneous[:-1, -1]
+        values, vectors = np.linalg.eigh(shape)
+        if values[0] <= 0.0:
+            raise DataError(
+                f"{self.problem}, {self.label}: the solution is no ellipse, as C has the "
+                f"eigenvalue {values[0]:g}; where no ellipsoid separates the classes, the solver "
+                "central-path finds one"
+            )
+        centre = -vectors @ ((vectors.T @ linear) / values)
+        squared = level - self.homogeneous[-1, -1] - float(linear @ centre)
+        if squared <= 0.0:
+            raise DataError(f"{self.problem}, {self.label}: no point has a value below {level:g}")
+        root = (vectors * np.sqrt(squared / values)) @ vectors.T
+        return Ellipse(centre, root)
+
+
+def separations(evidence: Evidence, dimension: int) -> list[Separated]:
+    """Return the first run of each problem and label on sets of known ratio in this dimension.
+
+    Raises
+    ------
+    DataError
+        If there is none that kept its ellipsoid, or the experiment's folder is incomplete.
+    """
+    first = evidence.frame.drop_duplicates(["problem", "label"])
+    first = first[~first["status"].isin(WITHOUT_RESULT)]
+    found = []
+    for cell, problem, label, seed in zip(
+        first["cell"], first["problem"], first["label"], first["seed"], strict=True
+    ):
+        record = evidence.dataset(problem)
+        trace = evidence.trace(cell)
+        wanted = isinstance(record, EllipsoidSets) and record.dimension == dimension
+        if wanted and trace is not None and "homogeneous" in trace.measures:
+            task = record.sample(int(seed)).task
+            found.append(_separated(problem, label, task, trace.measures))
+    if not found:
+        raise DataError(
+            f"no run has an ellipsoid in dimension {dimension}; needed are ellipsoid-separation "
+            f"with components: null on the dataset ellipsoid-sets with dimension: {dimension}"
+        )
+    return found
+
+
+def first_separable(evidence: Evidence, dimension: int) -> Separated:
+    """Return the first separation by an ellipsoid.
+
+    Raises
+    ------
+    DataError
+        As :func:`separations`, or if no ellipsoid separates any of the classes.
+    """
+    for one in separations(evidence, dimension):
+        if one.separable:
+            return one
+    raise DataError(
+        f"in dimension {dimension} no ellipsoid separates any of the classes; add the dataset "
+        "ellipsoid-sets with a ratio above 1"
+    )
+
+
+def _separated(
+    problem: str, label: str, task: Task, arrays: dict[str, list[FloatArray]]
+) -> Separated:
+    weights = np.concatenate([arrays["positive_weights"][0], arrays["negative_weights"][0]])
+    return Separated(
+        problem,
+        label,
+        task,
+        arrays["homogeneous"][0],
+        float(arrays["threshold"][0][0]),
+        float(arrays["ratio"][0][0]),
+        np.flatnonzero(weights > SUPPORTING * weights.max(initial=0.0)),
+    )
+
+
+class Mark(TypedDict):
+    """How the examples of a class are drawn, in panels and in the legend."""
+
+    color: str
+    marker: str
+    markersize: float
+    markeredgewidth: float
+    fillstyle: Literal["full", "none"]
+    linestyle: Literal["none"]
+
+
+def _mark(colour: str, marker: str, size: float, fill: Literal["full", "none"]) -> Mark:
+    return {
+        "color": colour,
+        "marker": marker,
+        "markersize": size,
+        "markeredgewidth": 0.7,
+        "fillstyle": fill,
+        "linestyle": "none",
+    }
+
+
+POSITIVES = _mark("#0072B2", "*", 4.5, "full")
+NEGATIVES = _mark("#D55E00", "o", 3.0, "none")
+SUPPORT = _mark("black", "o", 8.0, "none")

@@ -1,0 +1,1 @@
+"""Margins proved or bounded: Figure 1 of `RamdasPena2014`, rates, infeasible systems."""

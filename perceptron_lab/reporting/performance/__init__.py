@@ -1,0 +1,1 @@
+"""Courses of runs, performance profiles, and how costs grow with size."""

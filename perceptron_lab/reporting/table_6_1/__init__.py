@@ -1,0 +1,1 @@
+"""Table 6.1 of the thesis: numbers, table, figure."""

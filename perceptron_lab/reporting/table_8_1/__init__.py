@@ -1,0 +1,1 @@
+"""Table 8.1 and Figure 8.1 of the thesis: average precisions of learners."""

@@ -1,0 +1,83 @@
+"""Learners on test examples: precision, error, what was chosen and proved, and the time."""
+
+from __future__ import annotations
+
+from statistics import median_high
+
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing.table import Table, counts, reals, seconds, texts
+from perceptron_lab.reporting.table_8_1.precision_columns import numbers
+from perceptron_lab.reporting.table_8_1.precisions import HARD, Entry, entries, spread
+
+
+def learners(evidence: Evidence) -> Table:
+    """Return one line per problem and label.
+
+    Columns: ``problem``, ``label``, ``seeds``, ``features``; ``average precision`` in percent, its
+    mean over the seeds, ``lowest``, ``highest``; ``error``, the share of test examples on the wrong
+    side in percent; ``chosen``, the median (of an even number the upper one) of the parameter, C of
+    support vector machines or the regularisation, ``on edge``: how many seeds chose the edge of the
+    grid; ``seconds``, processor time of features and final fit, the largest; ``proved`` of the
+    training examples by hard ellipsoids, otherwise the endings of cells that are not fitted, and
+    ``not converged`` where a final fit had not.
+
+    Raises
+    ------
+    DataError
+        If no learner was run.
+    """
+    lines = entries(evidence)
+    spreads = [spread(line) for line in lines]
+    columns = [
+        texts("problem", [line.problem for line in lines]),
+        texts("label", [line.label for line in lines]),
+        counts("seeds", [line.summary.seeds for line in lines]),
+        counts("features", [line.average("components") for line in lines]),
+        numbers("average precision", [one.mean for one in spreads]),
+        numbers("lowest", [one.lowest for one in spreads]),
+        numbers("highest", [one.highest for one in spreads]),
+        numbers("error", [_percent(line.average("error")) for line in lines]),
+        reals("chosen", [_chosen(line) for line in lines]),
+        counts("on edge", [_on_edge(line) for line in lines]),
+        seconds("seconds", [_most(line, "cpu_seconds") for line in lines]),
+        texts("proved", [_proved(line) for line in lines]),
+    ]
+    return Table("learners", columns, notes=[_NOTE])
+
+
+_NOTE = (
+    "Averages over the seeds. Chosen: the median of C (support vector machines) or of the "
+    "regularisation; on edge: seeds in which it is the first or last of its candidates. Seconds: "
+    "processor time of features and final fit, tuning excluded, the largest of the seeds."
+)
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100.0 * value
+
+
+def _chosen(line: Entry) -> float | None:
+    for name in ("penalty", "regularisation"):
+        values = line.measured(name).values()
+        if values:
+            return median_high(values)
+    return None
+
+
+def _on_edge(line: Entry) -> float | None:
+    values = line.measured("on_edge").values()
+    return float(sum(values)) if values else None
+
+
+def _most(line: Entry, name: str) -> float | None:
+    return max(line.measured(name).values(), default=None)
+
+
+def _proved(line: Entry) -> str:
+    if line.algorithm == HARD:
+        return line.statement
+    if not line.complete:
+        return line.summary.endings
+    shares = line.measured("converged").values()
+    cut_off = sum(share < 1.0 for share in shares)
+    return f"not converged ({cut_off} of {len(shares)})" if cut_off else ""

@@ -1,0 +1,195 @@
+"""What learners reach on test examples: average precisions by problem and label, in percent."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.storage.rows import reals
+from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.summary import Summary, ending, summaries
+from perceptron_lab.results import Status
+
+PRECISION = "measure.average_precision"
+"""The column that every learner fills."""
+HARD = "ellipsoid-separation"
+"""The learner that makes statements about separability."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The cells of one problem and label.
+
+    Parameters
+    ----------
+    problem, label
+        Which.
+    algorithm
+        The name of the learner.
+    components
+        The number of features it was given, or None for all.
+    kernel
+        Of these features, with its parameters; empty for a linear one.
+    summary
+        Its cells.
+    """
+
+    problem: str
+    label: str
+    algorithm: str
+    components: int | None
+    kernel: str
+    summary: Summary
+
+    def measured(self, name: str) -> dict[int, float]:
+        """Return seed -> a measure, of the cells that have it."""
+        column = f"measure.{name}"
+        runs = self.summary.runs
+        if column not in runs:
+            return {}
+        values = reals(runs[column], invalid="coerce")
+        return {
+            int(seed): float(value)
+            for seed, value in zip(runs["seed"], values, strict=True)
+            if np.isfinite(value)
+        }
+
+    @property
+    def precisions(self) -> dict[int, float]:
+        """Seed -> average precision in percent."""
+        return {seed: 100.0 * value for seed, value in self.measured("average_precision").items()}
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are cells, and each of them has an average precision."""
+        return 0 < self.summary.seeds == len(self.precisions)
+
+    def average(self, name: str) -> float | None:
+        """Return the mean of a measure over the seeds, or None."""
+        values = list(self.measured(name).values())
+        return float(np.mean(values)) if values else None
+
+    @property
+    def statement(self) -> str:
+        """What the cells say about separability: ``t = 0``, ``t <= 1.2e-09``, or their endings."""
+        statuses = set(self.summary.runs["status"])
+        proved = bool(self.summary.runs["proved"].all())
+        if proved and statuses == {Status.INFEASIBLE}:
+            return "t = 0"
+        upper = self.measured("ratio_upper")
+        if proved and statuses == {Status.MARGIN_BOUNDED} and upper:
+            return f"t <= {text_above(max(upper.values()), 2)}"
+        lower = self.measured("ratio_lower")
+        if proved and statuses == {Status.FEASIBLE} and lower:
+            return f"t >= {text_below(min(lower.values()), 3)}"
+        return self.summary.endings
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A mean over seeds, with the lowest and the highest; Nones where cells are missing."""
+
+    mean: float | None
+    lowest: float | None = None
+    highest: float | None = None
+
+    @classmethod
+    def of(cls, values: list[float]) -> Spread:
+        """Return the spread of values."""
+        if not values:
+            return cls(None)
+        return cls(float(np.mean(values)), min(values), max(values))
+
+
+def entries(evidence: Evidence) -> list[Entry]:
+    """Return every problem by every label, in the order of their first appearance.
+
+    Raises
+    ------
+    DataError
+        If no learner was run.
+    """
+    runs = evidence.frame
+    missing = [name for name in ("algorithm", "parameters", PRECISION) if name not in runs]
+    if missing:
+        raise DataError(
+            f"the table of runs has no column {', '.join(missing)}, which learners fill; make this "
+            "report of an experiment with learners, such as reuters"
+        )
+    known = {
+        label: (str(group["algorithm"].iloc[0]), *_features(str(group["parameters"].iloc[0])))
+        for label, group in runs.groupby("label")
+    }
+    return [Entry(one.problem, one.label, *known[one.label], one) for one in summaries(runs)]
+
+
+def _features(parameters: str) -> tuple[int | None, str]:
+    """Return the number of a learner's features, None for the examples as they are, and kernel."""
+    try:
+        given = json.loads(parameters or "{}")
+    except ValueError:
+        raise DataError(
+            f"the table of runs, column parameters: {parameters!r} is no JSON; run it again"
+        ) from None
+    components = given.get("components", DEFAULT_COMPONENTS)
+    own = [given.get(name) for name in ("feature_kernel", "gamma", "polynomial_degree")]
+    kernel = "" if own[0] in (None, "linear") else " ".join(map(str, own))
+    return (None if components is None else int(components)), kernel
+
+
+DEFAULT_COMPONENTS = 30
+"""What a learner takes where its parameters say nothing."""
+
+
+def spread(entry: Entry) -> Spread:
+    """Return the average precision over the seeds; nothing unless every cell has one."""
+    return Spread.of(list(entry.precisions.values()) if entry.complete else [])
+
+
+def mean_spread(of_label: list[Entry]) -> Spread:
+    """Return the mean over the problems, seed by seed; nothing unless every cell has one."""
+    seeds = {tuple(sorted(entry.precisions)) for entry in of_label}
+    if len(seeds) != 1 or not all(entry.complete for entry in of_label):
+        return Spread(None)
+    return Spread.of(
+        [
+            float(np.mean([entry.precisions[seed] for entry in of_label]))
+            for seed in next(iter(seeds))
+        ]
+    )
+
+
+def by_label(given: list[Entry]) -> dict[str, list[Entry]]:
+    """Return label -> its entries, in order."""
+    grouped: dict[str, list[Entry]] = {}
+    for entry in given:
+        grouped.setdefault(entry.label, []).append(entry)
+    return grouped
+
+
+def endings_of(entry: Entry) -> str:
+    """Return what cells without a result ended with; empty where there are none."""
+    if not entry.summary.seeds:
+        return "not run"
+    if entry.complete:
+        return ""
+    runs = entry.summary.runs
+    return ", ".join(sorted({ending(s, True) for s in runs["status"] if s != Status.FITTED}))
+
+
+@cache
+def thesis_precisions() -> dict[str, dict[str, float]]:
+    """Return Table 8.1 of `Kharechko2009`: category -> column -> percent."""
+    source = files(__package__) / "thesis.csv"
+    with source.open(encoding="utf-8") as file:
+        return {
+            row.pop("category"): {name: float(value) for name, value in row.items()}
+            for row in csv.DictReader(file)
+        }

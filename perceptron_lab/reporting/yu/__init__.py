@@ -1,0 +1,1 @@
+"""Table 2 and Figure 2 of `YuKilincCarbonell2014`."""

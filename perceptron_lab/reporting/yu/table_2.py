@@ -1,0 +1,147 @@
+"""Table 2 of `YuKilincCarbonell2014`: seconds in units of Mirror-Prox, ours beside theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import pandas as pd
+
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing.table import (
+    Column,
+    Table,
+    counts,
+    in_bold,
+    seconds,
+    shapes,
+    texts,
+)
+from perceptron_lab.reporting.printing.typesetting import real
+from perceptron_lab.reporting.summary import Shape, Summary, shape_of, summaries
+from perceptron_lab.results import Status
+
+REFERENCE = "MPLFP"
+"""Mirror-Prox with the theory's step, the unit of the ratios."""
+PAPER_LABELS = ("MPLFP", "SPCT", "PCT", "VN")
+"""The labels of the paper's Table 2; it leaves ISPVN out, which failed there."""
+
+
+_LIMITS = (Status.TIME_LIMIT, Status.UPDATE_LIMIT)
+
+
+@dataclass(frozen=True)
+class PaperEntry:
+    """One entry of the paper's table.
+
+    Parameters
+    ----------
+    seconds, ratio
+        As printed (on a 2.8 GHz machine), and in units of MPLFP's; None where there are none.
+    ending
+        ``timeout`` or ``fail`` where there are none; otherwise empty.
+    """
+
+    seconds: float | None
+    ratio: float | None
+    ending: str
+
+
+def table_2(evidence: Evidence) -> Table:
+    """Return Table 2: one line per problem and label, the paper's ratio beside ours.
+
+    Columns: ``problem``, ``dimension``, ``rows``, ``label``, ``seeds``; ``iterations`` (changes of
+    the point: the column ``updates`` of the runs) and ``seconds``, medians over the seeds;
+    ``ratio`` of the seconds to those of the label MPLFP on the same problem, in its place ``ratio
+    at least`` where cells ended at a limit, and neither where they failed or not every MPLFP is
+    proved; ``paper seconds``, ``paper ratio`` and ``paper ending`` (``timeout`` or ``fail``) for
+    the same dimension and rows; ``status``, empty where every cell is proved feasible.
+
+    Raises
+    ------
+    DataError
+        If one problem has several shapes.
+    """
+    entries = summaries(evidence.frame)
+    problems = [entry.problem for entry in entries]
+    shape = shape_of(evidence.frame)
+    proved = [entry.feasible for entry in entries]
+    papers = [paper_table().get((shape.get(e.problem), e.label), _ABSENT) for e in entries]
+    columns = [
+        texts("problem", problems),
+        *shapes(evidence.frame, problems),
+        texts("label", [entry.label for entry in entries]),
+        counts("seeds", [entry.seeds for entry in entries]),
+        in_bold(counts("iterations", [e.median("updates") for e in entries]), problems, proved),
+        in_bold(seconds("seconds", [e.median("seconds") for e in entries]), problems, proved),
+        *_ratios(entries, proved),
+        Column("paper seconds", [paper.seconds for paper in papers], None),
+        Column("paper ratio", [p.ratio for p in papers], [_printed(p) for p in papers]),
+        Column("paper ending", [paper.ending for paper in papers], None, align="l"),
+        texts("status", _statuses(entries)),
+    ]
+    return Table("table_2", columns, grouped=3, notes=_NOTES)
+
+
+_ABSENT = PaperEntry(None, None, "")
+_NOTES = [
+    "Medians over the seeds. Ratio: seconds in units of MPLFP's on the same problem; $\\geq$ where "
+    "runs ended at a limit. Paper: YuKilincCarbonell2014, Table 2, as ratios of its seconds, on "
+    "instances of its own of the same dimension and rows. Status is empty where every answer is "
+    "a point proved feasible. Bold: the least of a problem among those."
+]
+
+
+@cache
+def paper_table() -> dict[tuple[Shape | None, str], PaperEntry]:
+    """Return Table 2 of YuKilincCarbonell2014 as (shape, label) -> entry."""
+    source = files(__package__) / "table_2.csv"
+    with source.open(encoding="utf-8") as file:
+        table = pd.read_csv(file, dtype=str)
+    return {
+        ((int(row["m"]), int(row["n"])), label): _paper_entry(
+            row[f"{label.lower()}_seconds"], float(row["mplfp_seconds"])
+        )
+        for row in table.to_dict("records")
+        for label in PAPER_LABELS
+    }
+
+
+def _paper_entry(text: str, reference: float) -> PaperEntry:
+    if text in ("timeout", "fail"):
+        return PaperEntry(None, None, text)
+    return PaperEntry(float(text), float(text) / reference, "")
+
+
+def _printed(paper: PaperEntry) -> str:
+    return paper.ending or real(paper.ratio)
+
+
+def _statuses(entries: list[Summary]) -> list[str]:
+    return ["" if entry.feasible else entry.endings for entry in entries]
+
+
+def _ratios(entries: list[Summary], proved: list[bool]) -> list[Column]:
+    reference = {
+        entry.problem: entry.median("seconds")
+        for entry in entries
+        if entry.label == REFERENCE and entry.feasible
+    }
+    values = [_ratio(entry, reference.get(entry.problem)) for entry in entries]
+    shown = [
+        real(value) if value is None or known else f"$\\geq$ {real(value)}"
+        for value, known in zip(values, proved, strict=True)
+    ]
+    exact = [value if known else None for value, known in zip(values, proved, strict=True)]
+    least = [None if known else value for value, known in zip(values, proved, strict=True)]
+    return [Column("ratio", exact, shown), Column("ratio at least", least, None)]
+
+
+def _ratio(entry: Summary, reference: float | None) -> float | None:
+    """Return seconds over the reference's, where they are the answers' or a lower bound of them."""
+    failed = ~entry.runs["status"].isin([Status.FEASIBLE, *_LIMITS])
+    seconds = entry.median("seconds")
+    if not reference or seconds is None or failed.any():
+        return None
+    return seconds / reference
