@@ -1,6 +1,6 @@
 """The 28 counts of Table 6.1 under every kernel, and with noise in the points that are queried.
 
-`PLAB_DATA_MIRROR=FOLDER python -m tests.processors.counts` writes `rounding.csv` beside Table 6.1 anew,
+`PLAB_DATA_MIRROR=FOLDER python -m tests.processors.counts` writes `rounding.csv` anew, which lies
 beside the thesis's table. Noise in the last bit of every entry is another way of rounding that
 keeps exact zeros; noise in the last bit of the largest entry is one that does not.
 """
