@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -31,7 +31,7 @@ def central_weights(system: ConicSystem) -> FloatArray:
     """
     operator, cone = system.operator, system.cone
     weights = barycentre(cone)
-    if not isinstance(cone, Product):
+    if len(cone.blocks) == 1:
         return weights
     image = operator.combine(weights)
     for _ in range(STEPS):
@@ -46,11 +46,10 @@ def central_weights(system: ConicSystem) -> FloatArray:
     return weights
 
 
-def _lowest_centre(cone: Product, scores: FloatArray) -> FloatArray:
+def _lowest_centre(cone: Cone, scores: FloatArray) -> FloatArray:
     """Return the barycentre of the block whose mean eigenvalue is least, as weights."""
-    centres = [barycentre(part) for part in cone.parts]
-    means = [centre @ scores[span] for centre, span in zip(centres, cone.spans, strict=True)]
-    lowest = int(np.argmin(means))
+    centres = [(barycentre(part), span) for part, span in cone.blocks]
+    lowest = int(np.argmin([centre @ scores[span] for centre, span in centres]))
     weights = np.zeros(cone.size)
-    weights[cone.spans[lowest]] = centres[lowest]
+    weights[centres[lowest][1]] = centres[lowest][0]
     return weights

@@ -17,7 +17,6 @@ from perceptron_lab.certificates.negative_margin import (
     prove_reach,
 )
 from perceptron_lab.certificates.span import Span, span_of
-from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
@@ -131,7 +130,7 @@ def _system(problem: Any) -> ConicSystem:
 
 
 def _dense(system: ConicSystem) -> FloatArray:
-    if not isinstance(system.operator, Matrix) or not isinstance(system.cone, Orthant):
+    if not isinstance(system.operator, Matrix) or not system.cone.of_rows:
         raise InputError(
             "the negative margin received a system of kernels or cones; give rows: the hull of "
             "others is not a polytope in coordinates"

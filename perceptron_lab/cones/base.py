@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class Cone(ABC):
         weights w and scores s is the trace inner product of the elements w / multiplicity and s.
     oracles
         The oracle records in use, by the kind of cone that they separate.
+    of_rows
+        Whether K is the non-negative orthant: one inequality per row of the data.
     """
 
     size: int
@@ -52,6 +54,12 @@ class Cone(ABC):
     identity: FloatArray
     multiplicity: FloatArray
     oracles: dict[str, Any]
+    of_rows: ClassVar[bool] = False
+
+    @property
+    def blocks(self) -> list[tuple[Cone, slice]]:
+        """The factors of a product and where they lie in the flat coordinates; else K itself."""
+        return [(self, slice(0, self.size))]
 
     @abstractmethod
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:

@@ -20,6 +20,8 @@ class Orthant(Cone):
         m, at least 1.
     """
 
+    of_rows = True
+
     def __init__(self, size: int) -> None:
         self.size = self.rank = size
         self.identity = self.multiplicity = np.ones(size)

@@ -31,6 +31,11 @@ class Product(Cone):
         self.oracles = {kind: oracle for p in parts for kind, oracle in p.oracles.items()}
         self._cuts = np.cumsum([part.rank for part in parts])[:-1]
 
+    @property
+    def blocks(self) -> list[tuple[Cone, slice]]:
+        """The factors and where they lie."""
+        return list(zip(self.parts, self.spans, strict=True))
+
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return the atom of the first block that is violated."""
         for part, span in zip(self.parts, self.spans, strict=True):

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from perceptron_lab import registry
 from perceptron_lab.algorithms.base import SeesAll
-from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.operators.matrix import Matrix
@@ -60,7 +59,7 @@ def refuse_other_cones(algorithm: Any, system: ConicSystem) -> None:
     InputError
         If the cone is not the orthant.
     """
-    if not isinstance(system.cone, Orthant):
+    if not system.cone.of_rows:
         name = registry.name_of("algorithm", algorithm)
         raise InputError(f"{name} separates rows and kernels only; choose another algorithm")
 

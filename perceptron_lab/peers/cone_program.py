@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import cvxpy
 import numpy as np
@@ -14,7 +14,6 @@ from perceptron_lab import registry
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.errors import InputError, NumericalError
@@ -51,8 +50,8 @@ class ConeProgram(Asked, ABC):
         InputError
             If the cone is not made of rows, second-order and matrix blocks.
         """
-        for part, _ in blocks(system.cone):
-            if not isinstance(part, Orthant | SecondOrder | Semidefinite):
+        for part, _ in system.cone.blocks:
+            if type(part) not in WRITTEN:
                 name = registry.name_of("algorithm", self)
                 raise InputError(
                     f"{name} takes rows, second-order and matrix blocks, not "
@@ -96,9 +95,12 @@ class Program:
     """
 
     def __init__(self, system: ConicSystem) -> None:
-        data, self._blocks = divided(rows_of(system)), list(blocks(system.cone))
+        data, self._blocks = divided(rows_of(system)), system.cone.blocks
         self._point, top = cvxpy.Variable(system.dimension), cvxpy.Variable()
-        self._bounds = [constraint(p, data[span], self._point, top) for p, span in self._blocks]
+        self._bounds = [
+            WRITTEN[type(part)].constraint(part, data[span], self._point, top)
+            for part, span in self._blocks
+        ]
         ball = cvxpy.norm(self._point, 2) <= 1
         self._problem = cvxpy.Problem(cvxpy.Maximize(top), [*self._bounds, ball])
 
@@ -120,7 +122,9 @@ class Program:
         if self._problem.status not in ANSWERED or any(dual is None for dual in duals):
             raise ArithmeticError(f"its status is {self._problem.status}")
         pairs = zip(self._blocks, duals, strict=True)
-        flat = np.concatenate([weights(part, dual) for (part, _), dual in pairs])
+        flat = np.concatenate(
+            [WRITTEN[type(part)].weights(part, dual) for (part, _), dual in pairs]
+        )
         return np.asarray(self._point.value, dtype=np.float64), flat
 
 
@@ -131,36 +135,45 @@ def divided(data: Rows) -> Rows:
     return sp.csr_array(data / (float(np.abs(data.data).max(initial=0.0)) or 1.0))
 
 
-def blocks(cone: Cone) -> Iterator[tuple[Cone, slice]]:
-    """Yield the cone's blocks and where they lie."""
-    if isinstance(cone, Product):
-        yield from zip(cone.parts, cone.spans, strict=True)
-    else:
-        yield cone, slice(0, cone.size)
+class Written(NamedTuple):
+    """A kind of block in the terms of cvxpy.
+
+    Parameters
+    ----------
+    constraint
+        Of a block, its data, y and t: that data @ y - t e lies in the block.
+    weights
+        Of a block and the multipliers of this constraint: flat weights.
+    """
+
+    constraint: Callable[[Any, Rows, Any, Any], Any]
+    weights: Callable[[Any, Any], FloatArray]
 
 
-def constraint(part: Cone, data: Rows, point: Any, top: Any) -> Any:
-    """Return that data @ point - top e lies in this block, as cvxpy writes it."""
-    if isinstance(part, SecondOrder):
-        return cvxpy.SOC(data[part.size - 1 :] @ point - top, data[: part.size - 1] @ point)
-    if isinstance(part, Semidefinite):
-        places = np.concatenate([part.rows * part.rank + part.columns] * 2)
-        places[part.size :] = part.columns * part.rank + part.rows
-        keep = np.append(np.ones(part.size, dtype=bool), part.rows != part.columns)
-        entries = np.tile(np.arange(part.size), 2)[keep]
-        shape = (part.rank**2, part.size)
-        spread = sp.csr_array((np.ones(len(entries)), (places[keep], entries)), shape=shape)
-        matrix = cvxpy.reshape((spread @ data) @ point, (part.rank, part.rank), order="C")
-        return matrix - top * np.eye(part.rank) >> 0
-    return data @ point >= top
+def _matrix_constraint(part: Semidefinite, data: Rows, point: Any, top: Any) -> Any:
+    places = np.concatenate([part.rows * part.rank + part.columns] * 2)
+    places[part.size :] = part.columns * part.rank + part.rows
+    keep = np.append(np.ones(part.size, dtype=bool), part.rows != part.columns)
+    entries = np.tile(np.arange(part.size), 2)[keep]
+    shape = (part.rank**2, part.size)
+    spread = sp.csr_array((np.ones(len(entries)), (places[keep], entries)), shape=shape)
+    matrix = cvxpy.reshape((spread @ data) @ point, (part.rank, part.rank), order="C")
+    return matrix - top * np.eye(part.rank) >> 0
 
 
-def weights(part: Cone, dual: Any) -> FloatArray:
-    """Return the multipliers of a block's constraint as flat weights."""
-    if isinstance(part, SecondOrder):
-        last, others = dual
-        return np.append(np.ravel(others), np.ravel(last))
-    if isinstance(part, Semidefinite):
-        whole = (dual + dual.T) / 2.0
-        return np.asarray(whole[part.rows, part.columns] * part.multiplicity)
-    return np.maximum(np.ravel(dual), 0.0)
+def _matrix_weights(part: Semidefinite, dual: FloatArray) -> FloatArray:
+    whole = (dual + dual.T) / 2.0
+    return np.asarray(whole[part.rows, part.columns] * part.multiplicity)
+
+
+WRITTEN: dict[type[Cone], Written] = {
+    Orthant: Written(
+        lambda part, data, point, top: data @ point >= top,
+        lambda part, dual: np.maximum(np.ravel(dual), 0.0),
+    ),
+    SecondOrder: Written(
+        lambda part, data, point, top: cvxpy.SOC(data[-1:] @ point - top, data[:-1] @ point),
+        lambda part, dual: np.append(np.ravel(dual[1]), np.ravel(dual[0])),
+    ),
+    Semidefinite: Written(_matrix_constraint, _matrix_weights),
+}

@@ -184,6 +184,10 @@ def test_an_unknown_cone_is_refused_by_name() -> None:
     class Power:
         size = 3
 
+        @property
+        def blocks(self) -> list[tuple[Any, slice]]:
+            return [(self, slice(0, 3))]
+
     system: Any = SimpleNamespace(cone=Power(), dimension=3)
     with pytest.raises(InputError, match=r"clarabel takes rows, .* not Power; choose another"):
         Clarabel().start(system, np.random.default_rng(0))

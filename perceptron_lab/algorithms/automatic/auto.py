@@ -21,7 +21,6 @@ from perceptron_lab.algorithms.nearest_point.von_neumann import VonNeumann
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
-from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.matrix import Matrix
@@ -265,7 +264,7 @@ def _hand_over(
 
 
 def _of_rows(system: ConicSystem) -> bool:
-    return isinstance(system.cone, Orthant)
+    return system.cone.of_rows
 
 
 def _single(system: ConicSystem) -> bool:

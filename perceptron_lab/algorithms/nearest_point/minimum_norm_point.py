@@ -14,7 +14,6 @@ from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
-from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
@@ -94,7 +93,7 @@ class MinimumNormPoint(SeesAll):
         InputError
             If the system is not one of rows or a kernel.
         """
-        if not (isinstance(system.cone, Orthant) and isinstance(system.operator, Matrix)):
+        if not (system.cone.of_rows and isinstance(system.operator, Matrix)):
             raise InputError(
                 "minimum-norm-point works on rows and kernels only; choose another algorithm"
             )

@@ -11,7 +11,6 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import State, Systems, squared_ratio
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.compiled.cyclic_sweeps import perceptron_sweep
-from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -62,7 +61,7 @@ class CyclicPerceptron:
         InputError
             If the system is not one of dense rows or a kernel.
         """
-        if not isinstance(system.cone, Orthant):
+        if not system.cone.of_rows:
             raise InputError(
                 "cyclic-perceptron sweeps over rows and kernels only; choose another algorithm"
             )

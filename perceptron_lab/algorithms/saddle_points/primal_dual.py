@@ -20,7 +20,6 @@ from perceptron_lab.algorithms.saddle_points.primal_dual_single import (
 )
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.compiled.entropic_steps import LONGEST, ROUNDING, TOTAL, softmin
-from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.spectral import barycentre, gibbs
 from perceptron_lab.errors import ConfigError, NumericalError
 from perceptron_lab.facts import Facts
@@ -289,7 +288,7 @@ def _softmin(
     system: ConicSystem, state: PrimalDualState, temperature: float
 ) -> tuple[FloatArray, tuple[FloatArray, Any], FloatArray, float, float]:
     """Return the new scores, spectrum, softmin x and logarithm of its sum, and <x, A*y>."""
-    if not isinstance(system.cone, Orthant):
+    if not system.cone.of_rows:
         scores = state.scores + state.eta * state.centre_scores
         spectrum = system.spectrum(scores)
         share, log_partition = gibbs(system.cone, *spectrum, temperature)

@@ -11,7 +11,6 @@ from perceptron_lab.algorithms.base import State
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.compiled.entropic_separation import Course, SeparationRun, begin, separate
 from perceptron_lab.compiled.entropic_steps import TRIALS
-from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.blockwise import blocks
 from perceptron_lab.operators.matrix import Matrix
@@ -63,7 +62,7 @@ def single_rows(system: ConicSystem) -> npt.NDArray[np.float32]:
         If the system is not one of dense rows.
     """
     operator = system.operator
-    if not isinstance(system.cone, Orthant):
+    if not system.cone.of_rows:
         raise _refusal(f"a {type(system.cone).__name__} cone")
     if not isinstance(operator, Matrix):
         raise _refusal(f"a {type(operator).__name__} operator")

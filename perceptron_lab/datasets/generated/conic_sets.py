@@ -280,6 +280,6 @@ def _weights(rng: np.random.Generator, cone: Cone, frame: Any, positive: BoolArr
 
 
 def _half_of_each_block(rng: np.random.Generator, cone: Cone) -> BoolArray:
-    ranks = [part.rank for part in (cone.parts if isinstance(cone, Product) else [cone])]
+    ranks = [part.rank for part, _ in cone.blocks]
     halves = [rng.permutation(rank) < max(1, rank // 2) for rank in ranks]
     return np.concatenate(halves)
