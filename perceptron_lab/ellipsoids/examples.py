@@ -15,14 +15,7 @@ LARGEST, SMALLEST = 1e100, 1e-100
 
 
 def two_classes(positives: Any, negatives: Any) -> tuple[FloatArray, FloatArray]:
-    """Return both classes as dense rows in double precision.
-
-    Raises
-    ------
-    InputError
-        If they are not dense, finite, non-empty matrices with the same number of columns, or a
-        column's numbers cannot be squared.
-    """
+    """Return both classes as dense rows in double precision."""
     inner = dense_rows(positives)
     outer = dense_rows(negatives, inner.shape[1])
     spread = np.maximum(inner.max(axis=0), outer.max(axis=0))
@@ -37,13 +30,7 @@ def two_classes(positives: Any, negatives: Any) -> tuple[FloatArray, FloatArray]
 
 
 def dense_rows(points: Any, columns: int | None = None) -> FloatArray:
-    """Return dense finite rows in double precision, of so many columns if given.
-
-    Raises
-    ------
-    InputError
-        If they are sparse, not finite, empty, of another width or above 1e100.
-    """
+    """Return dense finite rows in double precision, of so many columns if given."""
     rows = checked_rows(points)
     if not isinstance(rows, np.ndarray):
         raise InputError(

@@ -96,11 +96,6 @@ def compare(
         Of the interval, between 0 and 1.
     seed
         0 or more; it determines the resamples.
-
-    Raises
-    ------
-    InputError
-        As :func:`compare_categories`.
     """
     several = compare_categories(
         np.asarray(labels)[None],

@@ -63,11 +63,6 @@ class PolynomialSvm:
             Rows, dense or sparse, or :class:`KernelRows` of the same kernel; shape ``(m, ...)``.
         labels
             As :func:`~perceptron_lab.learners.models.two_classes` describes.
-
-        Raises
-        ------
-        InputError
-            If examples or labels are not as described, or the kernel lacks its gamma.
         """
         if self.kernel.gamma is None:
             raise InputError("PolynomialSvm: the kernel's gamma is None; give a number, such as 1")
@@ -120,13 +115,7 @@ class FittedSvm:
     converged: bool
 
     def scores(self, examples: Examples) -> FloatArray:
-        """Return h(x_i) + b, shape ``(m,)``.
-
-        Raises
-        ------
-        InputError
-            If the examples are rows and the training examples were not, or the other way round.
-        """
+        """Return h(x_i) + b, shape ``(m,)``."""
         if isinstance(examples, KernelRows) != (self.training is not None):
             raise InputError(
                 "rows and KernelRows are mixed; score the kind of examples that were trained on"
@@ -174,11 +163,6 @@ class LinearScorer:
             Rows, dense or sparse, shape ``(m, features)``.
         labels
             As :func:`~perceptron_lab.learners.models.two_classes` describes.
-
-        Raises
-        ------
-        InputError
-            If examples or labels are not as described.
         """
         rows: Any = checked_rows(examples)
         positive = two_classes(labels, rows.shape[0])
@@ -216,13 +200,7 @@ class LinearFunction:
     converged: bool
 
     def scores(self, examples: Examples) -> FloatArray:
-        """Return f(x_i), shape ``(m,)``.
-
-        Raises
-        ------
-        InputError
-            If the examples are not finite or have another number of features.
-        """
+        """Return f(x_i), shape ``(m,)``."""
         rows: Any = checked_rows(examples)
         if rows.shape[1] != len(self.slope):
             raise InputError(

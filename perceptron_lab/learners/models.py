@@ -41,11 +41,6 @@ def positive_mask(labels: npt.ArrayLike, count: int) -> BoolArray:
         Shape ``(count,)``: booleans, or numbers 1 for a positive and -1 or 0 for a negative.
     count
         The number of examples.
-
-    Raises
-    ------
-    InputError
-        If the labels have another shape or other values.
     """
     given = np.asarray(labels)
     if given.shape != (count,):
@@ -63,13 +58,7 @@ def positive_mask(labels: npt.ArrayLike, count: int) -> BoolArray:
 
 
 def two_classes(labels: npt.ArrayLike, count: int) -> BoolArray:
-    """Return which labels are positive, as :func:`positive_mask`; both kinds must occur.
-
-    Raises
-    ------
-    InputError
-        As :func:`positive_mask`, and if all labels are of one kind.
-    """
+    """Return which labels are positive, as :func:`positive_mask`; both kinds must occur."""
     positive = positive_mask(labels, count)
     found = int(positive.sum())
     if found in (0, count):

@@ -11,13 +11,7 @@ from perceptron_lab.results import FloatArray
 
 
 def checked_scores(scores: npt.ArrayLike) -> FloatArray:
-    """Return scores as doubles.
-
-    Raises
-    ------
-    InputError
-        If they are not a non-empty vector of numbers, or one is NaN. Infinities can be ranked.
-    """
+    """Return scores as doubles."""
     try:
         given = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -33,11 +33,6 @@ class Grid:
     values
         Parameter -> values, at least one each, each once. Of candidates with equal precision the
         first wins, and the last parameter varies fastest: begin with what is preferred.
-
-    Raises
-    ------
-    InputError
-        If a parameter is unknown, or has no values, or one of them twice.
     """
 
     model: Model
@@ -65,13 +60,7 @@ class Grid:
         return int(np.prod([len(values) for values in self.values.values()], dtype=np.int64))
 
     def candidates(self) -> Iterator[tuple[Parameters, Model]]:
-        """Yield parameters and the model with them.
-
-        Raises
-        ------
-        InputError
-            If a value is out of its parameter's range.
-        """
+        """Yield parameters and the model with them."""
         for values in product(*self.values.values()):
             chosen = dict(zip(self.values, values, strict=True))
             try:

@@ -15,7 +15,7 @@ OTHER = "other"
 NUMERICAL = (
     *("tests/theorems", "tests/conformance", "tests/certificates", "tests/compiled"),
     *("tests/cones", "tests/operators", "tests/oracles", "tests/peers", "tests/ellipsoids"),
-    *("tests/estimators", "tests/reporting", "tests/datasets"),
+    *("tests/estimators", "tests/learners", "tests/reporting", "tests/datasets"),
 )
 """The folders whose tests compute."""
 

@@ -135,14 +135,6 @@ def solve_by_central_path(classes: Classes, tolerance: float, limits: Limits) ->
     Solution
         t = 0; the quadratic is Q, and the threshold -s / 2 lies between the classes' bounds q < 0
         and q > -s.
-
-    Raises
-    ------
-    InputError
-        If the products of coordinates would not fit.
-    NumericalError
-        If an ellipsoid separates the classes, or they only touch (the dual has no weights inside,
-        and the path no limit of this form), or the limits are reached.
     """
     if not classes.positives.shape[1]:
         return _at_a_point(len(classes.positives), len(classes.negatives))

@@ -71,13 +71,6 @@ def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Soluti
         end further coordinates are tried.
     limits
         Of its iterations.
-
-    Raises
-    ------
-    InputError
-        If the products of coordinates would not fit.
-    NumericalError
-        If Clarabel gives up in all coordinates, and its ellipsoids bracket nothing.
     """
     classes.check_size()
     given = Rescaling.none(classes.positives.shape[1])

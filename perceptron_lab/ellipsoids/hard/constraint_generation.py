@@ -63,13 +63,6 @@ def solve_by_generation(classes: Classes, tolerance: float, limits: Limits) -> S
         Of the bracket of all examples, relative to t, or to 1 where t is 0.
     limits
         Of the iterations of all rounds.
-
-    Raises
-    ------
-    InputError
-        If the factors of the first working set would not fit.
-    NumericalError
-        If the coordinates given are too badly scaled to begin in.
     """
     classes.check_columns(_first_count(classes))
     best = Best.none(len(classes.positives) + len(classes.negatives))

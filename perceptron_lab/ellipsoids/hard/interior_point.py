@@ -71,13 +71,7 @@ class Best:
             self.upper, self.weights = upper, weights
 
     def solution(self, positives: int, iterations: int, tolerance: float, words: str) -> Solution:
-        """Return it as a solution.
-
-        Raises
-        ------
-        NumericalError
-            If no iterate was inside.
-        """
+        """Return it as a solution."""
         if self.quadratic is None or not math.isfinite(self.upper):
             raise NumericalError(
                 f"{words}: the first point is not inside in floating point; rescale the features, "
@@ -182,13 +176,6 @@ def solve_by_interior_point(classes: Classes, tolerance: float, limits: Limits) 
         Of the bracket, relative to t, or to 1 where t is 0.
     limits
         Of the iterations.
-
-    Raises
-    ------
-    InputError
-        If the factors would not fit.
-    NumericalError
-        If the coordinates given are too badly scaled to begin in.
     """
     classes.check_columns(len(classes.positives) + len(classes.negatives))
     best = Best.none(len(classes.positives) + len(classes.negatives))

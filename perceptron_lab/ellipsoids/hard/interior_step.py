@@ -91,13 +91,7 @@ class Scaled:
 
     @classmethod
     def at(cls, program: Program, iterate: Iterate) -> Self:
-        """Return the scaling of an iterate.
-
-        Raises
-        ------
-        LinAlgError
-            If the iterate is not inside in floating point, or the equations are singular to it.
-        """
+        """Return the scaling of an iterate."""
         slacks = program.slacks(iterate.matrix, iterate.ratio)
         if not min(slacks.min(), iterate.weights.min()) > 0.0:
             raise np.linalg.LinAlgError("an example has no slack")

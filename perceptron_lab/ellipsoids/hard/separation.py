@@ -152,10 +152,5 @@ class Separation:
 
         f(x) = ((1 + sqrt(1 + t)) / 2)^2 - x^'E^x^. In the limit of the central path
         f(x) = -s / 2 - q(x).
-
-        Raises
-        ------
-        InputError
-            If the points are not finite rows of k columns.
         """
         return self.rule.values(dense_rows(points, len(self.matrix) - 1))

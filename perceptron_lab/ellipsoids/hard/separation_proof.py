@@ -92,13 +92,6 @@ def prove_separation(
         Of :func:`proof_arrays`; whatever they are, only what holds is proved.
     whiten, negligible
         As for :class:`~perceptron_lab.ellipsoids.hard.separation_ratio.MaximalSeparation`.
-
-    Raises
-    ------
-    DataError
-        If the arrays do not belong to classes of these sizes.
-    InputError
-        If the rows are not finite and dense.
     """
     inner, outer = two_classes(positives, negatives)
     weights = _weights(arrays, len(inner), len(outer))

@@ -54,11 +54,6 @@ class SeparationSystem:
         ----------
         point
             y, shape ``(dimension,)``.
-
-        Raises
-        ------
-        InputError
-            If q is nowhere negative or A not positive definite, as for points that are not inside.
         """
         order = self.frame.dimension
         size = order * (order + 1) // 2
@@ -86,11 +81,6 @@ def separation_system(positives: Any, negatives: Any) -> SeparationSystem:
     ----------
     positives, negatives
         Dense finite rows, shapes ``(m, k)`` with one k, at least one each.
-
-    Raises
-    ------
-    InputError
-        If they are not, or all positives are equal, or no negative is in their affine hull.
     """
     inner, outer = two_classes(positives, negatives)
     frame = AffineFrame.of(inner, outer)

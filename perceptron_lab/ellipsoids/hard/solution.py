@@ -64,13 +64,7 @@ class Classes:
     fixed: bool = False
 
     def check_size(self) -> None:
-        """Refuse classes whose products of coordinates would not fit.
-
-        Raises
-        ------
-        InputError
-            If (m + n) n exceeds :data:`MOST_NUMBERS`, n = (r + 1)(r + 2) / 2.
-        """
+        """Refuse classes whose products of coordinates would not fit."""
         order, count = self.positives.shape[1], len(self.positives) + len(self.negatives)
         size = (order + 1) * (order + 2) // 2
         if (count + size) * size > MOST_NUMBERS:
@@ -81,13 +75,7 @@ class Classes:
             )
 
     def check_columns(self, examples: int) -> None:
-        """Refuse classes for which a least squares problem of so many examples would not fit.
-
-        Raises
-        ------
-        InputError
-            If (m + n) m exceeds :data:`MOST_NUMBERS`, n = (r + 1)(r + 2) / 2.
-        """
+        """Refuse classes for which a least squares problem of so many examples would not fit."""
         order = self.positives.shape[1]
         size = (order + 1) * (order + 2) // 2
         if (examples + size) * examples > MOST_NUMBERS:

@@ -131,11 +131,6 @@ def _least_spread(images: FloatArray, cap: float) -> tuple[FloatArray, FloatArra
 
     Negatives with z'Wz below the marginal one have lambda = cap, those above it 0: only some near
     it are unknowns, in rounds.
-
-    Raises
-    ------
-    NumericalError
-        If Clarabel gives up, or the rounds do not end.
     """
     everyone = np.arange(len(images))
     forms = (images**2).sum(axis=1)

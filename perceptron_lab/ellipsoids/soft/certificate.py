@@ -61,11 +61,6 @@ def certify(objective: SoftObjective, quadratic: Quadratic) -> SoftOptimality:
 
     The cost is an eigenvalue decomposition of order min(features, examples with h_i > 0, plus
     rank), and memory for that square.
-
-    Raises
-    ------
-    InputError
-        If the regularisation is 0: there is no such dual then.
     """
     regularisation = objective.regularisation
     if regularisation <= 0.0:

@@ -72,13 +72,7 @@ class DualProgram:
     working: Working
 
     def solve(self, tolerance: float) -> DualSolution:
-        """Return its solution.
-
-        Raises
-        ------
-        NumericalError
-            If Clarabel gives up.
-        """
+        """Return its solution."""
         free, mixed = self.working.free, not self.working.free.all()
         count, order = int(free.sum()), self.examples.shape[1]
         cones = [

@@ -99,11 +99,6 @@ class SoftEllipsoid:
             1 for positive examples, -1 or 0 for negative ones, shape ``(m,)``; both must occur.
         sample_weight
             Weights >= 0, shape ``(m,)``, with a positive sum in both classes; default all 1.
-
-        Raises
-        ------
-        InputError
-            If examples, labels or weights are not as described, or sparse ones are to be whitened.
         """
         data = _in_double(checked_rows(examples))
         signs = np.where(two_classes(labels, data.shape[0]), 1.0, -1.0)
@@ -178,13 +173,7 @@ class FittedSoftEllipsoid:
     objective: SoftObjective = field(repr=False, compare=False)
 
     def scores(self, examples: Examples) -> FloatArray:
-        """Return f of every example, shape ``(m,)``: positive inside the ellipsoid.
-
-        Raises
-        ------
-        InputError
-            If the examples are not finite, or have another number of features.
-        """
+        """Return f of every example, shape ``(m,)``: positive inside the ellipsoid."""
         data = _in_double(checked_rows(examples))
         if data.shape[1] != self.features:
             raise InputError(
@@ -194,13 +183,7 @@ class FittedSoftEllipsoid:
         return -self.quadratic.values(self.axes.of(data) if self.axes else data)
 
     def certify(self) -> SoftOptimality:
-        """Return how far the objective is from the best of any rank, by duality.
-
-        Raises
-        ------
-        InputError
-            If the regularisation is 0.
-        """
+        """Return how far the objective is from the best of any rank, by duality."""
         return certify(self.objective, self.quadratic)
 
 

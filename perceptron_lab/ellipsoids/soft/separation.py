@@ -61,13 +61,7 @@ class SoftSeparation:
         return 0.0 if self.status is Status.UNBOUNDED else self.bound - self.value
 
     def squared_distances(self, examples: FloatArray) -> FloatArray:
-        """Return x^'E^x^ of every row, 1 at most on the inner ellipsoid.
-
-        Raises
-        ------
-        InputError
-            If the examples are not dense and finite, or have another number of features.
-        """
+        """Return x^'E^x^ of every row, 1 at most on the inner ellipsoid."""
         data = dense_rows(examples)
         if data.shape[1] != len(self.axes.centre):
             raise InputError(
@@ -77,13 +71,7 @@ class SoftSeparation:
         return quadratic_forms(self.quadratic, lifted(self.axes.of(data)))
 
     def scores(self, examples: FloatArray) -> FloatArray:
-        """Return f(x) = ((1 + sqrt(1 + t)) / 2)^2 - x^'E^x^ of (8.2), shape ``(m,)``.
-
-        Raises
-        ------
-        InputError
-            As :meth:`squared_distances`, and if the problem is unbounded: there is no f then.
-        """
+        """Return f(x) = ((1 + sqrt(1 + t)) / 2)^2 - x^'E^x^ of (8.2), shape ``(m,)``."""
         if self.status is Status.UNBOUNDED:
             raise InputError(f"there is no ellipsoid to score by: {self.message}")
         return middle(self.ratio) - self.squared_distances(examples)
@@ -96,13 +84,7 @@ def quadratic_forms(quadratic: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def dense_rows(rows: FloatArray) -> FloatArray:
-    """Return rows in double precision.
-
-    Raises
-    ------
-    InputError
-        If they are sparse, not finite, or no matrix.
-    """
+    """Return rows in double precision."""
     data = checked_rows(rows)
     if not isinstance(data, np.ndarray):
         raise InputError("sparse examples; the soft separation ratio needs dense ones: toarray()")

@@ -43,11 +43,6 @@ class AffineMap:
             Shape ``(m, features)``.
         weights
             >= 0 with sum 1, shape ``(m,)``.
-
-        Raises
-        ------
-        InputError
-            If the examples are sparse, or do not vary at all.
         """
         if not isinstance(examples, np.ndarray):
             raise InputError(

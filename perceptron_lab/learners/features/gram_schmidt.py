@@ -248,11 +248,6 @@ def pivot_starts(
         As for :meth:`GramSchmidtFeatures.fit`.
     most
         n_pivot_starts, 1 or more.
-
-    Raises
-    ------
-    InputError
-        As :meth:`GramSchmidtFeatures.fit`, and if ``most`` is not a whole number above 0.
     """
     _check_whole("n_pivot_starts", most, 1)
     first = clone(transformer).set_params(pivot_start=0).fit(examples, labels)

@@ -21,13 +21,7 @@ ASYMMETRY = 1e-8
 
 
 def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray]:
-    """Return the columns of K and its diagonal.
-
-    Raises
-    ------
-    InputError
-        If K is not square or has a negative diagonal entry; from a column, if it is not the row.
-    """
+    """Return the columns of K and its diagonal."""
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the kernel matrix has shape {matrix.shape}; give a square one")
     diagonal = _exact_units(np.asarray(matrix.diagonal(), dtype=np.float64))

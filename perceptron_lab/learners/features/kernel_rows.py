@@ -47,11 +47,6 @@ class KernelRows:
             Linear, Polynomial or Rbf.
         rows
             The examples, dense or sparse, shape ``(n, columns)``.
-
-        Raises
-        ------
-        InputError
-            If the rows are empty or not finite.
         """
         data = checked_rows(rows)
         count = data.shape[0]

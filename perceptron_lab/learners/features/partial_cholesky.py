@@ -84,11 +84,6 @@ def partial_cholesky(
         The factor of each example's residual in the choice of pivots, > 0, shape ``(m,)``.
     pivot_start
         0 or more.
-
-    Raises
-    ------
-    InputError
-        If K is not positive semidefinite.
     """
     features = np.zeros((len(diagonal), min(most, len(diagonal))), order="F")
     residuals = diagonal.copy()

@@ -110,13 +110,7 @@ class EllipsoidSeparation(OnFeatures):
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
-        """Prove again what ``learn`` proved, on features extracted anew; nothing is solved.
-
-        Raises
-        ------
-        DataError
-            If the arrays do not belong to such a task.
-        """
+        """Prove again what ``learn`` proved, on features extracted anew; nothing is solved."""
         positive = task.labels > 0
         positives = _different(task.examples[positive])
         known = extract(task, self._lowered(positives).transformer(seed))
