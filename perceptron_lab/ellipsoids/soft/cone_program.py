@@ -29,7 +29,7 @@ def solve_cone_program(
     cones: list[Any],
     tolerance: float,
 ) -> tuple[FloatArray, FloatArray, int]:
-    """Return x, the multipliers and the iterations of: minimise cost'x, right - matrix x in cones."""
+    """Return x, multipliers and iterations of: minimise cost'x, right - matrix x in cones."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
