@@ -10,13 +10,13 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.negative_margin import (
+from perceptron_lab.certificates.rows.negative_margin import (
     Reach,
     inner_radius,
     outer_radius,
     prove_reach,
 )
-from perceptron_lab.certificates.span import Span, span_of
+from perceptron_lab.certificates.rows.span import Span, span_of
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts

@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF, normalised
 from perceptron_lab.certificates.feasibility import PointProof, prove_point
 from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_infeasible
-from perceptron_lab.certificates.kernel_matrices import semidefinite
 from perceptron_lab.certificates.margin import prove_weights
-from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF, normalised
+from perceptron_lab.certificates.norms import known_bound, norm_bound
+from perceptron_lab.certificates.rows.kernel_matrices import semidefinite
 from perceptron_lab.cones.base import Atom, Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -37,7 +38,6 @@ from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.kernel_matrix import KernelMatrix, kernel_matrix
 from perceptron_lab.operators.kernels import Kernel, symmetrised
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.norms import known_bound, norm_bound
 from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSource
 from perceptron_lab.operators.whitening import TOLERANCE, Whitening
 from perceptron_lab.results import FloatArray

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.rounding import (
+from perceptron_lab.certificates.enclosures.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     above,

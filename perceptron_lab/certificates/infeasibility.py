@@ -7,7 +7,7 @@ exactly: by Gordan's theorem of the alternative no y has A*y inside K. This is D
 around w.
 
 Where n + 1 rows determine their weights, these are enclosed first, as the solution of a square
-system: see :mod:`perceptron_lab.certificates.vertices`.
+system: see :mod:`perceptron_lab.certificates.rows.vertices`.
 
 The computed weights only have to be near such a w'. First the step is taken in floating point until
 r vanishes to rounding; then q <= norm(r)^2 / lambda_min(B B') is evaluated with every rounding
@@ -24,7 +24,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.automorphisms import (
     Block,
     RowsBlock,
@@ -32,8 +31,8 @@ from perceptron_lab.certificates.automorphisms import (
     dense_rows,
     used_columns,
 )
-from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.rounding import (
+from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
+from perceptron_lab.certificates.enclosures.rounding import (
     SMALLEST,
     above,
     gamma,
@@ -41,7 +40,8 @@ from perceptron_lab.certificates.rounding import (
     norm_above,
     normalised,
 )
-from perceptron_lab.certificates.vertices import positive_vertex
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product

@@ -8,12 +8,9 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.arithmetic import require_ieee_mode
-from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.definite_pattern import pattern_eigenvalue_bound
-from perceptron_lab.certificates.exact_bounds import exact_norm_above, worth_exact
-from perceptron_lab.certificates.feasibility import kernel_scores, kernel_square
-from perceptron_lab.certificates.rounding import (
+from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
+from perceptron_lab.certificates.enclosures.exact_bounds import exact_norm_above, worth_exact
+from perceptron_lab.certificates.enclosures.rounding import (
     UNDERFLOW,
     above,
     below,
@@ -24,6 +21,9 @@ from perceptron_lab.certificates.rounding import (
     normalised,
     product_with_radius,
 )
+from perceptron_lab.certificates.feasibility import kernel_scores, kernel_square
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.matrices.definite_pattern import pattern_eigenvalue_bound
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product

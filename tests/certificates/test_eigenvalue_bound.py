@@ -11,7 +11,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.certificates.definite import lowest_eigenvalue_bound, shifted_bound
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound, shifted_bound
 from perceptron_lab.results import FloatArray
 from tests.oracles.exact import Kind, exact, kind, plus_identity
 from tests.oracles.matrices import all_matrices

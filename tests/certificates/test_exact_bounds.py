@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.certificates import exact_bounds
-from perceptron_lab.certificates.exact_bounds import worth_exact
+from perceptron_lab.certificates.enclosures import exact_bounds
+from perceptron_lab.certificates.enclosures.exact_bounds import worth_exact
 from tests.families import planted
 
 SMALL = 2.0**-43

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.certificates import definite_pattern
-from perceptron_lab.certificates.definite_pattern import (
+from perceptron_lab.certificates.matrices import definite_pattern
+from perceptron_lab.certificates.matrices.definite_pattern import (
     pattern_eigenvalue_bound,
     shifted_pattern_bound,
 )

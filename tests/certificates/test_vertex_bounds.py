@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates import vertices
-from perceptron_lab.certificates.vertices import error_bounds
+from perceptron_lab.certificates.rows import vertices
+from perceptron_lab.certificates.rows.vertices import error_bounds
 from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import rational
 from tests.certificates.exact_weights import solution

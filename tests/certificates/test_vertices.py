@@ -13,9 +13,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.certificates import infeasibility, vertices
+from perceptron_lab.certificates import infeasibility
 from perceptron_lab.certificates.infeasibility import prove_infeasible
-from perceptron_lab.certificates.vertices import positive_vertex
+from perceptron_lab.certificates.rows import vertices
+from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.operators.matrix import Matrix

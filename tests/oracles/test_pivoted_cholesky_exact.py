@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.results import FloatArray
 from tests.oracles.exact import EPSILON, ExactMatrix, Kind, exact, form, kind, plus_diagonal

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
+from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF
 from perceptron_lab.results import FloatArray, IntArray
 
 DEPENDENT = 1e-13

@@ -19,8 +19,14 @@ import math
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.rounding import SMALLEST, UNIT_ROUNDOFF, above, gamma, norm_above
+from perceptron_lab.certificates.enclosures.rounding import (
+    SMALLEST,
+    UNIT_ROUNDOFF,
+    above,
+    gamma,
+    norm_above,
+)
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.images import images_with_radius
 from perceptron_lab.ellipsoids.lifting import lifted

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.rounding import above
+from perceptron_lab.certificates.enclosures.rounding import above
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.hard.dual import moment_with_error
 from perceptron_lab.ellipsoids.images import images_with_radius, square_bounds

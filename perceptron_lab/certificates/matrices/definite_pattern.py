@@ -31,7 +31,7 @@ import math
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.rounding import SMALLEST, UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.certificates.enclosures.rounding import SMALLEST, UNIT_ROUNDOFF, above, gamma
 from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.factor import factorised
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair

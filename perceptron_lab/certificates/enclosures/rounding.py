@@ -29,7 +29,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.arithmetic import require_ieee_mode
+from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
 from perceptron_lab.compiled.absolute_products import (
     add_combination,
     add_combination_reference,

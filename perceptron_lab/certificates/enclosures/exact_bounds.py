@@ -1,8 +1,8 @@
 """Bounds by exact dot products, where rounding errors are more than a small part of them.
 
-The bounds of :mod:`perceptron_lab.certificates.rounding` are those of the worst case: beside a
-margin below 1e-11 they decide how much of it is proved. Few dot products matter there, those of the
-rows nearest to the boundary or of the columns, and these are formed in integers.
+The bounds of :mod:`~perceptron_lab.certificates.enclosures.rounding` are those of the worst case:
+beside a margin below 1e-11 they decide how much of it is proved. Few dot products matter there,
+those of the rows nearest to the boundary or of the columns, and these are formed in integers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from perceptron_lab.certificates.rounding import exact_dot, float_below, norm_above
+from perceptron_lab.certificates.enclosures.rounding import exact_dot, float_below, norm_above
 from perceptron_lab.results import FloatArray
 
 SHARE = 2.0**-13

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.certificates.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.certificates.rounding import SMALLEST, UNIT_ROUNDOFF, gamma
+from perceptron_lab.certificates.enclosures.rounding import SMALLEST, UNIT_ROUNDOFF, gamma
 from perceptron_lab.results import FloatArray
 
 _SPLITTER = 2.0**27 + 1.0

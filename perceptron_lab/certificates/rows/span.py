@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.rounding import (
+from perceptron_lab.certificates.enclosures.rounding import (
     UNIT_ROUNDOFF,
     above,
     below,

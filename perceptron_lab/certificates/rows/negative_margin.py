@@ -22,8 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perceptron_lab.certificates.feasibility import prove_point
-from perceptron_lab.certificates.rounding import (
+from perceptron_lab.certificates.enclosures.rounding import (
     UNIT_ROUNDOFF,
     above,
     below,
@@ -32,7 +31,8 @@ from perceptron_lab.certificates.rounding import (
     norm_above,
     norm_below,
 )
-from perceptron_lab.certificates.span import Span
+from perceptron_lab.certificates.feasibility import prove_point
+from perceptron_lab.certificates.rows.span import Span
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray

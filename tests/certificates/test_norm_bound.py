@@ -12,6 +12,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perceptron_lab.certificates import norms
+from perceptron_lab.certificates.norms import known_bound, norm_bound
 from perceptron_lab.cones.base import Atom, Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -19,11 +21,9 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.datasets.formats.sdpa import SdpaData, read_sdpa
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.operators import norms
 from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.kernels import Rbf, symmetric
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.norms import known_bound, norm_bound
 from perceptron_lab.operators.rescaled import RescaledMap, RescaledRows
 from perceptron_lab.system import ConicSystem
 from tests.cones.sample_cones import CONES, arrow, complete

@@ -19,8 +19,8 @@ import math
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.arithmetic import require_ieee_mode
-from perceptron_lab.certificates.rounding import (
+from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
+from perceptron_lab.certificates.enclosures.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     above,

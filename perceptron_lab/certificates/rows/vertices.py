@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from perceptron_lab.certificates.automorphisms import dense_rows, used_columns
-from perceptron_lab.certificates.doubled import residual_with_radius
-from perceptron_lab.certificates.rounding import (
+from perceptron_lab.certificates.enclosures.doubled import residual_with_radius
+from perceptron_lab.certificates.enclosures.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     above,

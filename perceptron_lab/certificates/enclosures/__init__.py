@@ -1,0 +1,1 @@
+"""Bounds of every rounding error: of sums, of products, of solutions."""

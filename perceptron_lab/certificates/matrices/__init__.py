@@ -1,0 +1,1 @@
+"""Proofs of matrix blocks: lowest eigenvalues."""

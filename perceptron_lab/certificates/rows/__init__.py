@@ -1,0 +1,1 @@
+"""Proofs of rows: scores, vertices, spans, and kernels."""
