@@ -42,8 +42,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from perceptron_lab.datasets.download.data_files import fetch_data as fetch_data
-    from perceptron_lab.datasets.download.data_files import verify_data as verify_data
+    from perceptron_lab.datasets.download.fetching import fetch_data as fetch_data
+    from perceptron_lab.datasets.download.fetching import verify_data as verify_data
     from perceptron_lab.driver import solve as solve
     from perceptron_lab.estimators import (
         EllipsoidSeparationClassifier as EllipsoidSeparationClassifier,
@@ -79,7 +79,7 @@ _PUBLIC = {
     "Status": "perceptron_lab.results",
     "check": "perceptron_lab.experiments.configuration.checking",
     "compare": "perceptron_lab.reporting.compare",
-    "fetch_data": "perceptron_lab.datasets.download.data_files",
+    "fetch_data": "perceptron_lab.datasets.download.fetching",
     "list_names": "perceptron_lab.experiments.configuration.catalogue",
     "negative_margin": "perceptron_lab.infeasible_margin",
     "register": "perceptron_lab.registry",
@@ -89,7 +89,7 @@ _PUBLIC = {
     "solve": "perceptron_lab.driver",
     "status": "perceptron_lab.experiments.running.status",
     "verify": "perceptron_lab.experiments.verification.verify",
-    "verify_data": "perceptron_lab.datasets.download.data_files",
+    "verify_data": "perceptron_lab.datasets.download.fetching",
 }
 
 __all__ = [*_PUBLIC, "__version__"]

@@ -56,8 +56,8 @@ _OURS = {
         "eigenvector": "oracles.semidefinite:Eigenvector",
     },
     "dataset": {
-        "sdplib": "datasets.collections.sdplib:Sdplib",
-        "sdpa": "datasets.collections.sdpa_files:SdpaFiles",
+        "sdplib": "datasets.collections.semidefinite_programs:Sdplib",
+        "sdpa": "datasets.collections.semidefinite_programs:SdpaFiles",
         "maxcut": "datasets.generated.maxcut:Maxcut",
         "margin-sets": "datasets.generated.margin_sets:MarginSets",
         "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",

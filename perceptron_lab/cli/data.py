@@ -8,8 +8,7 @@ from typing import Final
 
 import click
 
-from perceptron_lab.datasets.download.data_files import fetching, verify_data
-from perceptron_lab.datasets.download.fetching import State
+from perceptron_lab.datasets.download.fetching import State, fetching, verify_data
 
 _MENDS: Final = {
     State.WRONG_HASH: (

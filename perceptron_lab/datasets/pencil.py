@@ -21,7 +21,6 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.datasets.formats.sdpa import SdpaData
-from perceptron_lab.facts import Facts
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
@@ -105,8 +104,3 @@ def _interior(operator: Matrix, cone: Product) -> FloatArray | None:
     if lowest(cone, np.concatenate([[1.0], blocks @ solution])) < 0.5:
         return None
     return np.concatenate([[0.0], solution])
-
-
-def facts(system: ConicSystem) -> Facts:
-    """Return what is known of a homogenised system: its sizes and a bound of its cuts' norms."""
-    return system.facts()

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from perceptron_lab.compiled.kernel import load_kernels
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.errors import DataError
 from perceptron_lab.learners.precision import average_precision
 from perceptron_lab.results import Bound, FloatArray, Result, Status, Trace

@@ -25,9 +25,9 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.datasets.generated.gaussian_shells import GaussianShells
 from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
 from tests.estimators.usual_data import Case, Examples, generated, measured
+from tests.gaussian_shells import GaussianShells
 
 
 class Line(NamedTuple):

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from perceptron_lab.cli.data import data
-from perceptron_lab.datasets.download.files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError, DataError
 
 CONTENT = b"1\n1\n2\n1.0\n0 1 1 1 1.0\n"
@@ -18,7 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = {name: DataFile(f"{name}.dat-s", sha256, ()) for name in ("here", "lacking")}
     small = Collection("small", "a test", "nowhere", "none", "nobody", files)
     monkeypatch.setattr(
-        "perceptron_lab.datasets.download.data_files.COLLECTIONS", {"small": lambda: small}
+        "perceptron_lab.datasets.download.fetching.COLLECTIONS", {"small": lambda: small}
     )
     monkeypatch.setitem(COLLECTIONS, "small", lambda: small)
     monkeypatch.setenv("PLAB_DATA_DIR", str(tmp_path / "cache"))

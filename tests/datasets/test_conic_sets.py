@@ -18,8 +18,9 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
+from perceptron_lab.datasets.dataset import check_instance_name
 from perceptron_lab.datasets.generated.conic_sets import ConicSets, infeasible, planted
-from perceptron_lab.datasets.problem import Problem, check_instance_name
+from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, InputError
 from perceptron_lab.operators.matrix import Matrix

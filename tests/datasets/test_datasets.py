@@ -10,9 +10,10 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab import registry
+from perceptron_lab.datasets.dataset import Dataset, check_instance_name
 from perceptron_lab.datasets.formats.sdpa import format_sdpa, parse_sdpa, write_sdpa
 from perceptron_lab.datasets.generated.maxcut import generate
-from perceptron_lab.datasets.problem import Problem, check_instance_name
+from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import ConfigError, DataError
 
 SMALL = parse_sdpa("2\n2\n2 -2\n1 1\n0 1 1 2 1\n1 1 1 1 1\n2 1 2 2 1\n0 2 1 1 -1\n2 2 2 2 1\n")
@@ -36,6 +37,13 @@ def test_docstrings_serve_as_help(dataset: str) -> None:
     assert "Parameters" in rest
 
 
+@pytest.mark.parametrize("dataset", registry.names("dataset"))
+def test_they_keep_the_contract(dataset: str) -> None:
+    kind = registry.load("dataset", dataset)
+    assert issubclass(kind, Dataset)
+    assert not kind.__abstractmethods__
+
+
 def test_sdplib_states_licence_and_citation() -> None:
     text = registry.load("dataset", "sdplib").__doc__
     assert "Licence:" in text
@@ -43,7 +51,7 @@ def test_sdplib_states_licence_and_citation() -> None:
 
 
 def test_names_need_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perceptron_lab.datasets.collections.sdplib.fetch", None)
+    monkeypatch.setattr("perceptron_lab.datasets.collections.semidefinite_programs.fetch", None)
     assert make("sdplib", instances=["mcp100", "maxG60"]).names() == ["mcp100", "maxG60"]
     assert make("maxcut", instances=["torus-3x4"]).names() == ["torus-3x4"]
     files = ["a.dat-s", "deep/folder/b-2.dat-s", "../other.txt"]

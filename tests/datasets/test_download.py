@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from perceptron_lab.datasets.confinement import confined
 from perceptron_lab.datasets.download import fetching as download
 from perceptron_lab.datasets.download import transfer
-from perceptron_lab.datasets.download.confinement import confined
 from perceptron_lab.datasets.download.fetching import State, cache_folder, fetch, verify
-from perceptron_lab.datasets.download.files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError, DataError
 from tests.datasets.local_home import Answer, LocalHome
 

@@ -22,7 +22,7 @@ from perceptron_lab.datasets.generated.inverted_balls import (
     deviation,
     normal_in_ball,
 )
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.errors import ConfigError, InputError
 from tests.repetitions import examples
 

@@ -15,9 +15,10 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.datasets.dataset import check_instance_name
 from perceptron_lab.datasets.generated import margin_families
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
-from perceptron_lab.datasets.problem import Problem, check_instance_name
+from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, InputError
 from perceptron_lab.infeasible_margin import negative_margin

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from perceptron_lab.datasets.collections.sdplib import Sdplib
+from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.pencil import recession

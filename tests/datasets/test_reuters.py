@@ -31,11 +31,11 @@ from perceptron_lab.datasets.collections.reuters_corpus import (
     read_collection,
     signs,
 )
-from perceptron_lab.datasets.download.confinement import confined
-from perceptron_lab.datasets.download.data_files import verify_data
-from perceptron_lab.datasets.download.files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.confinement import confined
+from perceptron_lab.datasets.download.fetching import verify_data
+from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.formats.reuters_text import Document
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, DataError, InputError
 from perceptron_lab.goals import Budget

@@ -9,7 +9,7 @@ import pytest
 
 from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets
 from perceptron_lab.datasets.generated.inverted_balls import InvertedBalls
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
 from perceptron_lab.results import FloatArray, Status

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard import assessment
 from perceptron_lab.ellipsoids.hard.separation_proof import (
     ProvedSeparation,

@@ -25,6 +25,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.claims import Claim
+from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import DataError
 from perceptron_lab.facts import Facts
@@ -44,7 +45,7 @@ def first_entry(point: FloatArray) -> dict[str, float | FloatArray]:
 
 
 @dataclass(frozen=True, config=STRICT)
-class Toy:
+class Toy(Dataset):
     """Orthonormal rows.
 
     ``eye-3`` is the unit matrix of order 3, ``random-3`` a signed one drawn from the seed,

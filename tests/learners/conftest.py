@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.datasets.collections.reuters import Reuters
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 
 MIRROR = Path(os.environ.get("PLAB_DATA_MIRROR") or "/nonexistent")
 

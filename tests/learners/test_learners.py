@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from pydantic import ValidationError
 
 from perceptron_lab import registry
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE, ranks
 from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
 from perceptron_lab.learners.learning import Learned, learn

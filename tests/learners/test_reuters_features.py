@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.controls import LinearScorer, PolynomialSvm
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, pivot_starts
 from perceptron_lab.learners.precision import average_precision

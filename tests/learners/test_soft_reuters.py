@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, pivot_starts
 from perceptron_lab.learners.precision import average_precision

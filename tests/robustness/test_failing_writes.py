@@ -19,7 +19,7 @@ import pytest
 from perceptron_lab.datasets.download import fetching as download
 from perceptron_lab.datasets.download import transfer
 from perceptron_lab.datasets.download.fetching import State, fetch, verify
-from perceptron_lab.datasets.download.files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.formats.whole_files import write_whole
 from perceptron_lab.errors import DataError
 from tests.datasets.local_home import Answer, LocalHome

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab import registry
+from perceptron_lab.datasets.dataset import check_instance_name
 from perceptron_lab.datasets.download.fetching import fetch, verify
-from perceptron_lab.datasets.download.files import COLLECTIONS
+from perceptron_lab.datasets.download.registered_files import COLLECTIONS
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
-from perceptron_lab.datasets.problem import check_instance_name
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.experiments.configuration.config import FileName, Label
 from perceptron_lab.experiments.configuration.gallery import find_config, gallery
@@ -119,10 +119,10 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("dataset", MADE)
+@pytest.mark.parametrize("dataset", registry.names("dataset"))
 @given(data=st.data())
 def test_instances_of_any_parameters_have_plain_names(dataset: str, data: st.DataObject) -> None:
-    parameters = data.draw(st.fixed_dictionaries(MADE[dataset]))
+    parameters = data.draw(st.fixed_dictionaries(MADE.get(dataset, {})))
     kind: Any = registry.load("dataset", dataset)
     try:
         made = kind(**parameters)
@@ -133,8 +133,8 @@ def test_instances_of_any_parameters_have_plain_names(dataset: str, data: st.Dat
     assert all(NAME.fullmatch(name) for name in names)
 
 
-def test_every_dataset_is_tried() -> None:
-    assert set(registry.names("dataset")) == set(MADE)
+def test_what_is_tried_are_datasets() -> None:
+    assert set(MADE) <= set(registry.names("dataset"))
 
 
 @given(st.text("ab.=0129[]{}:&*!<-' \n", max_size=20) | st.text(max_size=20))

@@ -29,9 +29,8 @@ from perceptron_lab.datasets.collections.reuters_corpus import (
     learnable,
     signs,
 )
-from perceptron_lab.datasets.generated.base import check_name, sha256_of_arrays
-from perceptron_lab.datasets.problem import Problem, check_distinct
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.dataset import Dataset, check_distinct
+from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.errors import did_you_mean
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
@@ -54,7 +53,7 @@ def _known(name: str) -> str:
 
 
 @dataclass(frozen=True, config=STRICT)
-class Reuters:
+class Reuters(Dataset):
     """Reuters-21578, Distribution 1.0: news stories, one category against all others.
 
     Sought is an affine f(x) = w'x + b with f(x) > 0 on the training documents of a category and
@@ -143,7 +142,7 @@ class Reuters:
         Parameters and errors are those of :meth:`load`. Training documents come in the order of
         their numbers, and so do test documents.
         """
-        check_name(name, self.names())
+        self.check_name(name)
         documents = corpus(self.text)
         features = _features(documents, self._choices())
         return Task(

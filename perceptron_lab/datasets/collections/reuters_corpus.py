@@ -22,10 +22,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.datasets.collections.bag_of_words import Counts, count_words
-from perceptron_lab.datasets.download.confinement import written
+from perceptron_lab.datasets.confinement import written
 from perceptron_lab.datasets.download.fetching import cache_folder, fetch
-from perceptron_lab.datasets.download.files import collection
 from perceptron_lab.datasets.download.kept_arrays import Arrays, found_arrays, kept_arrays, key_of
+from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
 from perceptron_lab.errors import DataError
 

@@ -18,13 +18,8 @@ from perceptron_lab.datasets.collections.tabular_examples import (
     labels_of,
     split,
 )
-from perceptron_lab.datasets.generated.base import (
-    check_name,
-    chosen,
-    sha256_of_arrays,
-)
-from perceptron_lab.datasets.problem import Problem, check_distinct
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.dataset import Dataset, check_distinct, chosen
+from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
@@ -56,7 +51,7 @@ def _known(name: str, info: ValidationInfo) -> str:
 
 
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
-class Tabular:
+class Tabular(Dataset):
     """Real data that scikit-learn holds: digits, breast cancer, wine; nothing is downloaded.
 
     Sought is a classifier f with f(x) > 0 on one class and f(x) < 0 on the others: affine,
@@ -144,7 +139,7 @@ class Tabular:
         InputError
             If the seed is negative, or the test_fraction leaves a class without examples.
         """
-        check_name(name, self.names())
+        self.check_name(name)
         positive, negative = _instances(self.source, self.task)[name]
         examples = examples_of(
             self.source,

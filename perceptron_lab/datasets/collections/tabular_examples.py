@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from perceptron_lab.datasets.generated.base import seed_sequence
+from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernel_matrix import KernelMatrix, kernel_matrix
 from perceptron_lab.operators.kernels import Kernel

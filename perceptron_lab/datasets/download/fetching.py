@@ -19,14 +19,21 @@ import os
 import tempfile
 import time
 import tomllib
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import pooch
 
-from perceptron_lab.datasets.download.confinement import written
-from perceptron_lab.datasets.download.files import Collection, DataFile, collection
+from perceptron_lab.datasets.confinement import written
+from perceptron_lab.datasets.download.archives import ArchiveError, CappedWriter, read_members
+from perceptron_lab.datasets.download.registered_files import (
+    COLLECTIONS,
+    Collection,
+    DataFile,
+    collection,
+)
 from perceptron_lab.datasets.download.transfer import (
     LARGEST_FILE,
     TransferError,
@@ -34,7 +41,6 @@ from perceptron_lab.datasets.download.transfer import (
     host_of,
     transfer,
 )
-from perceptron_lab.datasets.formats.archives import ArchiveError, CappedWriter, read_members
 from perceptron_lab.datasets.formats.whole_files import write_whole
 from perceptron_lab.errors import ConfigError, DataError
 
@@ -64,7 +70,7 @@ def fetch(collection_name: str, name: str) -> Path:
     Parameters
     ----------
     collection_name
-        A name of :data:`perceptron_lab.datasets.download.files.COLLECTIONS`.
+        A name of :data:`perceptron_lab.datasets.download.registered_files.COLLECTIONS`.
     name
         An instance of it.
 
@@ -116,6 +122,92 @@ def verify(collection_name: str) -> list[tuple[str, State]]:
         found = [state for state in (State.WRONG_HASH, State.PRESENT) if state in states]
         result.append((name, found[0] if found else State.MISSING))
     return result
+
+
+def fetch_data(collection_name: str | None = None, names: Sequence[str] = ()) -> dict[str, Path]:
+    """Make data files available on this machine, verified by their sha256; ``plab data fetch``.
+
+    Parameters
+    ----------
+    collection_name
+        A collection; None for every one.
+    names
+        Files of it; by default all. Files that are there already are not fetched again.
+
+    Returns
+    -------
+    dict
+        ``collection/name`` -> where the file is.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown; nothing was fetched then.
+    DataError
+        If a file cannot be had.
+    """
+    return dict(fetching(collection_name, names))
+
+
+def fetching(
+    collection_name: str | None = None, names: Sequence[str] = ()
+) -> Iterator[tuple[str, Path]]:
+    """Yield ``collection/name`` and where the file is, one after the other as they come.
+
+    Parameters and errors are those of :func:`fetch_data`.
+    """
+    chosen = {
+        source: tuple(names) or tuple(collection(source).files)
+        for source in _chosen(collection_name)
+    }
+    for source, wanted in chosen.items():
+        for name in wanted:
+            collection(source).file(name)  # all names are checked before the first download
+    for source, wanted in chosen.items():
+        for name in wanted:
+            yield f"{source}/{name}", fetch(source, name)
+
+
+def verify_data(collection_name: str | None = None) -> dict[str, dict[str, State]]:
+    """Compare the data files on this machine with their registered sha256; ``plab data verify``.
+
+    What is kept of them, the counts of words in Reuters-21578, is computed again where all files
+    are there, and compared: entries ``counts-TEXT``, ``present`` or ``not what the files give``.
+
+    Parameters
+    ----------
+    collection_name
+        A collection; None for every one.
+
+    Returns
+    -------
+    dict
+        Collection -> name -> ``present``, ``missing`` or ``wrong hash``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such collection.
+    """
+    return {source: _states(source) for source in _chosen(collection_name)}
+
+
+def _states(source: str) -> dict[str, State]:
+    states = dict(verify(source))
+    if source != "reuters21578" or set(states.values()) != {State.PRESENT}:
+        return states
+    # Imported here: comparing files needs no numerical code.
+    from perceptron_lab.datasets.collections.reuters_corpus import counted_again
+
+    again = counted_again()
+    kept = {True: State.PRESENT, False: State.ALTERED}
+    return states | {f"counts-{text}": kept[same] for text, same in again.items()}
+
+
+def _chosen(collection_name: str | None) -> list[str]:
+    if collection_name is None:
+        return list(COLLECTIONS)
+    return [collection(collection_name).name]
 
 
 def cache_folder() -> Path:

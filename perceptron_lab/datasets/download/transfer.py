@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import requests
 
-from perceptron_lab.datasets.formats.archives import CappedWriter
+from perceptron_lab.datasets.download.archives import CappedWriter
 
 LARGEST_FILE = 2**30
 """The most bytes of one file, as of the largest program that is read."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -17,17 +16,16 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.datasets.download.confinement import check_generated
-from perceptron_lab.datasets.generated.base import (
-    check_name,
-    chosen,
+from perceptron_lab.datasets.confinement import check_generated
+from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.datasets.generated.generator import (
+    GeneratedDataset,
     one_thread,
     plain,
     proved_margin,
     seed_sequence,
-    sha256_of_arrays,
 )
-from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -75,7 +73,7 @@ class ConicSet:
 
 
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
-class ConicSets:
+class ConicSets(GeneratedDataset):
     """Generated systems of second-order, semidefinite and mixed cones; one instance per entry.
 
     Find y with A*y strictly inside the product K of the cones. The instance's name holds all its
@@ -150,49 +148,31 @@ class ConicSets:
             )
         return self
 
-    def names(self) -> list[str]:
-        """Return the name of the only instance."""
+    @property
+    def name(self) -> str:
+        """The instance's name, which holds its parameters."""
         blocks = [f"{self.blocks}x{size}" for size in (self.block_size, self.order) if size]
         end = "infeasible" if self.margin is None else plain(self.margin)
         rows = [] if self.rows is None else [str(self.rows)]
-        return ["-".join([self.family, str(self.dimension), *rows, *blocks, end])]
+        return "-".join([self.family, str(self.dimension), *rows, *blocks, end])
 
-    def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Generate the instance.
-
-        Parameters
-        ----------
-        name
-            The one of :meth:`names`.
-        seed
-            Of the instance, 0 or more.
-        base
-            Without meaning for generated instances.
-
-        Raises
-        ------
-        ConfigError
-            If the name is another one.
-        InputError
-            If the seed is negative.
-        """
-        check_name(name, self.names())
+    def problem(self, seed: int) -> Problem:
+        """Generate the instance."""
         made = self.generate(seed)
         system = ConicSystem(Matrix(made.data), made.cone)
-        margin = None if made.point is None else proved_margin(name, system, made.point)
-        return Problem(name, system, sha256_of_arrays(made.data), system.facts(margin))
+        margin = None if made.point is None else proved_margin(self.name, system, made.point)
+        return Problem(self.name, system, sha256_of_arrays(made.data), system.facts(margin))
 
     def generate(self, seed: int) -> ConicSet:
-        """Return the data, and what is known of them.
-
-        Raises
-        ------
-        InputError
-            If the seed is negative.
-        """
-        check_generated(8 * self._size * (self.dimension or 0), self.names()[0])
-        rng = np.random.default_rng(seed_sequence(self.names()[0], seed))
-        parts = self._parts()
+        """Return the data, and what is known of them."""
+        check_generated(8 * self._size * (self.dimension or 0), self.name)
+        rng = np.random.default_rng(seed_sequence(self.name, seed))
+        parts: list[Cone] = [Orthant(self.rows)] if self.rows else []
+        if self.block_size:
+            parts += [SecondOrder(self.block_size) for _ in range(self.blocks or 0)]
+        if self.order:
+            entries = np.triu_indices(self.order)
+            parts += [Semidefinite(self.order, *entries) for _ in range(self.blocks or 0)]
         cone = parts[0] if len(parts) == 1 else Product(parts)
         with one_thread():
             if self.margin is None:
@@ -205,15 +185,6 @@ class ConicSets:
         order = self.order or 0
         block = (self.block_size or 0) + order * (order + 1) // 2
         return (self.rows or 0) + (self.blocks or 0) * block
-
-    def _parts(self) -> list[Cone]:
-        """Return the cones: rows, then second-order cones, then matrices."""
-        parts: list[Cone] = [Orthant(self.rows)] if self.rows else []
-        for _ in range(self.blocks or 0):
-            parts += [SecondOrder(self.block_size)] if self.block_size else []
-        for _ in range(self.blocks or 0):
-            parts += [Semidefinite(self.order, *np.triu_indices(self.order))] if self.order else []
-        return parts
 
 
 def planted(rng: np.random.Generator, cone: Cone, dimension: int, margin: float) -> ConicSet:
@@ -236,7 +207,8 @@ def planted(rng: np.random.Generator, cone: Cone, dimension: int, margin: float)
         K, the number of unknowns (2 or more), rho > 0.
     """
     frame = cone.spectrum(_normal(rng, cone, 1)[:, 0])[1]
-    tight = _half_of_each_block(rng, cone)
+    ranks = [part.rank for part, _ in cone.blocks]
+    tight = np.concatenate([rng.permutation(rank) < max(1, rank // 2) for rank in ranks])
     above = np.abs(rng.standard_normal(cone.rank)) / math.sqrt(dimension)
     interior = cone.assemble(margin + np.where(tight, 0.0, above), frame) / cone.multiplicity
     weights = _weights(rng, cone, frame, tight)
@@ -277,9 +249,3 @@ def _weights(rng: np.random.Generator, cone: Cone, frame: Any, positive: BoolArr
     """Return a point of the base with positive eigenvalues where told to, in ratios up to 3."""
     eigenvalues = np.where(positive, rng.uniform(0.5, 1.5, cone.rank), 0.0)
     return cone.assemble(eigenvalues / eigenvalues.sum(), frame)
-
-
-def _half_of_each_block(rng: np.random.Generator, cone: Cone) -> BoolArray:
-    ranks = [part.rank for part, _ in cone.blocks]
-    halves = [rng.permutation(rank) < max(1, rank // 2) for rank in ranks]
-    return np.concatenate(halves)

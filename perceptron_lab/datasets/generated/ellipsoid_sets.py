@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -25,17 +24,15 @@ import scipy.linalg
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.download.confinement import check_generated
+from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.generated.affine_maps import AffineMap, orthogonal
-from perceptron_lab.datasets.generated.base import (
-    check_name,
+from perceptron_lab.datasets.generated.generator import (
+    GeneratedDataset,
     one_thread,
     plain,
     seed_sequence,
-    sha256_of_arrays,
 )
-from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -76,7 +73,7 @@ class Sample:
 
 
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
-class EllipsoidSets:
+class EllipsoidSets(GeneratedDataset):
     """Two classes of known separation ratio, or that no ellipsoid separates.
 
     ``ratio`` is the largest ratio of the half-axes of two concentric, similar ellipsoids, one with
@@ -124,44 +121,21 @@ class EllipsoidSets:
         """The t of (7.9), ratio^2 - 1 or 0."""
         return max(self.ratio * self.ratio - 1.0, 0.0)
 
-    def names(self) -> list[str]:
-        """Return the name of the only instance."""
-        return [f"ellipsoid-{self._sizes()}-{plain(self.ratio)}"]
+    @property
+    def name(self) -> str:
+        """The instance's name, which holds its parameters."""
+        return f"ellipsoid-{self._sizes()}-{plain(self.ratio)}"
 
-    def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Generate the instance.
-
-        Parameters
-        ----------
-        name
-            The one of :meth:`names`.
-        seed
-            Of the instance, 0 or more.
-        base
-            Without meaning for generated instances.
-
-        Raises
-        ------
-        ConfigError
-            If the name is another one.
-        InputError
-            If the seed is negative.
-        """
-        check_name(name, self.names())
+    def problem(self, seed: int) -> Problem:
+        """Generate the instance."""
         task = self.sample(seed).task
         system = ConicSystem.from_labelled(task.examples, task.labels)
         sha256 = sha256_of_arrays(np.asarray(task.examples), np.asarray(task.test_examples))
-        return Problem(name, system, sha256, system.facts(), tasks=(task,))
+        return Problem(self.name, system, sha256, system.facts(), tasks=(task,))
 
     def sample(self, seed: int) -> Sample:
-        """Return the examples and the ellipsoid.
-
-        Raises
-        ------
-        InputError
-            If the seed is negative.
-        """
-        check_generated(16 * self.dimension * (self.training + self.test), self.names()[0])
+        """Return the examples and the ellipsoid."""
+        check_generated(16 * self.dimension * (self.training + self.test), self.name)
         rng = np.random.default_rng(seed_sequence(self._sizes(), seed))
         with one_thread():
             ellipsoid = AffineMap.random(rng, self.dimension, SPREAD)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,16 +10,14 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 from scipy.special import gammaincinv
 
-from perceptron_lab.datasets.download.confinement import check_generated
+from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.generated.affine_maps import AffineMap
-from perceptron_lab.datasets.generated.base import (
-    check_name,
+from perceptron_lab.datasets.generated.generator import (
+    GeneratedDataset,
     one_thread,
     seed_sequence,
-    sha256_of_arrays,
 )
-from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -34,7 +31,7 @@ Count = Annotated[int, Field(ge=1, le=100_000)]
 
 
 @dataclass(frozen=True, config=STRICT)
-class InvertedBalls:
+class InvertedBalls(GeneratedDataset):
     """Normal points in the unit ball against their inversions; an ellipsoid separates them.
 
     Positives x are normal with mean 0 and covariance sigma^2 I, such that the unit ball holds
@@ -69,51 +66,28 @@ class InvertedBalls:
     rescaled: Literal["all", "one"] = "all"
     exponent: Annotated[int, Field(ge=-12, le=12)] = 0
 
-    def names(self) -> list[str]:
-        """Return the name of the only instance."""
-        return [f"{self.rescaled}-{self._sizes()}-1e{self.exponent}"]
+    @property
+    def name(self) -> str:
+        """The instance's name, which holds its parameters."""
+        return f"{self.rescaled}-{self._sizes()}-1e{self.exponent}"
 
-    def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Generate the instance.
-
-        Parameters
-        ----------
-        name
-            The one of :meth:`names`.
-        seed
-            Of the instance, 0 or more.
-        base
-            Without meaning for generated instances.
-
-        Raises
-        ------
-        ConfigError
-            If the name is another one.
-        InputError
-            If the seed is negative.
-        """
-        check_name(name, self.names())
+    def problem(self, seed: int) -> Problem:
+        """Generate the instance."""
         tasks = self.tasks(seed)
         system = ConicSystem.from_labelled(tasks[0].examples, tasks[0].labels)
         arrays = [part for task in tasks for part in (task.examples, task.test_examples)]
         sha256 = sha256_of_arrays(*(np.asarray(part) for part in arrays))
-        return Problem(name, system, sha256, system.facts(), tasks=tasks)
+        return Problem(self.name, system, sha256, system.facts(), tasks=tasks)
 
     def tasks(self, seed: int) -> tuple[Task, ...]:
-        """Return the repetitions.
-
-        Raises
-        ------
-        InputError
-            If the seed is negative.
-        """
+        """Return the repetitions."""
         examples = 2 * self.repetitions * (self.training + self.test)
-        check_generated(8 * self.dimension * examples, self.names()[0])
+        check_generated(8 * self.dimension * examples, self.name)
         rng = np.random.default_rng(seed_sequence(self._sizes(), seed))
         factors = np.ones(self.dimension)
         factors[: None if self.rescaled == "all" else 1] = 10.0**self.exponent
         # Labels are shared by all tasks, which may be many.
-        labels, test_labels = _labels(self.training), _labels(self.test)
+        labels, test_labels = (np.repeat([1.0, -1.0], k) for k in (self.training, self.test))
         tasks = []
         with one_thread():
             for number in range(self.repetitions):
@@ -148,7 +122,3 @@ def both_classes(positives: FloatArray) -> FloatArray:
     """Return the points and after them their inversions x / norm(x)^2."""
     squares = np.einsum("ij,ij->i", positives, positives)
     return np.vstack([positives, positives / squares[:, None]])
-
-
-def _labels(count: int) -> FloatArray:
-    return np.repeat([1.0, -1.0], count)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.download.confinement import check_generated
+from perceptron_lab.datasets.confinement import check_generated
+from perceptron_lab.datasets.dataset import chosen
 from perceptron_lab.datasets.generated import margin_families
-from perceptron_lab.datasets.generated.base import (
-    check_name,
-    chosen,
+from perceptron_lab.datasets.generated.generator import (
+    GeneratedDataset,
     one_thread,
     plain,
     proved_margin,
     seed_sequence,
-    sha256_of_arrays,
 )
 from perceptron_lab.datasets.generated.margin_families import MarginSet
-from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.infeasible_margin import negative_margin
 from perceptron_lab.system import ConicSystem
@@ -66,7 +64,7 @@ _FEWEST_ROWS: dict[str, Callable[[int], int]] = {
 
 
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
-class MarginSets:
+class MarginSets(GeneratedDataset):
     """Generated rows of known margin, infeasible rows, labelled classes; one instance per entry.
 
     Find y with a_i'y > 0 for all rows a_i. The instance's name holds all its parameters, as in
@@ -139,56 +137,32 @@ class MarginSets:
             raise ValueError("ratio gives the rows already; keep one of the two")
         return None
 
-    def names(self) -> list[str]:
-        """Return the name of the only instance."""
+    @property
+    def name(self) -> str:
+        """The instance's name, which holds its parameters."""
         values = self._values()
         sizes = [f"{values.pop('dimension')}x{values.pop('rows')}"] if "rows" in values else []
-        return ["-".join([self.family, *sizes, *map(plain, values.values())])]
+        return "-".join([self.family, *sizes, *map(plain, values.values())])
 
-    def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Generate the instance.
-
-        Parameters
-        ----------
-        name
-            The one of :meth:`names`.
-        seed
-            Of the instance, 0 or more.
-        base
-            Without meaning for generated instances.
-
-        Raises
-        ------
-        ConfigError
-            If the name is another one.
-        InputError
-            If the seed is negative.
-        """
-        check_name(name, self.names())
+    def problem(self, seed: int) -> Problem:
+        """Generate the instance."""
         made = self.generate(seed)
         if made.labels is None:
-            system = ConicSystem.from_rows(made.rows)
-            sha256 = sha256_of_arrays(made.rows)
+            system, arrays = ConicSystem.from_rows(made.rows), [made.rows]
         else:
             system = ConicSystem.from_labelled(made.rows, made.labels)
-            sha256 = sha256_of_arrays(made.rows, made.labels)
-        margin = None if made.point is None else proved_margin(name, system, made.point)
+            arrays = [made.rows, made.labels]
+        margin = None if made.point is None else proved_margin(self.name, system, made.point)
         facts = system.facts(margin)
         if self.bracket and margin is None:
             facts = negative_margin(system).known(facts)
-        return Problem(name, system, sha256, facts)
+        return Problem(self.name, system, sha256_of_arrays(*arrays), facts)
 
     def generate(self, seed: int) -> MarginSet:
-        """Return the rows, and what is known of them.
-
-        Raises
-        ------
-        InputError
-            If the seed is negative.
-        """
+        """Return the rows, and what is known of them."""
         values = self._values()
-        check_generated(8 * values.get("rows", 4) * values.get("dimension", 2), self.names()[0])
-        rng = np.random.default_rng(seed_sequence(self.names()[0], seed))
+        check_generated(8 * values.get("rows", 4) * values.get("dimension", 2), self.name)
+        rng = np.random.default_rng(seed_sequence(self.name, seed))
         with one_thread():
             return _GENERATORS[self.family](rng, **values)
 

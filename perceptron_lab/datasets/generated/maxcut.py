@@ -46,8 +46,10 @@ from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 from scipy import sparse
 
+from perceptron_lab.datasets.collections.semidefinite_programs import semidefinite_problem
+from perceptron_lab.datasets.dataset import Dataset, check_distinct
 from perceptron_lab.datasets.formats.sdpa import SdpaData, sha256_of_text
-from perceptron_lab.datasets.problem import Problem, check_distinct, semidefinite_problem
+from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray, IntArray
@@ -197,7 +199,7 @@ def _check_torus(name: str, rows: int, columns: int) -> None:
 
 
 @dataclass(frozen=True, config=STRICT)
-class Maxcut:
+class Maxcut(Dataset):
     """MAXCUT relaxations of random sparse graphs and of toroidal grids, generated from the seed.
 
     Each instance is the homogenised feasibility problem of minimise sum(x) subject to

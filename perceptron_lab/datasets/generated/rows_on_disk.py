@@ -24,10 +24,15 @@ import numpy as np
 from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.download.confinement import check_generated, written
+from perceptron_lab.datasets.confinement import check_generated, written
 from perceptron_lab.datasets.download.fetching import cache_folder, sha256_of
 from perceptron_lab.datasets.formats.row_files import NumpyRows
-from perceptron_lab.datasets.generated.base import check_name, one_thread, plain, seed_sequence
+from perceptron_lab.datasets.generated.generator import (
+    GeneratedDataset,
+    one_thread,
+    plain,
+    seed_sequence,
+)
 from perceptron_lab.datasets.generated.margin_families import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import DataError
@@ -49,7 +54,7 @@ def _possible(folder: str) -> str:
 
 
 @dataclass(frozen=True, config=STRICT)
-class RowsOnDisk:
+class RowsOnDisk(GeneratedDataset):
     """Generated rows in single precision in a file, made when first asked for; one per entry.
 
     Find y with a_i'y > 0 for all rows a_i. ``reflected``: rows uniform on a half-sphere, flattened
@@ -83,32 +88,13 @@ class RowsOnDisk:
     memory: Annotated[int, Field(ge=LEAST_MEMORY)] = MEMORY
     directory: Annotated[str, AfterValidator(_possible)] | None = None
 
-    def names(self) -> list[str]:
-        """Return the name of the only instance."""
-        return [f"{self.family}-{self.dimension}x{self.rows}-{plain(self.difficulty)}"]
+    @property
+    def name(self) -> str:
+        """The instance's name, which holds its parameters."""
+        return f"{self.family}-{self.dimension}x{self.rows}-{plain(self.difficulty)}"
 
-    def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Return the instance; its file is made if there is none yet.
-
-        Parameters
-        ----------
-        name
-            The one of :meth:`names`.
-        seed
-            Of the instance, 0 or more.
-        base
-            The folder of the configuration.
-
-        Raises
-        ------
-        ConfigError
-            If the name is another one.
-        InputError
-            If the seed is negative.
-        DataError
-            If the disk has not enough room, or the folder cannot be written to.
-        """
-        check_name(name, self.names())
+    def problem(self, seed: int, base: Path = Path()) -> Problem:
+        """Return the instance; its file is made if there is none yet, relative to a folder."""
         own = self.path(seed, base)
         # A verification makes the rows again, whatever a folder holds that others have named.
         path = written(own.parent) / own.name
@@ -116,12 +102,17 @@ class RowsOnDisk:
         if known is None or not _unchanged(path, known):
             known = self._write(seed, path)
         system = ConicSystem.from_rows(NumpyRows(path, self.memory))
-        return Problem(name, system, known["sha256"], system.facts(known["margin"]))
+        return Problem(self.name, system, known["sha256"], system.facts(known["margin"]))
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Return the instance, from its file."""
+        self.check_name(name)
+        return self.problem(seed, base)
 
     def path(self, seed: int, base: Path) -> Path:
         """Return the path of the instance's file, which need not exist yet."""
         folder = cache_folder() / FOLDER if self.directory is None else base / self.directory
-        return folder / f"{self.names()[0]}-seed{seed}.npy"
+        return folder / f"{self.name}-seed{seed}.npy"
 
     def blocks(self, seed: int) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield the rows, a block from a seed of its own each, and the direction y*.
@@ -131,7 +122,7 @@ class RowsOnDisk:
         InputError
             If the seed is negative.
         """
-        source = seed_sequence(self.names()[0], seed)
+        source = seed_sequence(self.name, seed)
         centre = random_unit(np.random.default_rng(source), self.dimension)
         step = max(1, ENTRIES // self.dimension)
         starts = range(0, self.rows, step)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.datasets.task import Examples
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.soft.objective import Quadratic, SoftObjective
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray

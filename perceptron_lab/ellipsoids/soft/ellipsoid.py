@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from pydantic import Field
 from pydantic.dataclasses import dataclass as checked
 
-from perceptron_lab.datasets.task import Examples
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.soft.certificate import SoftOptimality, certify
 from perceptron_lab.ellipsoids.soft.objective import Quadratic, SoftObjective
 from perceptron_lab.ellipsoids.soft.whitening import AffineMap

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perceptron_lab.datasets.task import Examples
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.results import FloatArray
 
 

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from perceptron_lab.datasets.task import Examples
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 

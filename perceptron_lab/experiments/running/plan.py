@@ -21,6 +21,7 @@ from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, 
 from perceptron_lab.goals import Budget, Goal
 
 if TYPE_CHECKING:
+    from perceptron_lab.datasets.dataset import Dataset
     from perceptron_lab.datasets.problem import Problem
 
 _GOAL: TypeAdapter[Goal] = TypeAdapter(Goal)
@@ -92,9 +93,8 @@ class Cell:
         PlabError
             If the data cannot be had, or are not what they should be.
         """
-        name, record = self.instance.name, self.instance.dataset.record
-        problem: Problem = record.load(name, seed=self.seed, base=base)
-        return problem
+        dataset: Dataset = self.instance.dataset.record
+        return dataset.load(self.instance.name, seed=self.seed, base=base)
 
 
 def plan(config: ExperimentConfig) -> list[Cell]:

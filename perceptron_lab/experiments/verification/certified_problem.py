@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from perceptron_lab import registry
-from perceptron_lab.datasets.download.confinement import GENERATED, confined
+from perceptron_lab.datasets.confinement import GENERATED, confined
 from perceptron_lab.errors import DataError, PlabError
 from perceptron_lab.experiments.configuration.validation import validated
 from perceptron_lab.experiments.configuration.variants import SELECTORS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perceptron_lab.datasets.download.confinement import GENERATED
+from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,

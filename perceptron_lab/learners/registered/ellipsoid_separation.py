@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.task import Examples, Task
+from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.ellipsoids.hard.assessment import ranks
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_proof import proof_arrays, prove_separation

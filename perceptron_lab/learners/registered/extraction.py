@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.generated.base import chosen
-from perceptron_lab.datasets.task import Examples, Task
+from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.goals import STRICT
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, KernelName
 

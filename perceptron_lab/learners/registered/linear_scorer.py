@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.controls import LinearScorer
 from perceptron_lab.learners.learning import Learned
 from perceptron_lab.learners.registered.extraction import CHECKED, OnFeatures

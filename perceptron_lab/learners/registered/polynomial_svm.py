@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.controls import PolynomialSvm
 from perceptron_lab.learners.features.kernel_rows import KernelRows
 from perceptron_lab.learners.learning import Learned

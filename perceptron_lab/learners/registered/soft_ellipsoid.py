@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
 from perceptron_lab.learners.learning import Learned
 from perceptron_lab.learners.registered.extraction import CHECKED, OnFeatures

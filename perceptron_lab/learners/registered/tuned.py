@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.learners.learning import Learned
 from perceptron_lab.learners.models import Examples, Model

@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 import numpy as np
 
 from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets
-from perceptron_lab.datasets.task import Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE
 from perceptron_lab.ellipsoids.hard.separation import SUPPORT as SUPPORTING
 from perceptron_lab.errors import DataError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.datasets.generated.base import seed_sequence
+from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 

@@ -1,0 +1,147 @@
+"""Semidefinite programs in SDPA files as feasibility problems: SDPLIB's, and a user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, ValidationInfo
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
+from perceptron_lab.datasets.download.fetching import fetch, sha256_of
+from perceptron_lab.datasets.download.registered_files import sdplib
+from perceptron_lab.datasets.formats.sdpa import SdpaData, read_sdpa
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.goals import STRICT
+
+Question = Literal["feasibility", "recession"]
+"""Of a program or of its rays; the instance of the latter is called ``NAME.recession``."""
+
+
+def instance_name(name: str, question: Question) -> str:
+    """Return the name of an instance under a question."""
+    return name + (".recession" if question == "recession" else "")
+
+
+def semidefinite_problem(
+    name: str, data: SdpaData, sha256: str, question: Question = "feasibility"
+) -> Problem:
+    """Return the homogenised feasibility problem of a semidefinite program, or that of its rays."""
+    # Imported here, so that checking a configuration's names loads no numerical code.
+    from perceptron_lab.datasets.pencil import homogenised, recession
+
+    system = homogenised(data) if question == "feasibility" else recession(data)
+    return Problem(instance_name(name, question), system, sha256, system.facts())
+
+
+def _registered(name: str) -> str:
+    known = sdplib().files
+    if name not in known:
+        raise ValueError(
+            f"no registered SDPLIB instance is called {name!r}"
+            f"{did_you_mean(name, known)}; known are {len(known)}, such as mcp100 and theta1 "
+            "(`plab data verify sdplib` lists them)"
+        )
+    return name
+
+
+@dataclass(frozen=True, config=STRICT)
+class Sdplib(Dataset):
+    """SDPLIB 1.2: semidefinite programs from MAXCUT, control, truss design, theta functions.
+
+    Each instance is the homogenised feasibility problem of a program: find x_0 > 0 and x with
+    x_1 F_1 + ... + x_m F_m - x_0 F_0 positive definite (Proposition 6.2 of `Kharechko2009`,
+    without the row of the objective). Files are identified by their sha256; 87 of the
+    collection's 92 are registered.
+
+    Licence: published for research without a licence of its own; cite it.
+
+    Citation: B. Borchers, SDPLIB 1.2, a library of semidefinite programming test problems,
+    Optimization Methods and Software 11(1):683-690, 1999.
+
+    Parameters
+    ----------
+    instances
+        Names of instances, such as ``mcp100``; at least one, each once.
+    question
+        ``feasibility`` (default), or ``recession``: find a ray x with x_1 F_1 + ... + x_m F_m
+        positive definite and c'x < 0, which proves that no positive semidefinite Y has
+        <F_i, Y> = c_i for all i. The instance is then called ``infd1.recession``.
+    """
+
+    instances: Annotated[
+        list[Annotated[str, AfterValidator(_registered)]], AfterValidator(check_distinct)
+    ]
+    question: Question = "feasibility"
+
+    def names(self) -> list[str]:
+        """Return the names of the instances; nothing is downloaded."""
+        return [instance_name(name, self.question) for name in self.instances]
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Return an instance, from this machine or from its public home."""
+        file = dict(zip(self.names(), self.instances, strict=True)).get(name, name)
+        data = read_sdpa(fetch("sdplib", file))
+        return semidefinite_problem(file, data, sdplib().file(file).sha256, self.question)
+
+
+def _stem(file: str) -> str:
+    return Path(file).name.removesuffix(".dat-s")
+
+
+def _nameable(file: str) -> str:
+    try:
+        check_instance_name(_stem(file))
+    except ValueError as error:
+        raise ValueError(f"file {file!r}: {error}; rename the file") from error
+    return file
+
+
+def _distinct(files: list[str]) -> list[str]:
+    check_distinct([_stem(file) for file in files])
+    return files
+
+
+def _nameable_under(question: Question, info: ValidationInfo) -> Question:
+    # A file's name may be too long only with the end that the question adds.
+    for file in info.data.get("files", []):
+        check_instance_name(instance_name(_stem(file), question))
+    return question
+
+
+@dataclass(frozen=True, config=STRICT)
+class SdpaFiles(Dataset):
+    """Your own semidefinite programs, read from SDPA sparse files (``.dat-s``).
+
+    Each instance is the homogenised feasibility problem of a program: find x_0 > 0 and x with
+    x_1 F_1 + ... + x_m F_m - x_0 F_0 positive definite. It is named after its file, without
+    ``.dat-s``.
+
+    Parameters
+    ----------
+    files
+        Paths of files, relative to the folder of the configuration; at least one.
+    question
+        ``feasibility`` (default), or ``recession``: find a ray x with x_1 F_1 + ... + x_m F_m
+        positive definite and c'x < 0, which proves that no positive semidefinite Y has
+        <F_i, Y> = c_i for all i.
+    """
+
+    files: Annotated[list[Annotated[str, AfterValidator(_nameable)]], AfterValidator(_distinct)]
+    question: Annotated[Question, AfterValidator(_nameable_under)] = "feasibility"
+
+    def names(self) -> list[str]:
+        """Return the names of the instances; no file is opened."""
+        return [instance_name(_stem(file), self.question) for file in self.files]
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Read an instance."""
+        paths = dict(zip(self.names(), (base / file for file in self.files), strict=True))
+        if name not in paths:
+            raise ConfigError(
+                f"no file is named {name!r}{did_you_mean(name, paths)}; known: {', '.join(paths)}"
+            )
+        path, data = paths[name], read_sdpa(paths[name])
+        return semidefinite_problem(_stem(path.name), data, sha256_of(path), self.question)

@@ -1,0 +1,137 @@
+"""The contract of a dataset, and the checks that its parameters share."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationInfo
+
+from perceptron_lab.errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    from perceptron_lab.datasets.problem import Problem
+
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class Dataset(ABC):
+    """Named instances of a problem, chosen by parameters.
+
+    A dataset of your own is a frozen dataclass that derives from this class. Its fields are the
+    parameters that a configuration may give; its docstring is shown by ``plab show``, one paragraph
+    of the section Parameters for each field. ``perceptron_lab.register`` adds it under a name,
+
+        @dataclass(frozen=True)
+        class Simplex(Dataset):
+            '''The rows e_1, ..., e_n of the unit matrix: margin n^(-1/2).
+
+    Parameters
+    ----------
+            dimension
+                n, 1 or more (default 3).
+            '''
+
+            dimension: int = 3
+
+            def names(self):
+                return [f"simplex-{self.dimension}"]
+
+            def load(self, name, *, seed, base):
+                self.check_name(name)
+                return Problem.of(name, ConicSystem.from_rows(np.eye(self.dimension)))
+
+        perceptron_lab.register("dataset", "simplex", Simplex)
+
+    after which a configuration names it as any other: ``{dataset: simplex, dimension: 5}``. A
+    pydantic dataclass has its parameters checked when the configuration is read. Each cell of an
+    experiment calls ``load`` in a process of its own: equal arguments must give equal data.
+    """
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Return the names of the instances, each once; nothing is loaded.
+
+        A name has 1 to 64 letters, digits, dots, underscores and hyphens.
+        """
+
+    @abstractmethod
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Return an instance.
+
+        Parameters
+        ----------
+        name
+            One of :meth:`names`.
+        seed
+            Of the cell, 0 or more: determines all that is random in the data, the split into
+            training and test examples included. Fixed data do not depend on it.
+        base
+            The folder of the configuration, from which relative paths start.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such instance.
+        InputError
+            If the seed or a parameter is impossible.
+        DataError
+            If a file cannot be had, or does not hold what it should.
+        """
+
+    def check_name(self, name: str) -> None:
+        """Raise a ``ConfigError`` if no instance is called so."""
+        known = self.names()
+        if name not in known:
+            raise ConfigError(
+                f"no instance here is called {name!r}{did_you_mean(name, known)}; "
+                f"known: {', '.join(known)}"
+            )
+
+
+def check_instance_name(name: str) -> str:
+    """Return a name that may serve as a file name and in tables, else raise a ``ValueError``."""
+    if not _NAME.fullmatch(name) or name in (".", ".."):
+        raise ValueError(
+            f"{name!r} cannot name an instance; allowed: 1 to 64 letters, digits, '.', '_', '-'"
+        )
+    return name
+
+
+def check_distinct(names: list[str]) -> list[str]:
+    """Return the names, of which there is one at least, each once; else raise a ``ValueError``."""
+    if not names:
+        raise ValueError("the list is empty; name at least one instance")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{', '.join(repeated)} occurs more than once; name each instance once")
+    return names
+
+
+def chosen(
+    value: Any, info: ValidationInfo, choice: str, defaults: Mapping[str, Mapping[str, Any]]
+) -> Any:
+    """Return a parameter's value, or the default that goes with a choice made before it.
+
+    Parameters
+    ----------
+    value
+        As given; None stands for the default.
+    info
+        Pydantic's, with the parameters validated so far.
+    choice
+        The parameter that decides which others there are; a ``ValueError`` refuses those that do
+        not go with it.
+    defaults
+        Its value -> the parameters that go with it, with their defaults.
+    """
+    made, name = info.data.get(choice), str(info.field_name)
+    if made is None or name in defaults[made]:
+        return value if value is not None or made is None else defaults[made][name]
+    if value is not None:
+        others = ", ".join(defaults[made]) or "no parameter of its own"
+        raise ValueError(f"{choice} {made} has no {name}; it takes {others}: delete {name}")
+    return None

@@ -1,0 +1,77 @@
+"""Datasets of one instance that is made from its name and a seed."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import scipy.linalg  # noqa: F401 - so that its own library is found beside numpy's
+from threadpoolctl import ThreadpoolController
+
+from perceptron_lab.datasets.dataset import Dataset
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.errors import InputError
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+
+class GeneratedDataset(Dataset):
+    """One instance, whose name holds all parameters; name and seed determine the data."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the instance."""
+
+    @abstractmethod
+    def problem(self, seed: int) -> Problem:
+        """Generate the instance; an ``InputError`` refuses a negative seed."""
+
+    def names(self) -> list[str]:
+        """Return the name of the only instance."""
+        return [self.name]
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Generate the instance; the folder is without meaning."""
+        self.check_name(name)
+        return self.problem(seed)
+
+
+_libraries = cache(ThreadpoolController)  # to find the numerical libraries takes milliseconds
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let products within use one thread: sums depend on their number, and the data must not."""
+    with _libraries().limit(limits=1):
+        yield
+
+
+def seed_sequence(name: str, seed: int) -> np.random.SeedSequence:
+    """Return the source of randomness of a name and a seed >= 0; others are independent of it."""
+    if seed < 0:
+        raise InputError(f"seed {seed} for {name}; allowed: 0 or more")
+    # The name enters by a hash that is the same in every process, unlike Python's own.
+    word = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+    return np.random.SeedSequence([seed, word])
+
+
+def plain(value: float) -> str:
+    """Return a number as in an instance's name: 0.3, 5, 1e-09; different numbers differ."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def proved_margin(name: str, system: ConicSystem, point: FloatArray) -> float:
+    """Return a proved lower bound of the margin, from a point that is feasible by construction."""
+    proof = system.prove_point(point)
+    if not proof.feasible or proof.margin_lower <= 0.0:
+        raise InputError(
+            f"{name}: rounding hides the margin of the known point; choose parameters that make it "
+            "larger"
+        )
+    return proof.margin_lower
