@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import os
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ from perceptron_lab.datasets.formats.text_rows import LAST
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.configuration.components import Component
-from perceptron_lab.experiments.storage.rows import COLUMNS
+from perceptron_lab.experiments.storage.columns import Run
+from perceptron_lab.experiments.storage.rows import Row, row_of
 from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.results import Result
@@ -27,6 +27,7 @@ from perceptron_lab.system import ConicSystem
 
 _GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"
 _DEFAULT = str(inspect.signature(solve).parameters["algorithm"].default)
+_OF_EXPERIMENTS = ("cell", "environment", "core")
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
 
@@ -121,12 +122,12 @@ def command(
         ) from None
     if save is not None and not save.parent.is_dir():
         raise DataError(f"{save}: there is no folder {save.parent}; make it, or choose another")
-    record = registry.load("algorithm", algorithm)()
+    chosen = Component("algorithm", algorithm, registry.load("algorithm", algorithm)())
     asked = [registry.load("oracle", name)() for name in oracles]
     system = read_system(file, labels, memory=memory)
-    result = solve(system, record, oracle=asked or None, goal=goal, budget=budget, seed=seed)
+    result = solve(system, chosen.record, oracle=asked or None, goal=goal, budget=budget, seed=seed)
     if as_json:
-        click.echo(json.dumps(_row(file, system, record, asked, seed, result), indent=2))
+        click.echo(json.dumps(_row(file, system, chosen, asked, seed, result), indent=2))
     else:
         notes = [f"  {note}" for note in result.certificate.get("notes", [])]
         click.echo("\n".join([f"{file}: {_size(system)}; {algorithm}", str(result), *notes]))
@@ -140,27 +141,30 @@ def _size(system: ConicSystem) -> str:
 
 
 def _row(
-    file: Path, system: ConicSystem, record: Any, oracles: list[Any], seed: int, result: Result
-) -> dict[str, Any]:
-    """Return what a row of runs.csv would hold; names of cells and machines are left out."""
-    name = registry.name_of("algorithm", record)
-    defaults = system.cone.oracles.values() if getattr(record, "uses_oracle", True) else []
-    asked = oracles or list(defaults)
-    settings = {
-        "problem": file.name,
-        "constraints": int(system.cone.rank),
-        "dimension": int(system.operator.unknowns),
-        "algorithm": name,
-        "label": name,
-        "oracle": " + ".join(registry.name_of("oracle", oracle) for oracle in asked),
-        "parameters": Component("algorithm", name, record).parameters,
-        "seed": seed,
-    }
-    bound = result.bound.value
-    figures = {name: getattr(result, name) for name in COLUMNS if hasattr(result, name)}
-    known = None if bound is None or math.isinf(bound) else bound
-    goal = None if result.goal is None else str(result.goal)
-    return settings | figures | {"goal": goal, "bound": known}
+    file: Path,
+    system: ConicSystem,
+    algorithm: Component,
+    oracles: list[Any],
+    seed: int,
+    result: Result,
+) -> Row:
+    """Return the row of runs.csv, without the names of cells and machines."""
+    defaults = system.cone.oracles.values() if algorithm.asks_oracles else []
+    run = Run(
+        problem=file.name,
+        label=algorithm.name,
+        constraints=int(system.cone.rank),
+        dimension=int(system.operator.unknowns),
+        algorithm=algorithm,
+        oracles=[registry.name_of("oracle", oracle) for oracle in oracles or defaults],
+        seed=seed,
+        status=result.status,
+        message=result.message,
+        goal=result.goal,
+        result=result,
+    )
+    row = row_of(run) | {"parameters": algorithm.parameters}
+    return {name: value for name, value in row.items() if name not in _OF_EXPERIMENTS}
 
 
 def _save(result: Result, path: Path) -> None:

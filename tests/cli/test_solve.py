@@ -20,7 +20,7 @@ from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
 from perceptron_lab.errors import DataError, NumericalError
-from perceptron_lab.experiments.storage.rows import COLUMNS
+from perceptron_lab.experiments.storage.columns import COLUMNS
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Result
 from perceptron_lab.system import ConicSystem
@@ -164,7 +164,9 @@ def test_json_has_the_columns_of_a_table_of_runs(capsys: pytest.CaptureFixture[s
     arguments = ["solve", "a.csv", "--json", "--seed", "7", *PERCEPTRON]
     assert main([*arguments, "--oracle", "cyclic"]) == 0
     row = json.loads(capsys.readouterr().out)
-    assert list(row) == [name for name in COLUMNS if name not in ("cell", "environment", "core")]
+    known = [name for name in COLUMNS if name not in ("cell", "environment", "core")]
+    assert list(row) == [*known, "algorithm.normalized"]
+    assert row["parameters"] == {"normalized": row["algorithm.normalized"]} == {"normalized": True}
     assert (row["problem"], row["constraints"], row["dimension"]) == ("a.csv", 3, 2)
     assert (row["algorithm"], row["oracle"], row["seed"]) == ("perceptron", "cyclic", 7)
     assert (row["status"], row["proved"]) == ("FEASIBLE", True)

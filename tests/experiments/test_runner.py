@@ -19,8 +19,9 @@ from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.plan import Cell, load_problems
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
+from perceptron_lab.experiments.storage.columns import CLOCKS, COLUMNS
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import CLOCKS, COLUMNS, Row
+from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.results import Trace
 from tests.experiments.conftest import Configure
 
@@ -75,7 +76,9 @@ def test_a_run_writes_rows_results_and_environment(configure: Configure, tmp_pat
     results = run_cells(configure(seeds=[0, 1]), output=tmp_path)
     assert results.folder == tmp_path / "toy"
     rows = rows_on_disk(results.folder)
-    assert tuple(rows[0]) == COLUMNS
+    parameters = ("problem.measured", "problem.scale", "algorithm.normalized")
+    assert list(rows[0])[: len(COLUMNS)] == list(COLUMNS)
+    assert [rows[0][name] for name in parameters] == ["false", "1.0", "true"]
     assert len(rows) == 8
     first = rows[0]
     assert (first["problem"], first["label"], first["status"]) == (
@@ -119,7 +122,15 @@ def test_jobs_change_nothing_but_the_clocks(configure: Configure, tmp_path: Path
 
 def test_a_frame_keeps_types(configure: Configure, tmp_path: Path) -> None:
     frame = run_cells(configure(algorithms=faulty("error")), output=tmp_path).to_frame()
-    assert list(frame.columns) == list(COLUMNS)
+    assert list(frame.columns[: len(COLUMNS)]) == list(COLUMNS)
+    assert list(frame.columns[len(COLUMNS) :]) == [
+        *("problem.measured", "problem.scale"),
+        *("algorithm.after", "algorithm.dimension", "algorithm.how", "algorithm.normalized"),
+    ]
+    assert frame["problem.scale"].tolist() == [1.0] * 4
+    assert frame["problem.measured"].tolist() == [False] * 4
+    assert frame["algorithm.how"].tolist() == ["error", "", "error", ""]
+    assert frame["algorithm.after"].dtype == "Int64"
     assert frame["proved"].tolist() == [True, True, False, True]
     assert frame["goal_reached"].tolist() == [True, True, False, True]
     assert frame["updates"].dtype == "Int64"

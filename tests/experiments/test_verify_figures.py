@@ -20,7 +20,7 @@ from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.configuration.loader import checked
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.plan import Loaded, plan
-from perceptron_lab.experiments.running.runner import row_of
+from perceptron_lab.experiments.running.runner import run_of
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     read_certificate,
@@ -29,6 +29,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
 from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.records import checksum
+from perceptron_lab.experiments.storage.rows import row_of
 from perceptron_lab.experiments.storage.schema import RUN
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
@@ -129,7 +130,7 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         store.begin(config, tmp_path, {"id": "12345678"}, planned)
         for (cell, problem), one in zip(loaded, planned, strict=True):
             outcome = run_cell(cell, problem)
-            row = row_of(cell, one.cell, Loaded.of(problem), outcome, "12345678")
+            row = row_of(run_of(cell, one.cell, Loaded.of(problem), outcome, "12345678"))
             store.add(one, row, outcome, core="0" * 64, limits=ProcessLimits())
         store.export()
     return tmp_path / "small"

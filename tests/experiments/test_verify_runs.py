@@ -20,9 +20,10 @@ from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.configuration.loader import checked
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.plan import Loaded, plan
-from perceptron_lab.experiments.running.runner import row_of
+from perceptron_lab.experiments.running.runner import run_of
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.records import checksum, sha256_of
+from perceptron_lab.experiments.storage.rows import row_of
 from perceptron_lab.experiments.storage.schema import RUN
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
@@ -62,7 +63,7 @@ def run_folder(tmp_path: Path) -> Path:
             outcome = run_cell(cell, problem)
             if cell.variant.label == "W":
                 outcome = Outcome(Status.ERROR, "broken")
-            row = row_of(cell, one.cell, Loaded.of(problem), outcome, described["id"])
+            row = row_of(run_of(cell, one.cell, Loaded.of(problem), outcome, described["id"]))
             store.add(one, row, outcome, core="0" * 64, limits=ProcessLimits())
     return tmp_path / "small"
 

@@ -40,6 +40,11 @@ class Component:
         dumped: dict[str, Any] = TypeAdapter(kind).dump_python(self.record, mode="json")
         return dumped
 
+    @property
+    def asks_oracles(self) -> bool:
+        """Whether it asks separation oracles; learners and some algorithms do not."""
+        return self.kind == "algorithm" and getattr(self.record, "uses_oracle", True)
+
     def __str__(self) -> str:
         """The name, followed by the parameters that are not the defaults."""
         changed = {

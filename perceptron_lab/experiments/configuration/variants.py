@@ -110,11 +110,6 @@ class _Choice:
         return "".join(f" {v}" if key == "oracle" else f" {key}={v}" for key, v in shown.items())
 
 
-def _asks_oracles(algorithm: Component) -> bool:
-    """Return whether it asks separation oracles; learners and some algorithms do not."""
-    return algorithm.kind == "algorithm" and getattr(algorithm.record, "uses_oracle", True)
-
-
 def algorithm_variants(
     entry: AlgorithmEntry, crumbs: Crumbs, faults: list[Fault]
 ) -> list[AlgorithmVariant]:
@@ -146,7 +141,7 @@ def algorithm_variants(
         oracles = _oracles(spec, at, faults)
         if algorithm is None or oracles is None:
             continue
-        if oracles and not _asks_oracles(algorithm):
+        if oracles and not algorithm.asks_oracles:
             text = f"the algorithm {entry.name!r} asks no separation oracle; delete `oracle`"
             faults.append(Fault(at, text, at_key=True))
             continue

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -24,12 +22,13 @@ from perceptron_lab.experiments.running.ledger import Ledger
 from perceptron_lab.experiments.running.output_folder import output_folder
 from perceptron_lab.experiments.running.plan import Cell, Loaded, load_problems, plan
 from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.storage.columns import Run
 from perceptron_lab.experiments.storage.core_digest import digest_of
 from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
-from perceptron_lab.experiments.storage.rows import Row, parsed, rendered
+from perceptron_lab.experiments.storage.rows import Row, parsed, rendered, row_of
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned, Stored
-from perceptron_lab.results import Result, Status, Trace
+from perceptron_lab.results import Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,7 +226,7 @@ class _Run:
     def _keep(self, position: int, outcome: Outcome, environment_id: str) -> Row:
         cell, planned = self.cells[position], self.planned[position]
         problem = self.problems[cell.problem_key]
-        row = row_of(cell, planned.cell, problem, outcome, environment_id)
+        row = row_of(run_of(cell, planned.cell, problem, outcome, environment_id))
         core = self._core(position)
         return self.store.add(planned, row, outcome, core=core, limits=self.limits)
 
@@ -253,74 +252,40 @@ class _Marking(Progress):
         self._progress.moved(cell, updates, margin)
 
 
-def row_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment_id: str) -> Row:
-    """Return a cell's row of runs.csv."""
-    where = outcome.environment["id"] if outcome.environment else environment_id
-    settings = {
-        "cell": name,
-        "problem": cell.instance.title,
-        "constraints": problem.constraints,
-        "dimension": problem.dimension,
-        "algorithm": cell.variant.algorithm.name,
-        "label": cell.variant.label,
-        "oracle": " + ".join(_oracles(cell, problem)),
-        "parameters": json.dumps(cell.variant.algorithm.parameters),
-        "seed": cell.seed,
-        "status": outcome.status.value,
-    } | _goal(cell)
-    measures = {f"measure.{key}": value for key, value in outcome.measures.items()}
-    ending = {"message": outcome.message, "environment": where}
-    return settings | _figures(outcome) | ending | measures
+def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment_id: str) -> Run:
+    """Return what the row of a cell that has ended is made of.
 
-
-def _goal(cell: Cell) -> Row:
-    """Return the goal, not reached so far; a learner has none."""
-    if cell.variant.algorithm.kind == "learner":
-        return {}
-    return {"goal": str(cell.goal), "goal_reached": False}
-
-
-def _oracles(cell: Cell, problem: Loaded) -> Sequence[str]:
-    """Return the oracles that are asked: those chosen, or the defaults; none by some algorithms."""
+    Parameters
+    ----------
+    cell, name
+        The cell, and what :meth:`~perceptron_lab.experiments.running.plan.Cell.identify` calls it.
+    problem
+        Its problem.
+    outcome
+        How it ended.
+    environment_id
+        Of the environment that it ran in, if the outcome has none of its own.
+    """
     algorithm = cell.variant.algorithm
-    if algorithm.kind == "learner" or not getattr(algorithm.record, "uses_oracle", True):
-        return []
-    return [str(oracle) for oracle in cell.variant.oracles] or problem.oracles
-
-
-def _figures(outcome: Outcome) -> Row:
-    """Return the columns that only a result has, or those that a partial trace knows."""
-    if outcome.result is not None:
-        return _figures_of(outcome.result)
-    return {"proved": False} | (_last_of(outcome.partial) if outcome.partial else {})
-
-
-def _figures_of(result: Result) -> Row:
-    return {
-        "proved": result.proved,
-        "goal_reached": result.goal_reached,
-        "margin_lower": result.margin_lower,
-        "margin_upper": result.margin_upper,
-        "updates": result.updates,
-        "queries": result.queries,
-        "iterations": result.iterations,
-        "products": result.products,
-        "seconds": result.seconds,
-        "proof_seconds": result.proof_seconds,
-        "total_seconds": result.total_seconds,
-        "bound": _finite(result.bound.value),
-    }
-
-
-def _last_of(trace: Trace) -> Row:
-    """Return how far a cell was at the last record that reached the run."""
-    names = ("updates", "queries", "iterations", "products", "seconds")
-    return {name: getattr(trace, name)[-1] for name in names}
-
-
-def _finite(bound: float | None) -> float | None:
-    """Return a bound, if it bounds anything."""
-    return None if bound is None or math.isinf(bound) else bound
+    chosen = [str(oracle) for oracle in cell.variant.oracles] or problem.oracles
+    return Run(
+        problem=cell.instance.title,
+        label=cell.variant.label,
+        constraints=problem.constraints,
+        dimension=problem.dimension,
+        algorithm=algorithm,
+        oracles=chosen if algorithm.asks_oracles else (),
+        seed=cell.seed,
+        status=outcome.status,
+        message=outcome.message,
+        goal=None if algorithm.kind == "learner" else cell.goal,
+        result=outcome.result,
+        partial=outcome.partial,
+        measures=outcome.measures,
+        problem_parameters=cell.instance.identity["dataset_parameters"],
+        cell=name,
+        environment=outcome.environment["id"] if outcome.environment else environment_id,
+    )
 
 
 def _check_tasks(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> None:

@@ -15,10 +15,12 @@ from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.config import KNOWN_KEYS, ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
+from perceptron_lab.experiments.configuration.variants import SELECTORS
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
+from perceptron_lab.experiments.storage.columns import ordered
 from perceptron_lab.experiments.storage.records import (
     PLAN,
     checksum,
@@ -27,7 +29,7 @@ from perceptron_lab.experiments.storage.records import (
     stored_of,
     unreadable,
 )
-from perceptron_lab.experiments.storage.rows import COLUMNS, Row
+from perceptron_lab.experiments.storage.rows import Row, parameter_columns
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.experiments.storage.traces import decoded_trace
 from perceptron_lab.results import Bound, Trace
@@ -268,10 +270,12 @@ def read_config_of(folder: Path) -> ExperimentConfig:
 
 def shown(planned: Planned, stored: Stored) -> Row:
     """Return a stored row as runs.csv shows it for a planned cell."""
-    names = {"problem": planned.title, "label": planned.label, "core": stored.core[:8]}
-    row = stored.row | names
-    measures = sorted(row.keys() - set(COLUMNS))
-    return {name: row[name] for name in (*COLUMNS, *measures) if name in row}
+    chosen = stored.settings["dataset_parameters"]
+    problem = {name: value for name, value in chosen.items() if name not in SELECTORS}
+    # Rows that were written before parameters were columns have them in their settings alone.
+    row = parameter_columns(problem, stored.settings["parameters"]) | stored.row
+    row |= {"problem": planned.title, "label": planned.label, "core": stored.core[:8]}
+    return {name: row[name] for name in ordered(row)}
 
 
 def _bytes(content: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""The rows of ``runs.csv``: one per cell, as text, as a frame, and as they are stored."""
+"""The rows of ``runs.csv``: made of a run, as text, and as a frame."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from perceptron_lab.experiments.storage.columns import COLUMNS, Kind, Run, ordered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,43 +19,31 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 """Column -> value; None is an empty field."""
 
-COLUMNS: Final = (
-    "cell",
-    "problem",
-    "constraints",
-    "dimension",
-    "algorithm",
-    "label",
-    "oracle",
-    "parameters",
-    "seed",
-    "status",
-    "proved",
-    "goal",
-    "goal_reached",
-    "margin_lower",
-    "margin_upper",
-    "updates",
-    "queries",
-    "iterations",
-    "products",
-    "seconds",
-    "proof_seconds",
-    "total_seconds",
-    "bound",
-    "message",
-    "environment",
-    "core",
-)
-"""The columns of runs.csv; ``measure.*`` follow."""
-
-CLOCKS: Final = ("seconds", "proof_seconds", "total_seconds")
-"""The columns that differ from run to run on one machine."""
-
 _TRUTH = {"true": True, "false": False}
-_COUNTS = ("constraints", "dimension", "updates", "queries", "iterations")
-_REALS = ("margin_lower", "margin_upper", "products", *CLOCKS, "bound")
+_WHOLE = r"-?[0-9]{1,18}"
 _FORMULAS = ("=", "+", "-", "@", "\t")
+
+
+def row_of(run: Run) -> Row:
+    """Return the row of a run: all columns, and those of its parameters and measures."""
+    row = {name: column.value(run) for name, column in COLUMNS.items()}
+    row |= parameter_columns(run.problem_parameters, run.algorithm.parameters)
+    return row | {f"measure.{name}": run.measures[name] for name in sorted(run.measures)}
+
+
+def parameter_columns(problem: Mapping[str, Any], algorithm: Mapping[str, Any]) -> Row:
+    """Return the columns ``problem.NAME`` and ``algorithm.NAME``; nested values are JSON.
+
+    Parameters
+    ----------
+    problem, algorithm
+        Parameters of the dataset and of the algorithm, as JSON values.
+    """
+    return {
+        f"{prefix}.{name}": as_json(value) if isinstance(value, dict | list | tuple) else value
+        for prefix, parameters in (("problem", problem), ("algorithm", algorithm))
+        for name, value in sorted(parameters.items())
+    }
 
 
 def rendered(rows: Iterable[Row]) -> str:
@@ -64,9 +54,9 @@ def rendered(rows: Iterable[Row]) -> str:
     readers do not agree on them.
     """
     rows = list(rows)
-    measures = sorted({key for row in rows for key in row if key not in COLUMNS})
+    columns = ordered([*COLUMNS, *(name for row in rows for name in row)])
     text = io.StringIO()
-    writer = csv.DictWriter(text, [*COLUMNS, *measures], restval="", lineterminator="\n")
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: _field(value) for key, value in row.items()} for row in rows)
     return text.getvalue()
@@ -77,20 +67,40 @@ def parsed(text: str) -> pd.DataFrame:
 
     Text stays as it is (a cell ``1234e567`` is no number, an apostrophe before a formula remains),
     counts are nullable integers. ``goal_reached`` is missing for learners, and for rows that were
-    written before it was kept.
+    written before it was kept. A parameter's column has numbers or truth values where all that it
+    holds are such, and text otherwise.
     """
     import pandas as pd
 
     frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     for column in frame.columns:
-        if column in _COUNTS:
+        kind = COLUMNS[column].kind if column in COLUMNS else None
+        if kind is Kind.COUNT:
             frame[column] = pd.to_numeric(frame[column].replace("", None)).astype("Int64")
-        elif column in _REALS or column.startswith("measure."):
+        elif kind in (Kind.REAL, Kind.CLOCK) or column.startswith("measure."):
             frame[column] = reals(frame[column])
+        elif kind is None:
+            frame[column] = _parameter(frame[column])
     frame["seed"] = frame["seed"].astype("int64")
     frame["proved"] = frame["proved"] == "true"
     frame["goal_reached"] = frame["goal_reached"].map(_TRUTH).astype("boolean")
     return frame
+
+
+def _parameter(values: pd.Series) -> pd.Series:
+    """Return the values of a parameter, typed as far as all of them are of one type."""
+    import pandas as pd
+
+    given = values[values != ""]
+    if given.empty:
+        return values
+    if given.isin(_TRUTH).all():
+        return values.map(_TRUTH).astype("boolean")
+    if given.str.fullmatch(_WHOLE).all():
+        return pd.to_numeric(values.replace("", None)).astype("Int64")
+    if pd.to_numeric(given, errors="coerce").notna().all():
+        return reals(values)
+    return values
 
 
 def reals(values: pd.Series, *, invalid: Literal["raise", "coerce"] = "raise") -> pd.Series:

@@ -21,8 +21,9 @@ from perceptron_lab.experiments import Execution, Rows, run_cells
 from perceptron_lab.experiments.running.environment import environment
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.storage.columns import CLOCKS
 from perceptron_lab.experiments.storage.core_digest import PACKAGE, tree_digest
-from perceptron_lab.experiments.storage.rows import CLOCKS, Row
+from perceptron_lab.experiments.storage.rows import Row
 from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty, gone

@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.experiments.storage.rows import COLUMNS, as_json, parsed, reals, rendered
+from perceptron_lab.experiments.storage.columns import COLUMNS
+from perceptron_lab.experiments.storage.rows import (
+    as_json,
+    parameter_columns,
+    parsed,
+    reals,
+    rendered,
+)
 
 
 def row(**changes: Any) -> dict[str, Any]:
@@ -44,7 +51,8 @@ def test_what_became_of_the_goal_follows_what_is_proved() -> None:
     """It is missing in rows of learners, and in those that were written before it was kept."""
     known = [row(goal="margin_ratio=0.99", goal_reached=reached) for reached in (True, False)]
     frame = parsed(rendered([*known, row()]))
-    assert COLUMNS[COLUMNS.index("proved") :][:3] == ("proved", "goal", "goal_reached")
+    names = list(COLUMNS)
+    assert tuple(names[names.index("proved") :][:3]) == ("proved", "goal", "goal_reached")
     assert frame["goal"].tolist() == ["margin_ratio=0.99", "margin_ratio=0.99", ""]
     assert frame["goal_reached"].dtype == "boolean"
     assert frame["goal_reached"].tolist() == [True, False, pd.NA]
@@ -54,6 +62,35 @@ def test_measures_follow_in_their_order() -> None:
     text = rendered([row(**{"measure.b": 1.5}), row(**{"measure.a": 2})])
     assert text.splitlines()[0] == ",".join([*COLUMNS, "measure.a", "measure.b"])
     assert parsed(text)["measure.b"].tolist()[0] == 1.5
+
+
+def test_parameters_stand_before_measures_and_nested_ones_are_json() -> None:
+    parameters = parameter_columns(
+        {"scale": 0.5, "family": "reflected"}, {"tau": {"b": 1, "a": []}}
+    )
+    text = rendered([row(**{"measure.a": 2}), row(**parameters)])
+    further = ["problem.family", "problem.scale", "algorithm.tau", "measure.a"]
+    assert text.splitlines()[0] == ",".join([*COLUMNS, *further])
+    assert parsed(text)["algorithm.tau"].tolist() == ["", '{"a":[],"b":1}']
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "read"),
+    [
+        ([1, 2**40, None], "Int64", [1, 2**40, pd.NA]),
+        ([0.1 + 0.2, 3, None], "float64", [0.1 + 0.2, 3.0, math.nan]),
+        ([True, None, False], "boolean", [True, pd.NA, False]),
+        (["auto", 3, None], "object", ["auto", "3", ""]),
+        ([None, None, None], "object", ["", "", ""]),
+    ],
+)
+def test_a_parameter_has_the_type_of_all_its_values(
+    values: list[Any], dtype: str, read: list[Any]
+) -> None:
+    text = rendered([row(**{"algorithm.p": value}) for value in values])
+    found = parsed(text)["algorithm.p"]
+    assert found.dtype == dtype or dtype == "object"
+    assert list(map(repr, found.tolist())) == list(map(repr, read))
 
 
 @given(st.floats(allow_nan=False))

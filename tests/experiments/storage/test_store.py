@@ -65,6 +65,20 @@ def test_rows_are_in_the_order_of_the_plan(tmp_path: Path) -> None:
         assert reader.plan() == planned
 
 
+def test_rows_that_were_written_before_parameters_were_columns_have_them(tmp_path: Path) -> None:
+    chosen = {"instances": ["torus-3x3"], "question": "recession"}
+    planned = make_planned(0)
+    settings = {**planned.settings, "dataset_parameters": chosen, "parameters": {"depth": [0.5]}}
+    planned = replace(planned, settings=settings)
+    with Store.open(tmp_path) as store:
+        store.begin(CONFIG, Path(), MACHINE, [planned])
+        shown = add(store, planned)
+        assert shown["problem.question"] == "recession"
+        assert shown["algorithm.depth"] == "[0.5]"
+        assert "problem.instances" not in shown
+        assert store.rows() == [shown]
+
+
 def test_rows_of_cells_that_are_planned_no_more_wait_to_be_planned_again(tmp_path: Path) -> None:
     fill(tmp_path, [0, 1, 2])
     renamed = [make_planned(2, title="new", label="other"), make_planned(0)]
