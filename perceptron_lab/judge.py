@@ -11,7 +11,7 @@ import numpy as np
 
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.central_weights import central_weights
-from perceptron_lab.certificates.feasibility import PointProof
+from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
 from perceptron_lab.failures import kept, log, sentence
 from perceptron_lab.goal_proofs import Proved

@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF, normalised
-from perceptron_lab.certificates.feasibility import PointProof, prove_point
+from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.norms import known_bound, norm_bound

@@ -24,13 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.automorphisms import (
-    Block,
-    RowsBlock,
-    block_at,
-    dense_rows,
-    used_columns,
-)
+from perceptron_lab.certificates.automorphisms import Automorphism, used_columns
+from perceptron_lab.certificates.by_cone import proofs_of
 from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.enclosures.rounding import (
     SMALLEST,
@@ -43,9 +38,6 @@ from perceptron_lab.certificates.enclosures.rounding import (
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.cones.product import Product
-from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import combined
 from perceptron_lab.operators.matrix import Matrix
@@ -63,8 +55,6 @@ NOTHING = 1e-11
 """Weights below this part of the largest may be rounding errors."""
 NEAR = 1e-6
 """Weights with norm(A w) below this part of the sum of norms may be brought inside."""
-_ROWS = 4096
-"""Rows treated at a time."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +99,13 @@ def prove_infeasible(
     ray = normalised(weights) if weights.shape == (cone.size,) else None
     if ray is None or not isinstance(operator, Matrix):
         return None
-    if isinstance(cone, Orthant):
+    if cone.of_rows:
         vertex = _prove_vertex(operator, cone, ray)
         if vertex is not None:
             return vertex
     ray = ray / np.abs(ray).max()
     centre = cone.multiplicity * cone.identity
-    if isinstance(cone, Orthant) and in_range(operator.row_norms()):
+    if cone.of_rows and in_range(operator.row_norms()):
         centre = centre / operator.row_norms()
     centre *= float(ray @ cone.identity) / float(centre @ cone.identity)
     near = _nearly_vanishes(operator, cone, ray)
@@ -143,7 +133,7 @@ def _nearly_vanishes(operator: Matrix, cone: Cone, weights: FloatArray) -> bool:
 
     Only these deserve more than a local search: others would be found by it, and not proved.
     """
-    if not isinstance(cone, Orthant):
+    if not cone.of_rows:
         return False
     mass = float(operator.row_norms() @ np.abs(weights))
     return float(np.linalg.norm(combined(weights, operator.stored))) <= NEAR * mass
@@ -153,10 +143,10 @@ def _prove_at(
     operator: Matrix, cone: Cone, weights: FloatArray, near: bool
 ) -> InfeasibilityProof | None:
     used = used_columns(operator.stored, _support(cone, weights))
-    blocks = _blocks(operator, cone, weights, used)
+    blocks = _automorphisms(operator, cone, weights, used)
     if not blocks or not len(used):
         return None
-    if _operations(blocks, used) > MOST_OPERATIONS:
+    if STEPS * sum(block.operations(len(used)) for block in blocks) > MOST_OPERATIONS:
         return None
     polished = _polished(blocks, near)
     ratio = None if polished is None else _ratio(polished)
@@ -168,19 +158,7 @@ def _prove_at(
     return InfeasibilityProof(flat, ratio, "in Dikin's ellipsoid, q")
 
 
-def _too_large(part: Cone, used: IntArray) -> bool:
-    """Return whether a block cannot be treated: its rows, written out, would take too long."""
-    if isinstance(part, Semidefinite) and not part.complete:
-        return True
-    return STEPS * 2.0 * part.size * float(len(used)) ** 2 > MOST_OPERATIONS
-
-
-def _operations(blocks: list[Block], used: IntArray) -> float:
-    """Return about how many operations the proof takes."""
-    return STEPS * sum(block.operations(len(used)) for block in blocks)
-
-
-def _polished(blocks: list[Block], near: bool) -> list[Block] | None:
+def _polished(blocks: list[Automorphism], near: bool) -> list[Automorphism] | None:
     """Step towards A w = 0 in floating point; None if that leaves the cone, or does not get there.
 
     From weights that are ``near`` steps out of the ellipsoid are shortened: that brings w inside,
@@ -206,7 +184,7 @@ def _polished(blocks: list[Block], near: bool) -> list[Block] | None:
     return blocks if square < 1.0 else None
 
 
-def _normal_equations(blocks: list[Block]) -> tuple[FloatArray, FloatArray]:
+def _normal_equations(blocks: list[Automorphism]) -> tuple[FloatArray, FloatArray]:
     """Return B B' and r = B e, computed."""
     first, *others = blocks
     columns = first.columns()[0]
@@ -218,7 +196,7 @@ def _normal_equations(blocks: list[Block]) -> tuple[FloatArray, FloatArray]:
     return product, residual
 
 
-def _ratio(blocks: list[Block]) -> float | None:
+def _ratio(blocks: list[Automorphism]) -> float | None:
     """Return an upper bound of q, or None where B B' cannot be proved positive definite."""
     product, residual = _normal_equations(blocks)
     length, error, rank, terms = 0.0, 0.0, 0, 0
@@ -241,45 +219,27 @@ def _ratio(blocks: list[Block]) -> float | None:
 
 def _support(cone: Cone, weights: FloatArray) -> IntArray:
     """Return the flat coordinates that take part: positive rows, and blocks that do not vanish."""
-    parts = _parts(cone)
-    kept = [
-        span.start + np.flatnonzero(weights[span] > 0)
-        if isinstance(part, Orthant)
-        else np.arange(span.start, span.stop if weights[span].any() else span.start)
-        for part, span in parts
-    ]
-    return np.unique(np.concatenate(kept)).astype(np.int64)
+    kept = [at.start + proofs_of(part).support(weights[at]) for part, at in cone.blocks]
+    return np.concatenate(kept)
 
 
-def _parts(cone: Cone) -> list[tuple[Cone, slice]]:
-    if isinstance(cone, Product):
-        return list(zip(cone.parts, cone.spans, strict=True))
-    return [(cone, slice(0, cone.size))]
-
-
-def _blocks(
+def _automorphisms(
     operator: Matrix, cone: Cone, weights: FloatArray, used: IntArray
-) -> list[Block] | None:
-    """Return the blocks at these weights; None where they do not lie inside the cone.
+) -> list[Automorphism] | None:
+    """Return those of the blocks at these weights; None where they do not lie inside the cone.
 
     Nor is anything returned for blocks that are too large to be written out, or whose weights are
     known on a pattern only.
     """
-    blocks: list[Block] = []
-    data, roundings = operator.stored, operator.roundings
-    for part, span in _parts(cone):
-        if isinstance(part, Orthant):
-            support = span.start + np.flatnonzero(weights[span] > 0)
-            pieces = [support[k : k + _ROWS] for k in range(0, len(support), _ROWS)]
-            blocks += [RowsBlock(at, data, used, weights[at], roundings) for at in pieces]
-            continue
-        at = np.arange(span.start, span.stop)
-        if not weights[at].any():
-            continue
-        if _too_large(part, used):
+    found: list[Automorphism] = []
+    for part, span in cone.blocks:
+        proofs = proofs_of(part)
+        at = span.start + proofs.support(weights[span])
+        if STEPS * 2.0 * len(at) * float(len(used)) ** 2 > MOST_OPERATIONS:
             return None
-        block = block_at(part, at, dense_rows(data, at, used), weights[at], roundings)
-        if block is None:
-            return None
-        blocks.append(block)
-    return blocks
+        if len(at):
+            some = proofs.automorphisms(operator.stored, used, at, weights[at], operator.roundings)
+            if some is None:
+                return None
+            found += some
+    return found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.certificates.by_cone import proofs_of
 from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
 from perceptron_lab.certificates.enclosures.exact_bounds import exact_norm_above, worth_exact
 from perceptron_lab.certificates.enclosures.rounding import (
@@ -21,14 +21,12 @@ from perceptron_lab.certificates.enclosures.rounding import (
     normalised,
     product_with_radius,
 )
-from perceptron_lab.certificates.feasibility import kernel_scores, kernel_square
-from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.matrices.definite_pattern import pattern_eigenvalue_bound
+from perceptron_lab.certificates.rows.kernels import (
+    identical_examples_cancel,
+    kernel_scores,
+    kernel_square,
+)
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.cones.product import Product
-from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
@@ -58,7 +56,7 @@ def prove_weights(
     if operator.scale is not None:
         raise ValueError("proofs are on the original data: the operator must have no scale")
     ray = normalised(weights) if weights.shape == (cone.size,) else None
-    inside = None if ray is None else moved_inside(cone, ray)
+    inside = None if ray is None else _moved_inside(cone, ray)
     if inside is None:
         return None
     total = _mass(operator, cone, inside, unit_rows)
@@ -128,7 +126,7 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
     if isinstance(operator, Matrix) and operator.roundings:
         return False
     if isinstance(operator, Gram) and operator.matrix.spread:
-        return _identical_cancel(operator, weights)
+        return identical_examples_cancel(operator, weights)
     adjoint, given = _adjoint(operator, weights)
     for k in range(adjoint.shape[0]):
         row = adjoint[[k]]
@@ -136,17 +134,6 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
         if exact_dot(dense, given) != 0:
             return False
     return True
-
-
-def _identical_cancel(gram: Gram, weights: FloatArray) -> bool:
-    """Return whether sum_i w_i s_i = 0 over each group of identical examples, exactly."""
-    groups = gram.matrix.groups
-    if groups is None:
-        return False
-    sums: dict[int, list[float]] = {}
-    for group, weight in zip(groups.tolist(), (gram.signs * weights).tolist(), strict=True):
-        sums.setdefault(group, []).append(weight)
-    return not any(map(math.fsum, sums.values()))  # rounded correctly: 0 where it is 0
 
 
 def _mass(operator: Operator, cone: Cone, weights: FloatArray, unit_rows: bool) -> float:
@@ -161,46 +148,8 @@ def _mass(operator: Operator, cone: Cone, weights: FloatArray, unit_rows: bool) 
     return below(float(terms @ weights) * slack, 2 * (cone.size + operator.dimension))
 
 
-def moved_inside(cone: Cone, weights: FloatArray) -> FloatArray | None:
+def _moved_inside(cone: Cone, weights: FloatArray) -> FloatArray | None:
     """Return weights proved to lie in the dual cone, or None where that cannot be proved."""
-    if isinstance(cone, Orthant):
-        return weights if (weights >= 0).all() else None
-    if isinstance(cone, Product):
-        blocks = [
-            moved_inside(p, weights[at]) for p, at in zip(cone.parts, cone.spans, strict=True)
-        ]
-        return None if any(b is None for b in blocks) else np.concatenate(blocks)  # type: ignore[arg-type]
-    if isinstance(cone, SecondOrder):
-        return _second_order_inside(weights)
-    if isinstance(cone, Semidefinite):
-        return _semidefinite_inside(cone, weights)
-    raise TypeError(f"no proof is known for the cone {type(cone).__name__}")
-
-
-def _second_order_inside(weights: FloatArray) -> FloatArray:
-    """Return (u, t) with norm(u) <= t for sure: t is raised to an upper bound of norm(u)."""
-    u, t = weights[:-1], float(weights[-1])
-    length = norm_above(u)
-    if length <= t or (t > 0 and exact_dot(u, u) <= Fraction(t) ** 2):
-        return weights  # in the latter case on the boundary, to the last bit
-    return np.append(u, length)
-
-
-def _semidefinite_inside(cone: Semidefinite, weights: FloatArray) -> FloatArray | None:
-    """Move weights inside; entries outside the pattern are taken to be 0, as any others may be."""
-    diagonal = cone.identity > 0
-    if not weights[~diagonal].any() and (weights >= 0).all():
-        return weights
-    moved = weights
-    for _ in range(3):
-        lowest = _lowest_eigenvalue(cone, moved / cone.multiplicity)
-        if lowest >= 0.0:
-            return moved
-        moved = moved - 2.0 * lowest * cone.identity
-    return None
-
-
-def _lowest_eigenvalue(cone: Semidefinite, entries: FloatArray) -> float:
-    if cone.complete and not cone.large:
-        return lowest_eigenvalue_bound(cone.matrix(entries))
-    return pattern_eigenvalue_bound(cone.pattern, entries)
+    moved = [proofs_of(part).moved_inside(weights[at]) for part, at in cone.blocks]
+    inside = [block for block in moved if block is not None]
+    return np.concatenate(inside) if len(inside) == len(moved) else None

@@ -8,18 +8,16 @@ weights divided by sqrt(multiplicity), both are statements about sqrt(multiplici
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from perceptron_lab.certificates.by_cone import by_block
+from perceptron_lab.certificates.spectral_norm import EXACT_UP_TO, SLACK, spectral_norm_above
 from perceptron_lab.cones.base import Cone
-from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.cones.product import Product
-from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import blocks
 from perceptron_lab.operators.gram import Gram
@@ -28,14 +26,8 @@ from perceptron_lab.operators.rescaled import RescaledMap
 from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import FloatArray
 
-EXACT_UP_TO = 1000
-"""Matrices with a side of at most this order have their largest eigenvalue computed."""
-
 MODERATE = 250
 """Powers of two up to which data are used as they are: their squares, and sums, are in range."""
-
-SLACK = 1.0 + 1e-10
-"""Covers the rounding of a computed largest eigenvalue."""
 
 _known: WeakKeyDictionary[Operator, dict[tuple[str, str], float]] = WeakKeyDictionary()
 
@@ -54,7 +46,7 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
         ``atoms`` or ``euclidean``.
     """
     if isinstance(operator, RescaledMap):  # its map changes, so that nothing is kept
-        return _spectral(operator.map) * norm_bound(operator.base, cone, kind)
+        return spectral_norm_above(operator.map) * norm_bound(operator.base, cone, kind)
     known = _known.setdefault(operator, {})
     key = _key(cone, kind)
     if key not in known:
@@ -87,52 +79,14 @@ def known_bound(
 
 def _key(cone: Cone, kind: str) -> tuple[str, str]:
     """Return what a bound depends on beside the operator: the kinds and sizes of the blocks."""
-    parts = cone.parts if isinstance(cone, Product) else (cone,)
-    return kind, " ".join(f"{type(part).__name__}{part.size}" for part in parts)
+    return kind, " ".join(f"{type(part).__name__}{part.size}" for part, _ in cone.blocks)
 
 
 def _atoms(operator: Operator, cone: Cone) -> float:
     """Return the largest bound over the blocks."""
-    if isinstance(cone, Orthant) and isinstance(operator, Matrix | Gram):
-        norms = operator.row_norms()
-        return float(norms.max())
-    data = _scaled(operator)
-    if isinstance(cone, Product):
-        parts = zip(cone.parts, cone.spans, strict=True)
-        return max(_atoms(Matrix(data[span]), part) for part, span in parts)
-    if isinstance(cone, Semidefinite):
-        return _matrix_atoms(sp.csc_array(data), cone)
-    if isinstance(cone, SecondOrder):
-        return _second_order_atoms(data)
-    raise TypeError(f"no norm bound is known for the cone {type(cone).__name__}")
-
-
-def _matrix_atoms(data: sp.csc_array, cone: Semidefinite) -> float:
-    """Bound norm(A(vv')): each |v'F_i v| by norm(F_i)_2, the variables at once or one by one.
-
-    norm(A(vv'))^2 = sum_i (v'F_i v)^2 <= norm(F_0)_2^2 + norm(sqrt(multiplicity) (F_1, ..))_2^2.
-    On MAXCUT this is norm(C_0)_2^2 + 1.
-    """
-    weighted = sp.csc_array(sp.diags_array(np.sqrt(cone.multiplicity)) @ data)
-    first = np.asarray(data[:, [0]].toarray()).ravel()
-    split = math.hypot(_symmetric_norm(cone, first), _rough(weighted[:, 1:]))
-    return min(_spectral(sp.csr_array(weighted)), split) * SLACK
-
-
-def _symmetric_norm(cone: Semidefinite, entries: FloatArray) -> float:
-    """Return an upper bound of the spectral norm of a symmetric matrix."""
-    if cone.rank > EXACT_UP_TO:
-        frobenius = float(np.linalg.norm(entries * np.sqrt(cone.multiplicity)))
-        return min(frobenius, float(cone.pattern.row_sums(np.abs(entries)).max()))
-    values = scipy.linalg.eigvalsh(cone.matrix(entries))
-    return float(np.abs(values[[0, -1]]).max())
-
-
-def _second_order_atoms(data: FloatArray | sp.csr_array) -> float:
-    """Bound norm(A(u, 1)) by norm(A_t) + norm(A_u)_2, and by sqrt 2 norm(A)_2."""
-    dense = data if isinstance(data, np.ndarray) else data.toarray()
-    apart = float(np.linalg.norm(dense[-1])) + _spectral(dense[:-1])
-    return min(apart, math.sqrt(2.0) * _spectral(dense)) * SLACK
+    if cone.of_rows and isinstance(operator, Matrix | Gram):
+        return float(operator.row_norms().max())
+    return max(proofs.atom_norm(data) for proofs, data, _ in by_block(cone, _scaled(operator)))
 
 
 def _euclidean(operator: Operator, cone: Cone) -> float:
@@ -147,7 +101,7 @@ def _euclidean(operator: Operator, cone: Cone) -> float:
         if isinstance(data, np.ndarray)
         else sp.csr_array(sp.diags_array(root) @ data)
     )
-    return _spectral(weighted)
+    return spectral_norm_above(weighted)
 
 
 def _streamed(operator: Matrix) -> float:
@@ -185,25 +139,3 @@ def _scaled(operator: Operator) -> FloatArray | sp.csr_array:
     if isinstance(operator.data, np.ndarray):
         return operator.data * operator.scale[:, None]
     return sp.csr_array(sp.diags_array(operator.scale) @ operator.data)
-
-
-def _spectral(matrix: FloatArray | sp.csr_array) -> float:
-    """Return an upper bound of norm(M)_2: computed where a side is short, else a rough one."""
-    rough = _rough(matrix)
-    side = min(matrix.shape)
-    if not 0 < side <= EXACT_UP_TO:
-        return rough
-    product = matrix @ matrix.T if matrix.shape[0] == side else matrix.T @ matrix
-    dense = product if isinstance(product, np.ndarray) else product.toarray()
-    largest = scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[side - 1, side - 1])
-    return min(rough, math.sqrt(max(float(largest[0]), 0.0)) * SLACK)
-
-
-def _rough(matrix: Any) -> float:
-    """Return min(norm_F, sqrt(norm_1 norm_inf)), an upper bound of norm(M)_2."""
-    size = abs(matrix)
-    if 0 in size.shape:
-        return 0.0
-    columns, rows = (np.asarray(size.sum(axis=axis)).ravel() for axis in (0, 1))
-    frobenius = math.sqrt(float((size * size).sum()))
-    return min(frobenius, math.sqrt(float(columns.max()) * float(rows.max()))) * SLACK

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.certificates import infeasibility
 from perceptron_lab.certificates.infeasibility import prove_infeasible
+from perceptron_lab.certificates.rows import orthant
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -271,7 +272,7 @@ def test_many_rows_are_treated_in_pieces_to_the_same_effect(
 ) -> None:
     data, weights = infeasible_data(Orthant(30), 4, RNG(0))
     whole = prove_infeasible(Matrix(data), Orthant(30), weights)
-    monkeypatch.setattr(infeasibility, "_ROWS", 7)
+    monkeypatch.setattr(orthant, "ROWS_AT_A_TIME", 7)
     pieces = prove_infeasible(Matrix(data), Orthant(30), weights)
     assert whole is not None
     assert pieces is not None

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates import automorphisms, infeasibility
+from perceptron_lab.certificates import infeasibility
+from perceptron_lab.certificates.matrices.semidefinite import Congruence
+from perceptron_lab.certificates.second_order import QuadraticRepresentation
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
@@ -36,7 +38,7 @@ every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
 def built(cone: Cone, data: FloatArray, weights: FloatArray) -> list[Any]:
     """The blocks at these weights, as the proof has them."""
     used = np.flatnonzero(np.asarray(data).any(axis=0)).astype(np.int64)
-    made = infeasibility._blocks(Matrix(data), cone, weights, used)
+    made = infeasibility._automorphisms(Matrix(data), cone, weights, used)
     assert made
     return list(made)
 
@@ -45,12 +47,12 @@ def exact_weights(cone: Cone, made: list[Any]) -> Vector:
     """T e without rounding, T being defined by the doubles of the blocks."""
     weights = [Fraction()] * cone.size
     for block in made:
-        if isinstance(block, automorphisms.MatrixBlock):
+        if isinstance(block, Congruence):
             factor = exact(block.factor)
             whole = times(factor, [list(row) for row in zip(*factor, strict=True)])
             places = zip(block.cone.rows, block.cone.columns, block.cone.multiplicity, strict=True)
             entries = [whole[i][j] * int(k) for i, j, k in places]
-        elif isinstance(block, automorphisms.SecondOrderBlock):
+        elif isinstance(block, QuadraticRepresentation):
             *u, t = rational(block.root)
             entries = [4 * t * x for x in u] + [2 * (t * t + inner(u, u))]
         else:
@@ -132,13 +134,13 @@ def exact_error(block: Any, cone: Cone, data: FloatArray, columns: FloatArray) -
     square = Fraction()
     for column, computed in zip(np.asarray(data).T, columns, strict=True):
         entries = rational(column)
-        if isinstance(block, automorphisms.MatrixBlock):
+        if isinstance(block, Congruence):
             factor = exact(block.factor)
             turned = [list(row) for row in zip(*factor, strict=True)]
             image = times(times(turned, symmetric(block.cone, entries)), factor)
             pairs = zip(block.cone.rows, block.cone.columns, strict=True)
             true = [image[i][j] * (1 if i == j else root) for i, j in pairs]
-        elif isinstance(block, automorphisms.SecondOrderBlock):
+        elif isinstance(block, QuadraticRepresentation):
             root_weights = [2 * x for x in rational(block.root)]  # H at 2 v is 2 Q_v
             true = [x / 2 * root for x in represented(cone, root_weights, entries)]
         else:

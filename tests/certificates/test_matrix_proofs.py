@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.certificates import feasibility
 from perceptron_lab.certificates.feasibility import prove_point
+from perceptron_lab.certificates.matrices import semidefinite
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -133,7 +133,7 @@ def test_errors_of_entries_add_up_over_a_row(monkeypatch: pytest.MonkeyPatch) ->
     assert kind(exact_pencil(cone, data, np.ones(1))) is Kind.SEMIDEFINITE
     assert np.linalg.eigvalsh(cone.matrix(data[:, 0] - off))[0] > 1.99 * r
     monkeypatch.setattr(
-        feasibility, "product_with_radius", lambda m, v, _: (m @ v - off * v[0], off * v[0])
+        semidefinite, "product_with_radius", lambda m, v, _: (m @ v - off * v[0], off * v[0])
     )
     proof = prove_point(Matrix(data), cone, np.ones(1))
     assert not proof.feasible

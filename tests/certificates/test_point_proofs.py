@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from perceptron_lab.certificates.feasibility import PointProof, prove_point
+from perceptron_lab.certificates.contract import PointProof
+from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.operators.matrix import Matrix
@@ -175,7 +176,8 @@ def test_proofs_refuse_scaled_data() -> None:
 
 
 def test_a_cone_of_no_known_kind_is_refused() -> None:
-    unknown = cast(Cone, SimpleNamespace(size=1))
+    unknown = cast(Cone, SimpleNamespace(size=1, of_rows=False))
+    unknown.blocks = [(unknown, slice(0, 1))]  # type: ignore[misc]
     with pytest.raises(TypeError, match="no proof is known for the cone SimpleNamespace"):
         prove_point(Matrix(np.eye(1)), unknown, np.ones(1))
 

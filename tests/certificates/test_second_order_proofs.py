@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from perceptron_lab.certificates.feasibility import PointProof, prove_point
+from perceptron_lab.certificates.contract import PointProof
+from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product

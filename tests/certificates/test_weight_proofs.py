@@ -162,7 +162,8 @@ def test_rows_of_extreme_lengths_keep_the_bound_true() -> None:
 
 
 def test_a_cone_of_no_known_kind_is_refused() -> None:
-    unknown = cast(Cone, SimpleNamespace(size=1))
+    unknown = cast(Cone, SimpleNamespace(size=1, of_rows=False))
+    unknown.blocks = [(unknown, slice(0, 1))]  # type: ignore[misc]
     with pytest.raises(TypeError, match="no proof is known for the cone SimpleNamespace"):
         prove_weights(Matrix(np.eye(1)), unknown, np.ones(1))
 

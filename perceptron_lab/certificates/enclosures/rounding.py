@@ -80,6 +80,14 @@ def norm_below(vector: FloatArray) -> float:
     return below(largest * below(math.sqrt(float(scaled @ scaled)), 2 * len(flat)), 2)
 
 
+def over_norm(lowest: float, point: FloatArray) -> float:
+    """Return a lower bound of lowest / norm(point); -inf where nothing is known of ``lowest``."""
+    if not math.isfinite(lowest):
+        return -math.inf
+    length = norm_above(point) if lowest > 0 else norm_below(point)
+    return math.nextafter(lowest / length, -math.inf)
+
+
 def normalised(vector: FloatArray) -> FloatArray | None:
     """Return vector * 2^k with its largest magnitude in [1/2, 1); None for zero and non-finite.
 

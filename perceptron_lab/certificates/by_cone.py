@@ -1,0 +1,41 @@
+"""The proofs of each kind of cone: a new one is registered here, or by ``register_proofs``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from perceptron_lab.certificates.contract import ConeProofs
+from perceptron_lab.certificates.matrices.semidefinite import SemidefiniteProofs
+from perceptron_lab.certificates.rows.orthant import OrthantProofs
+from perceptron_lab.certificates.second_order import SecondOrderProofs
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.operators.blockwise import Data
+
+_PROOFS: dict[type[Cone], type[ConeProofs[Any]]] = {
+    Orthant: OrthantProofs,
+    SecondOrder: SecondOrderProofs,
+    Semidefinite: SemidefiniteProofs,
+}
+
+
+def register_proofs(kind: type[Cone], proofs: type[ConeProofs[Any]]) -> None:
+    """Use these proofs for a kind of cone."""
+    _PROOFS[kind] = proofs
+
+
+def proofs_of(block: Cone) -> ConeProofs[Any]:
+    """Return the proofs of a cone that is no product."""
+    if type(block) not in _PROOFS:
+        raise TypeError(f"no proof is known for the cone {type(block).__name__}")
+    return _PROOFS[type(block)](block)
+
+
+def by_block(cone: Cone, data: Data) -> Iterator[tuple[ConeProofs[Any], Any, slice]]:
+    """Yield for each block its proofs, its rows of the data, and where it lies."""
+    blocks = cone.blocks
+    for part, at in blocks:
+        yield proofs_of(part), data if len(blocks) == 1 else data[at], at  # type: ignore[index]

@@ -1,0 +1,168 @@
+"""Proofs of matrix blocks, whole or on a sparsity pattern."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from perceptron_lab.certificates.automorphisms import Automorphism, dense_rows
+from perceptron_lab.certificates.contract import ConeProofs, PointProof
+from perceptron_lab.certificates.enclosures.rounding import (
+    SMALLEST,
+    UNIT_ROUNDOFF,
+    above,
+    gamma,
+    norm_above,
+    over_norm,
+    product_with_radius,
+)
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.matrices.definite_pattern import pattern_eigenvalue_bound
+from perceptron_lab.certificates.spectral_norm import (
+    EXACT_UP_TO,
+    SLACK,
+    rough_norm_above,
+    spectral_norm_above,
+)
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.operators.blockwise import Data
+from perceptron_lab.results import FloatArray, IntArray
+
+
+@dataclass
+class Congruence(Automorphism):
+    """T Z = L Z L', L lower triangular with positive diagonal; w = L L'."""
+
+    place: IntArray
+    cone: Semidefinite
+    rows: FloatArray
+    factor: FloatArray
+    roundings: int = 0
+
+    def __post_init__(self) -> None:
+        self.unit, self.rank = self.cone.identity, self.cone.rank
+
+    @classmethod
+    def at(
+        cls,
+        place: IntArray,
+        cone: Semidefinite,
+        rows: FloatArray,
+        matrix: FloatArray,
+        roundings: int,
+    ) -> Self | None:
+        """Return that at the Cholesky factor of a matrix; None where it has none."""
+        try:
+            factor = scipy.linalg.cholesky(matrix, lower=True)
+        except (scipy.linalg.LinAlgError, ValueError):
+            return None
+        inside = bool((factor.diagonal() > 0).all())
+        return cls(place, cone, rows, factor, roundings) if inside else None
+
+    def columns(self) -> tuple[FloatArray, float]:
+        """Return the entries of L' F_i L."""
+        root, magnitude = np.sqrt(self.cone.multiplicity), np.abs(self.factor)
+        columns, length = np.empty(self.rows.T.shape), 0.0
+        for i, entries in enumerate(self.rows.T):
+            matrix = self.cone.matrix(entries)
+            image = self.factor.T @ matrix @ self.factor
+            columns[i] = image[self.cone.rows, self.cone.columns] * root
+            length = math.hypot(length, norm_above(magnitude.T @ np.abs(matrix) @ magnitude))
+        # two products of ``rank`` terms each, then sqrt 2 and one rounding; before, those of F_i
+        wrong = gamma(2 * self.rank + 8 + 2 * self.roundings) * above(
+            length, 2 * self.rank + len(columns)
+        )
+        wrong = above(wrong, 4) + 2.0 * UNIT_ROUNDOFF * norm_above(columns)
+        return columns, wrong + 4.0 * self.rank * columns.size * SMALLEST
+
+    def moved(self, step: FloatArray) -> Self | None:
+        """Return that at the factor of L (I + d) L'."""
+        change = self.cone.matrix(step / np.sqrt(self.cone.multiplicity))
+        matrix = self.factor @ (np.eye(self.rank) + change) @ self.factor.T
+        matrix = (matrix + matrix.T) / 2.0
+        return type(self).at(self.place, self.cone, self.rows, matrix, self.roundings)
+
+    def weights(self) -> FloatArray:
+        """Return L L'."""
+        whole = self.factor @ self.factor.T
+        return np.asarray(whole[self.cone.rows, self.cone.columns] * self.cone.multiplicity)
+
+    def operations(self, unknowns: int) -> float:
+        """Return those of the products with L, and the others."""
+        return super().operations(unknowns) + 10.0 * unknowns * float(self.rank) ** 3
+
+
+class SemidefiniteProofs(ConeProofs[Semidefinite]):
+    """Matrices by lower bounds of their lowest eigenvalues."""
+
+    def prove_point(
+        self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
+    ) -> PointProof:
+        """Bound the lowest eigenvalue of F(y) by the one computed, less the errors of entries."""
+        scores, radius = product_with_radius(data, point, roundings)
+        # norm of the matrix of entry errors <= its largest row sum
+        spread = float(self.cone.pattern.row_sums(radius).max())
+        error = spread * (1.0 + 2.0 * (self.cone.rank + 2) * UNIT_ROUNDOFF)
+        lowest = math.nextafter(self._lowest_eigenvalue(scores) - error, -math.inf)
+        method = "the Cholesky residual test" if self._whole else "a shifted Cholesky factor"
+        return PointProof(lowest > 0, over_norm(lowest, point), 0, f"matrices by {method}")
+
+    def moved_inside(self, weights: FloatArray) -> FloatArray | None:
+        """Move weights inside; entries outside the pattern are taken to be 0, as any others may be.
+
+        Weights that do not lie in the cone to the last bit are moved by a multiple of e.
+        """
+        diagonal = self.cone.identity > 0
+        if not weights[~diagonal].any() and (weights >= 0).all():
+            return weights
+        moved = weights
+        for _ in range(3):
+            lowest = self._lowest_eigenvalue(moved / self.cone.multiplicity)
+            if lowest >= 0.0:
+                return moved
+            moved = moved - 2.0 * lowest * self.cone.identity
+        return None
+
+    @property
+    def _whole(self) -> bool:
+        return self.cone.complete and not self.cone.large
+
+    def _lowest_eigenvalue(self, entries: FloatArray) -> float:
+        if self._whole:
+            return lowest_eigenvalue_bound(self.cone.matrix(entries))
+        return pattern_eigenvalue_bound(self.cone.pattern, entries)
+
+    def atom_norm(self, data: FloatArray | sp.csr_array) -> float:
+        """Bound norm(A(vv')): each |v'F_i v| by norm(F_i)_2, the variables at once or one by one.
+
+        norm(A(vv'))^2 = sum_i (v'F_i v)^2
+            <= norm(F_0)_2^2 + norm(sqrt(multiplicity) (F_1, ..))_2^2.
+        On MAXCUT this is norm(C_0)_2^2 + 1.
+        """
+        columns = sp.csc_array(data)
+        weighted = sp.csc_array(sp.diags_array(np.sqrt(self.cone.multiplicity)) @ columns)
+        first = self._spectral_norm(np.asarray(columns[:, [0]].toarray()).ravel())
+        split = math.hypot(first, rough_norm_above(weighted[:, 1:]))
+        return min(spectral_norm_above(sp.csr_array(weighted)), split) * SLACK
+
+    def _spectral_norm(self, entries: FloatArray) -> float:
+        if self.cone.rank > EXACT_UP_TO:
+            frobenius = float(np.linalg.norm(entries * np.sqrt(self.cone.multiplicity)))
+            return min(frobenius, float(self.cone.pattern.row_sums(np.abs(entries)).max()))
+        values = scipy.linalg.eigvalsh(self.cone.matrix(entries))
+        return float(np.abs(values[[0, -1]]).max())
+
+    def automorphisms(
+        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+    ) -> list[Automorphism] | None:
+        """Return the congruence by the Cholesky factor of w, which has to be a whole matrix."""
+        if not self.cone.complete:
+            return None
+        matrix = self.cone.matrix(weights / self.cone.multiplicity)
+        found = Congruence.at(at, self.cone, dense_rows(data, at, used), matrix, roundings)
+        return None if found is None else [found]

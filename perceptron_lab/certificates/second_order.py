@@ -1,0 +1,136 @@
+"""Proofs of second-order blocks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.certificates.automorphisms import Automorphism, dense_rows
+from perceptron_lab.certificates.contract import ConeProofs, PointProof
+from perceptron_lab.certificates.enclosures.rounding import (
+    SMALLEST,
+    UNIT_ROUNDOFF,
+    above,
+    dot_below,
+    exact_dot,
+    gamma,
+    norm_above,
+    norm_below,
+    over_norm,
+    product_with_radius,
+)
+from perceptron_lab.certificates.spectral_norm import SLACK, spectral_norm_above
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.operators.blockwise import Data, chosen_rows
+from perceptron_lab.results import FloatArray, IntArray
+
+SHORTEST = 1e-150
+"""Roots of second-order weights below this are not used: their squares would underflow."""
+
+
+@dataclass
+class QuadraticRepresentation(Automorphism):
+    """T = Q_v = 2 v v' - det(v) R, R = diag(-1, .., -1, 1), v inside the cone; w = 2 Q_v e."""
+
+    place: IntArray
+    rows: FloatArray
+    root: FloatArray
+    roundings: int = 0
+
+    def __post_init__(self) -> None:
+        self.rank, self.unit = 2, np.zeros(len(self.root))
+        self.unit[-1] = math.sqrt(2.0)
+
+    @classmethod
+    def at(
+        cls, place: IntArray, rows: FloatArray, weights: FloatArray, roundings: int
+    ) -> Self | None:
+        """Return that at v = the square root of the element w / 2 in the Jordan algebra."""
+        cone, element = SecondOrder(len(weights)), weights / 2.0
+        values, direction = cone.spectrum(element)
+        if not values[0] > 0.0:
+            return None
+        root = cone.assemble(np.sqrt(values), direction) / cone.multiplicity
+        inside = max(norm_above(root[:-1]), SHORTEST) < root[-1]
+        return cls(place, rows, root, roundings) if inside else None
+
+    def _representation(self) -> FloatArray:
+        v = self.root
+        reflection = np.append(-np.ones(len(v) - 1), 1.0)
+        determinant = (v[-1] - np.linalg.norm(v[:-1])) * (v[-1] + np.linalg.norm(v[:-1]))
+        return np.asarray(2.0 * np.outer(v, v) - determinant * np.diag(reflection))
+
+    def columns(self) -> tuple[FloatArray, float]:
+        """Return sqrt(2) A Q_v."""
+        columns = math.sqrt(2.0) * (self.rows.T @ self._representation())
+        size = np.abs(self.root)
+        largest = 2.0 * np.outer(size, size) + 2.0 * float(size @ size) * np.eye(len(size))
+        wrong = norm_above(np.abs(self.rows).T @ largest)
+        terms = 4 * len(size) + 20 + 2 * self.roundings
+        wrong = above(2.0 * gamma(terms) * wrong, len(size))
+        return columns, wrong + 4.0 * len(size) * columns.size * SMALLEST
+
+    def moved(self, step: FloatArray) -> Self | None:
+        """Return that at the square root of T (e + d)."""
+        element = self._representation() @ ((self.unit + step) / math.sqrt(2.0))
+        return type(self).at(self.place, self.rows, 2.0 * element, self.roundings)
+
+    def weights(self) -> FloatArray:
+        """Return 2 Q_v e."""
+        return 2.0 * self._representation()[:, -1]
+
+
+class SecondOrderProofs(ConeProofs[SecondOrder]):
+    """Blocks (u, t): t - norm(u) with the bounds of all scores."""
+
+    def prove_point(
+        self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
+    ) -> PointProof:
+        """Bound t - norm(u) from below; where that is not positive, compare t^2 and norm(u)^2."""
+        method = "second-order blocks by dot-product bounds"
+        scores, radius = product_with_radius(data, point, roundings)
+        if not np.isfinite(scores).all():
+            return PointProof(False, -math.inf, 0, method)
+        length = above(norm_above(scores[:-1]) + norm_above(radius[:-1]), 2)
+        lowest = math.nextafter(
+            math.nextafter(scores[-1] - radius[-1], -math.inf) - length, -math.inf
+        )
+        highest = scores[-1] + radius[-1] - (norm_below(scores[:-1]) - norm_above(radius[:-1]))
+        if lowest > 0:
+            return PointProof(True, over_norm(lowest, point), 0, method)
+        if highest < -4 * UNIT_ROUNDOFF * (abs(scores[-1]) + length):
+            return PointProof(False, over_norm(lowest, point), 0, method)
+        *parts, row_of_t = chosen_rows(data, np.arange(len(scores)))
+        least = dot_below(row_of_t, point, roundings)
+        most = [max(-dot_below(side * row, point, roundings) for side in (1, -1)) for row in parts]
+        feasible = least > 0 and least * least > sum(part * part for part in most)
+        return PointProof(
+            feasible, 0.0 if feasible else over_norm(lowest, point), len(scores), method
+        )
+
+    def moved_inside(self, weights: FloatArray) -> FloatArray:
+        """Return (u, t) with norm(u) <= t for sure: t is raised to an upper bound of norm(u)."""
+        u, t = weights[:-1], float(weights[-1])
+        length = norm_above(u)
+        if length <= t or (t > 0 and exact_dot(u, u) <= Fraction(t) ** 2):
+            return weights  # in the latter case on the boundary, to the last bit
+        return np.append(u, length)
+
+    def atom_norm(self, data: FloatArray | sp.csr_array) -> float:
+        """Bound norm(A(u, 1)) by norm(A_t) + norm(A_u)_2, and by sqrt 2 norm(A)_2."""
+        dense = data if isinstance(data, np.ndarray) else data.toarray()
+        apart = float(np.linalg.norm(dense[-1])) + spectral_norm_above(dense[:-1])
+        return min(apart, math.sqrt(2.0) * spectral_norm_above(dense)) * SLACK
+
+    def automorphisms(
+        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+    ) -> list[Automorphism] | None:
+        """Return the quadratic representation at the root of w / 2."""
+        rows = dense_rows(data, at, used)
+        found = QuadraticRepresentation.at(at, rows, weights, roundings)
+        return None if found is None else [found]

@@ -1,0 +1,40 @@
+"""Upper bounds of the spectral norm of a matrix."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from perceptron_lab.results import FloatArray
+
+EXACT_UP_TO = 1000
+"""Matrices with a side of at most this order have their largest eigenvalue computed."""
+
+SLACK = 1.0 + 1e-10
+"""Covers the rounding of a computed largest eigenvalue."""
+
+
+def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
+    """Return an upper bound of norm(M)_2: computed where a side is short, else a rough one."""
+    rough = rough_norm_above(matrix)
+    side = min(matrix.shape)
+    if not 0 < side <= EXACT_UP_TO:
+        return rough
+    product = matrix @ matrix.T if matrix.shape[0] == side else matrix.T @ matrix
+    dense = product if isinstance(product, np.ndarray) else product.toarray()
+    largest = scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[side - 1, side - 1])
+    return min(rough, math.sqrt(max(float(largest[0]), 0.0)) * SLACK)
+
+
+def rough_norm_above(matrix: Any) -> float:
+    """Return min(norm_F, sqrt(norm_1 norm_inf)), an upper bound of norm(M)_2."""
+    size = abs(matrix)
+    if 0 in size.shape:
+        return 0.0
+    columns, rows = (np.asarray(size.sum(axis=axis)).ravel() for axis in (0, 1))
+    frobenius = math.sqrt(float((size * size).sum()))
+    return min(frobenius, math.sqrt(float(columns.max()) * float(rows.max()))) * SLACK
