@@ -13,6 +13,9 @@ from perceptron_lab.results import FloatArray, IntArray
 Oracles = Mapping[str, Any]
 """Oracle records by the kind of cone that they separate: ``orthant``, ``semidefinite``."""
 
+Frame = Any
+"""In which the eigenvalues of scores are those of a diagonal element: of each cone its own."""
+
 
 class Atom(NamedTuple):
     """An extreme point of the base Delta(K) = {w in K*: <e, w> = 1}, zero outside its span.
@@ -82,11 +85,11 @@ class Cone(ABC):
         return float(self.eigenvalues(scores).min())
 
     @abstractmethod
-    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, Any]:
+    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, Frame]:
         """Return the eigenvalues of scores and the frame to which they belong."""
 
     @abstractmethod
-    def assemble(self, eigenvalues: FloatArray, frame: Any) -> FloatArray:
+    def assemble(self, eigenvalues: FloatArray, frame: Frame) -> FloatArray:
         """Return the element with these eigenvalues in this frame, as weights, ``(size,)``."""
 
     @abstractmethod

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-import scipy.sparse as sp
+import numpy.typing as npt
 
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF, normalised
@@ -16,79 +16,22 @@ from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.norms import known_bound, norm_bound
-from perceptron_lab.certificates.rows.kernel_matrices import semidefinite
-from perceptron_lab.cones.base import Atom, Cone
-from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.cones.product import Product
-from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.cones.spectral import lowest
-from perceptron_lab.doubles import Doubles
+from perceptron_lab.cones.base import Atom, Cone, Frame, Oracles
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
-from perceptron_lab.inputs import (
-    check_kernel,
-    checked_rows,
-    doubles_of_rows,
-    refuse_empty,
-    refuse_extreme_rows,
-    refuse_not_finite,
-    signs_of,
-)
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Coordinates, Gram
-from perceptron_lab.operators.kernel_matrix import KernelMatrix, kernel_matrix
-from perceptron_lab.operators.kernels import Kernel, symmetrised
+from perceptron_lab.operators.kernel_matrix import KernelMatrix
+from perceptron_lab.operators.kernels import Kernel
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSource
-from perceptron_lab.operators.whitening import TOLERANCE, Whitening
+from perceptron_lab.operators.whitening import TOLERANCE
 from perceptron_lab.results import FloatArray
+from perceptron_lab.system import constructors, views
+from perceptron_lab.system.cuts import Counters, Cut, Deepest
 
+OVERFLOW = "the scores of the point are not finite (overflow)"
 SMALL = 1e-290
 """Squares below this are not trusted: their terms may have underflowed."""
-
-
-class Cut(NamedTuple):
-    """A violated constraint: <normal, point> <= 0 at the point asked about, <= -slack with slack.
-
-    Parameters
-    ----------
-    normal
-        a = A(atom), shape ``(dimension,)``, a new array.
-    atom
-        The extreme point of Delta(K) that it belongs to.
-    norm
-        norm(a); 0 shows that no point is strictly feasible.
-    """
-
-    normal: FloatArray
-    atom: Atom
-    norm: float
-
-
-class Deepest(NamedTuple):
-    """The most violated (or least satisfied) constraint of a point.
-
-    Parameters
-    ----------
-    cut
-        The constraint.
-    score
-        <normal, point>, the lowest eigenvalue of the scores.
-    scores
-        A*point, shape ``(size,)``.
-    """
-
-    cut: Cut
-    score: float
-    scores: FloatArray
-
-
-@dataclass
-class Counters:
-    """Calls of the oracle, and full applications of the data, shared by all views of a system."""
-
-    queries: int = 0
-    products: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -146,7 +89,7 @@ class ConicSystem:
             )
 
     @classmethod
-    def from_rows(cls, rows: Any, *, memory: int | None = None) -> ConicSystem:
+    def from_rows(cls, rows: constructors.Rows, *, memory: int | None = None) -> ConicSystem:
         """Return the homogeneous system a_i'y > 0 of rows a_i, seen through rows of norm 1.
 
         Parameters
@@ -168,24 +111,23 @@ class ConicSystem:
             If the rows are not a finite, non-empty matrix without zero rows, or the memory is not
             possible.
         """
-        return cls._of_doubles(_data_of(rows, memory))
+        return cls._of(constructors.of_rows(rows, memory), unit_rows=True)
 
     @classmethod
-    def _of_doubles(cls, given: Doubles) -> ConicSystem:
-        """Return the system of rows seen through unit rows; proved on whole numbers if known."""
-        data, cone = given.values, Orthant(given.values.shape[0])
-        original = Matrix(data, roundings=given.roundings)
-        norms = original.row_norms()
-        refuse_extreme_rows(data, norms)
-        multiple = 1.0 if given.whole is None else given.multiple
-        proved_on = original if given.whole is None else Matrix(given.whole)
-        origin = cls(proved_on, cone, unit_rows=True, multiple=multiple)
-        view = Matrix(data, 1.0 / norms, given.roundings)
-        return cls(view, cone, origin, unit_rows=True)
+    def _of(cls, parts: constructors.Parts, *, unit_rows: bool) -> ConicSystem:
+        origin = None
+        if parts.proved_on is not None:
+            origin = cls(parts.proved_on, parts.cone, unit_rows=unit_rows, multiple=parts.multiple)
+        return cls(parts.operator, parts.cone, origin, unit_rows=unit_rows)
 
     @classmethod
     def from_labelled(
-        cls, examples: Any, labels: Any, *, affine: bool = True, memory: int | None = None
+        cls,
+        examples: constructors.Rows,
+        labels: npt.ArrayLike,
+        *,
+        affine: bool = True,
+        memory: int | None = None,
     ) -> ConicSystem:
         """Return the system y_i (w'x_i + b) > 0 of two labelled classes, the point being (w, b).
 
@@ -206,19 +148,15 @@ class ConicSystem:
         InputError
             As :meth:`from_rows`, and if the labels are not one per example, of exactly two classes.
         """
-        given = _data_of(examples, memory)
-        data, whole = given.values, given.whole
-        signs = signs_of(labels, data.shape[0])
-        if isinstance(data, RowSource):
-            return cls.from_rows(LabelledRows(data, signs, affine=affine))
-        if whole is not None:
-            whole = _signed(whole, signs, affine, given.multiple)
-        rows = _signed(data, signs.astype(data.dtype), affine)
-        return cls._of_doubles(replace(given, values=rows, whole=whole))
+        parts = constructors.of_labelled(examples, labels, affine=affine, memory=memory)
+        return cls._of(parts, unit_rows=True)
 
     @classmethod
     def from_kernel(
-        cls, kernel: Kernel | Literal["precomputed"], examples: Any, labels: Any
+        cls,
+        kernel: Kernel | Literal["precomputed"],
+        examples: constructors.Rows | KernelMatrix,
+        labels: npt.ArrayLike,
     ) -> ConicSystem:
         """Return the system s_i f(x_i) > 0 of two classes, f in the kernel's function space.
 
@@ -247,14 +185,10 @@ class ConicSystem:
             If the examples are not a finite matrix, the labels not of exactly two classes, or the
             kernel matrix not symmetric positive semidefinite to rounding, with a positive diagonal.
         """
-        matrix = _kernel_matrix_of(kernel, examples)
-        signs, cone = signs_of(labels, len(matrix.values)), Orthant(len(matrix.values))
-        origin = cls(Gram(matrix.values, signs, matrix=matrix), cone, unit_rows=True)
-        scale = 1.0 / np.sqrt(matrix.values.diagonal())
-        return cls(Gram(matrix.values, signs, scale, matrix), cone, origin, unit_rows=True)
+        return cls._of(constructors.of_kernel(kernel, examples, labels), unit_rows=True)
 
     @classmethod
-    def second_order(cls, matrix: Any, sizes: Sequence[int]) -> ConicSystem:
+    def second_order(cls, matrix: constructors.Rows, sizes: Sequence[int]) -> ConicSystem:
         """Return the system norm(u_k) < t_k, (u_k, t_k) = M_k y, of second-order blocks.
 
         Parameters
@@ -270,27 +204,14 @@ class ConicSystem:
         InputError
             If the matrix is not finite, or the sizes are not positive numbers with its rows as sum.
         """
-        found = doubles_of_rows(matrix)
-        data = found.values
-        refuse_not_finite(data)
-        given = np.atleast_1d(np.asarray(sizes))
-        if given.dtype.kind not in "iu" or given.min() < 1 or given.sum() != data.shape[0]:
-            raise InputError(
-                f"blocks of sizes {sizes} for {data.shape[0]} rows; give whole numbers, 1 or more, "
-                "that sum to the number of rows"
-            )
-        orders: list[int] = given.tolist()
-        cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in orders]
-        double = data.astype(float, copy=False)
-        operator = Matrix(double, roundings=found.roundings)
-        return cls(operator, cones[0] if len(cones) == 1 else Product(cones))
+        return cls._of(constructors.of_second_order(matrix, sizes), unit_rows=False)
 
     @property
     def dimension(self) -> int:
         """Number of coordinates of a point."""
         return self.operator.dimension
 
-    def started(self, oracles: Mapping[str, Any], rng: np.random.Generator) -> ConicSystem:
+    def started(self, oracles: Oracles, rng: np.random.Generator) -> ConicSystem:
         """Return this system with fresh oracles (by kind of cone) and fresh counters."""
         return replace(self, cone=self.cone.started(oracles, rng), counters=Counters())
 
@@ -331,15 +252,8 @@ class ConicSystem:
         InputError
             If it is required of a block that is too large.
         """
-        cone, places = self.cone.completed(required=required)
-        if cone is self.cone:
-            return self
-        assert isinstance(self.operator, Matrix)
-        entries = (np.ones(len(places)), (places, np.arange(len(places))))
-        spread = sp.csr_array(entries, shape=(cone.size, len(places)))
-        entries_of = sp.csr_array(spread @ sp.csr_array(self.operator.data))
-        operator = Matrix(entries_of, roundings=self.operator.roundings)
-        return replace(self, operator=operator, cone=cone)
+        operator, cone = views.completed(self.operator, self.cone, required=required)
+        return self if cone is self.cone else replace(self, operator=operator, cone=cone)
 
     def whitened(self, tolerance: float = TOLERANCE) -> ConicSystem:
         """Return the system in coordinates in which A A* = I, its rows then of norm 1.
@@ -354,9 +268,7 @@ class ConicSystem:
             If there are more than 2000 unknowns, or the whitened data would take more than 1 GB.
         """
         base = self.in_coordinates().completed()
-        assert isinstance(base.operator, Matrix)
-        unit = isinstance(base.cone, Orthant)
-        operator = Whitening(base.operator, base.cone.multiplicity, unit=unit, tolerance=tolerance)
+        operator = views.whitened(base.operator, base.cone, tolerance)
         inside = None if base.interior is None else operator.from_base(base.interior)
         origin = base if base.origin is None else base.origin
         return replace(base, operator=operator, origin=origin, interior=inside)
@@ -389,11 +301,6 @@ class ConicSystem:
         slack
             0: A*point must lie inside K (by the system's caution). s > 0: A*point + s e must lie in
             K (absolute).
-
-        Raises
-        ------
-        NumericalError
-            If the scores are not finite.
         """
         self.counters.queries += 1
         scores = self.scores(point)
@@ -402,7 +309,7 @@ class ConicSystem:
         atom = self.cone.separate(scores, slack)
         seen = scores if atom is None else scores[atom.span]
         if not np.isfinite(seen).all():
-            raise NumericalError("the scores of the point are not finite (overflow)")
+            raise NumericalError(OVERFLOW)
         if atom is None:
             return None
         return self._cut(atom)
@@ -413,43 +320,25 @@ class ConicSystem:
         return Cut(normal, atom, self.norm(normal))
 
     def deepest(self, point: FloatArray) -> Deepest:
-        """Return the constraint of least score at a point; counts one query.
-
-        Raises
-        ------
-        NumericalError
-            If the scores are not finite.
-        """
+        """Return the constraint of least score at a point; counts one query."""
         self.counters.queries += 1
         scores = self.scores(point)
         atom, score = self.cone.deepest(scores)
-        _check_finite(score)
+        _refuse_overflow(score)
         return Deepest(self._cut(atom), score, scores)
 
-    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, Any]:
-        """Return the eigenvalues of scores and their frame; counts one query.
-
-        Raises
-        ------
-        NumericalError
-            If the scores are not finite.
-        """
+    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, Frame]:
+        """Return the eigenvalues of scores and their frame; counts one query."""
         self.counters.queries += 1
         values, frame = self.cone.spectrum(scores)
-        _check_finite(float(values.min()))
+        _refuse_overflow(float(values.min()))
         return values, frame
 
     def lowest(self, scores: FloatArray) -> float:
-        """Return the lowest eigenvalue of scores; counts one query.
-
-        Raises
-        ------
-        NumericalError
-            If it is not finite.
-        """
+        """Return the lowest eigenvalue of scores; counts one query."""
         self.counters.queries += 1
-        score = lowest(self.cone, scores)
-        _check_finite(score)
+        score = self.cone.lowest(scores)
+        _refuse_overflow(score)
         return score
 
     def inside(self, score: float, scores: FloatArray) -> bool:
@@ -495,7 +384,7 @@ class ConicSystem:
         if ray is None:
             return -math.inf
         length = self.norm(ray)
-        return lowest(self.cone, self.operator.scores(ray)) / length if length else -math.inf
+        return self.cone.lowest(self.operator.scores(ray)) / length if length else -math.inf
 
     def upper(self, weights: FloatArray) -> float:
         """Return the computed (not proved) bound norm(A w) / <e, w> of the margin, or NaN.
@@ -542,7 +431,8 @@ class ConicSystem:
         norm = norm_bound(operator, cone, "atoms") / multiple
         unit = raw = margin
         if margin is not None and self.unit_rows:
-            raw = margin * float(_row_norms(operator).min()) / multiple
+            assert isinstance(operator, Matrix | Gram)
+            raw = margin * float(operator.row_norms().min()) / multiple
         elif margin is not None:
             unit = margin / norm
         return Facts(
@@ -565,67 +455,6 @@ class ConicSystem:
         return 1.0 if self.unit_rows else norm_bound(self.operator, self.cone, "atoms")
 
 
-def _data_of(rows: Any, memory: int | None) -> Doubles:
-    """Return a source of rows as it is, and other rows as a matrix or, with a memory, a source."""
-    if isinstance(rows, RowSource):
-        if memory is not None:
-            raise InputError("these rows have a memory of their own; leave memory out")
-        return Doubles(rows)
-    given = rows if isinstance(rows, Doubles) else doubles_of_rows(rows)
-    refuse_empty(given.values.shape)
-    if memory is None:
-        return given
-    if not isinstance(given.values, np.ndarray):
-        raise InputError("sparse rows are in memory already; leave memory out")
-    return Doubles(ArrayRows(given.values, memory, given.roundings))
-
-
-def _kernel_matrix_of(kernel: Any, examples: Any) -> KernelMatrix:
-    """Return the matrix of a kernel on examples, or the one given; checked in any case."""
-    if kernel == "precomputed":
-        given = examples if isinstance(examples, KernelMatrix) else None
-        values = checked_rows(examples) if given is None else given.values
-        matrix = given or KernelMatrix(symmetrised(_dense(values)))
-    else:
-        if isinstance(kernel, type) or not hasattr(kernel, "matrix"):
-            raise InputError(
-                f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
-                "perceptron_lab.operators.kernels, or 'precomputed'"
-            )
-        found = doubles_of_rows(examples)
-        refuse_not_finite(found.values)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
-            matrix = kernel_matrix(kernel, _dense(found.values), found.roundings)
-    check_kernel(matrix.values)
-    if matrix.definite:
-        return matrix
-    values, part = semidefinite(matrix.values)
-    said = f"kernel matrix, its diagonal raised by {part:.1e} of itself" if part else None
-    provenance = said or matrix.provenance
-    return replace(matrix, values=values, provenance=provenance, definite=True, raised=part)
-
-
-def _dense(data: FloatArray | sp.csr_array) -> FloatArray:
-    return np.asarray(data if isinstance(data, np.ndarray) else data.toarray(), dtype=float)
-
-
-def _signed(
-    examples: FloatArray | sp.csr_array, signs: FloatArray, affine: bool, one: float = 1.0
-) -> FloatArray | sp.csr_array:
-    """Return s_i x_i, or s_i (x_i, 1), in the precision of the examples; 1 may be a multiple."""
-    ones = np.full((len(signs), 1), one, signs.dtype)
-    if isinstance(examples, np.ndarray):
-        lifted = np.hstack([examples, ones]) if affine else examples
-        return np.asarray(lifted * signs[:, None])
-    wide = sp.hstack([examples, sp.csr_array(ones)]) if affine else examples
-    return sp.csr_array(sp.diags_array(signs) @ wide)
-
-
-def _check_finite(score: float) -> None:
+def _refuse_overflow(score: float) -> None:
     if not math.isfinite(score):
-        raise NumericalError("the scores of the point are not finite (overflow)")
-
-
-def _row_norms(operator: Operator) -> FloatArray:
-    assert isinstance(operator, Matrix | Gram)
-    return operator.row_norms()
+        raise NumericalError(OVERFLOW)

@@ -1,0 +1,178 @@
+"""The operator and the cone of rows, of labelled examples, of kernels and of second-order blocks.
+
+What a user passes is checked and converted here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.certificates.rows.kernel_matrices import semidefinite
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.doubles import Doubles
+from perceptron_lab.errors import InputError
+from perceptron_lab.inputs import (
+    check_kernel,
+    checked_rows,
+    doubles_of_rows,
+    refuse_empty,
+    refuse_extreme_rows,
+    refuse_not_finite,
+    signs_of,
+)
+from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.gram import Gram
+from perceptron_lab.operators.kernel_matrix import KernelMatrix, kernel_matrix
+from perceptron_lab.operators.kernels import Kernel, symmetrised
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSource
+from perceptron_lab.results import FloatArray
+
+Rows = npt.ArrayLike | sp.sparray | sp.spmatrix | RowSource | Doubles
+"""Rows as users pass them, shape ``(m, n)``."""
+
+
+class Parts(NamedTuple):
+    """The parts of a conic system.
+
+    Parameters
+    ----------
+    operator, cone
+        A* and K.
+    proved_on
+        The data as given, where ``operator`` is a normalised view of them.
+    multiple
+        What the data given were multiplied by in ``proved_on``.
+    """
+
+    operator: Operator
+    cone: Cone
+    proved_on: Operator | None = None
+    multiple: float = 1.0
+
+
+def of_rows(rows: Rows, memory: int | None = None) -> Parts:
+    """Return rows seen through unit rows; see :meth:`.ConicSystem.from_rows`."""
+    return _unit_rows(_checked(rows, memory))
+
+
+def of_labelled(
+    examples: Rows, labels: npt.ArrayLike, *, affine: bool, memory: int | None
+) -> Parts:
+    """Return the rows s_i (x_i, 1); see :meth:`.ConicSystem.from_labelled`."""
+    given = _checked(examples, memory)
+    data, whole = given.values, given.whole
+    signs = signs_of(labels, data.shape[0])
+    if isinstance(data, RowSource):
+        return of_rows(LabelledRows(data, signs, affine=affine))
+    if whole is not None:
+        whole = _signed(whole, signs, affine, given.multiple)
+    rows = _signed(data, signs.astype(data.dtype), affine)
+    return _unit_rows(replace(given, values=rows, whole=whole))
+
+
+def of_kernel(
+    kernel: Kernel | Literal["precomputed"], examples: Rows | KernelMatrix, labels: npt.ArrayLike
+) -> Parts:
+    """Return the signed kernel matrix; see :meth:`.ConicSystem.from_kernel`."""
+    matrix = _kernel_matrix_of(kernel, examples)
+    signs = signs_of(labels, len(matrix.values))
+    scale = 1.0 / np.sqrt(matrix.values.diagonal())
+    view = Gram(matrix.values, signs, scale, matrix)
+    return Parts(view, Orthant(len(signs)), Gram(matrix.values, signs, matrix=matrix))
+
+
+def of_second_order(matrix: Rows, sizes: Sequence[int]) -> Parts:
+    """Return blocks below one another; see :meth:`.ConicSystem.second_order`."""
+    found = doubles_of_rows(matrix)
+    data = found.values
+    refuse_not_finite(data)
+    given = np.atleast_1d(np.asarray(sizes))
+    if given.dtype.kind not in "iu" or given.min() < 1 or given.sum() != data.shape[0]:
+        raise InputError(
+            f"blocks of sizes {sizes} for {data.shape[0]} rows; give whole numbers, 1 or more, "
+            "that sum to the number of rows"
+        )
+    orders: list[int] = given.tolist()
+    cones: list[Cone] = [Orthant(1) if size == 1 else SecondOrder(size) for size in orders]
+    operator = Matrix(data.astype(float, copy=False), roundings=found.roundings)
+    return Parts(operator, cones[0] if len(cones) == 1 else Product(cones))
+
+
+def _checked(rows: Rows, memory: int | None) -> Doubles:
+    """Return a source of rows as it is, and other rows as a matrix or, with a memory, a source."""
+    if isinstance(rows, RowSource):
+        if memory is not None:
+            raise InputError("these rows have a memory of their own; leave memory out")
+        return Doubles(rows)
+    given = rows if isinstance(rows, Doubles) else doubles_of_rows(rows)
+    refuse_empty(given.values.shape)
+    if memory is None:
+        return given
+    if not isinstance(given.values, np.ndarray):
+        raise InputError("sparse rows are in memory already; leave memory out")
+    return Doubles(ArrayRows(given.values, memory, given.roundings))
+
+
+def _unit_rows(given: Doubles) -> Parts:
+    """Return rows seen through unit rows; proved on whole numbers if these are known."""
+    original = Matrix(given.values, roundings=given.roundings)
+    norms = original.row_norms()
+    refuse_extreme_rows(given.values, norms)
+    view = Matrix(given.values, 1.0 / norms, given.roundings)
+    proved_on, multiple = original, 1.0
+    if given.whole is not None:
+        proved_on, multiple = Matrix(given.whole), given.multiple
+    return Parts(view, Orthant(given.values.shape[0]), proved_on, multiple)
+
+
+def _kernel_matrix_of(
+    kernel: Kernel | Literal["precomputed"], examples: Rows | KernelMatrix
+) -> KernelMatrix:
+    """Return the matrix of a kernel on examples, or the one given; checked in any case."""
+    if kernel == "precomputed":
+        given = examples if isinstance(examples, KernelMatrix) else None
+        values = checked_rows(examples) if given is None else given.values
+        matrix = given or KernelMatrix(symmetrised(_dense(values)))
+    else:
+        if isinstance(kernel, type) or not hasattr(kernel, "matrix"):
+            raise InputError(
+                f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
+                "perceptron_lab.operators.kernels, or 'precomputed'"
+            )
+        found = doubles_of_rows(examples)
+        refuse_not_finite(found.values)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            matrix = kernel_matrix(kernel, _dense(found.values), found.roundings)
+    check_kernel(matrix.values)
+    if matrix.definite:
+        return matrix
+    values, part = semidefinite(matrix.values)
+    said = f"kernel matrix, its diagonal raised by {part:.1e} of itself" if part else None
+    provenance = said or matrix.provenance
+    return replace(matrix, values=values, provenance=provenance, definite=True, raised=part)
+
+
+def _dense(data: FloatArray | sp.csr_array) -> FloatArray:
+    return np.asarray(data if isinstance(data, np.ndarray) else data.toarray(), dtype=float)
+
+
+def _signed(
+    examples: FloatArray | sp.csr_array, signs: FloatArray, affine: bool, one: float = 1.0
+) -> FloatArray | sp.csr_array:
+    """Return s_i x_i, or s_i (x_i, 1), in the precision of the examples; 1 may be a multiple."""
+    ones = np.full((len(signs), 1), one, signs.dtype)
+    if isinstance(examples, np.ndarray):
+        lifted = np.hstack([examples, ones]) if affine else examples
+        return np.asarray(lifted * signs[:, None])
+    wide = sp.hstack([examples, sp.csr_array(ones)]) if affine else examples
+    return sp.csr_array(sp.diags_array(signs) @ wide)
