@@ -12,7 +12,7 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.experiments.cells import supervisor
-from perceptron_lab.experiments.storage import certificate_files, reader, records, traces
+from perceptron_lab.experiments.storage import certificate_files, reader, stored, traces
 from tests.experiments.many_cells import many_cells
 
 pytestmark = pytest.mark.slow
@@ -43,12 +43,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         monkeypatch.setattr(owner, name, called)
 
     counted(reader, "stored_of")
-    counted(reader, "planned_of")
+    counted(reader, "record_in", "planned_of")
     counted(reader, "sha256_of", "hashed")
     counted(reader, "decoded_trace", "decoded")
     counted(traces, "unpacked", "decoded")
     counted(certificate_files, "unpacked", "decoded")
-    counted(records.ProcessLimits, "model_validate", "limits")
+    counted(stored.ProcessLimits, "model_validate", "limits")
     counted(MarginSets, "load", "loaded")
     counted(supervisor, "Attempt", "launched")
     return found

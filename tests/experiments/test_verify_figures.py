@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sqlite3
 from collections.abc import Callable
@@ -225,3 +226,19 @@ def test_nothing_is_said_while_a_run_writes(run_folder: Path) -> None:
     with Store.open(run_folder) as store:
         assert difference(run_folder, store.rows()) == ""
     assert verify(run_folder).failed
+
+
+def test_a_table_without_parameters_says_the_same(run_folder: Path) -> None:
+    """Tables that were written before parameters were columns are no edited ones."""
+    path = run_folder / "runs.csv"
+    lines = list(csv.reader(path.read_text().splitlines()))
+    kept = [i for i, name in enumerate(lines[0]) if not name.startswith(("problem.", "algorithm."))]
+    assert len(kept) < len(lines[0])
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([line[i] for i in kept] for line in lines)
+    with Reader.open(run_folder) as reader:
+        assert difference(run_folder, reader.rows()) == ""
+        lines[1][lines[0].index("algorithm.normalized")] = "false"
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows(lines)
+        assert "was edited" in difference(run_folder, reader.rows())

@@ -162,8 +162,10 @@ COLUMNS: Final = {column.name: column for column in _DECLARED}
 CLOCKS: Final = tuple(column.name for column in _DECLARED if column.kind is Kind.CLOCK)
 """The columns that differ from run to run on one machine."""
 
-PREFIXES: Final = ("problem.", "algorithm.", "measure.")
-"""Parameters of datasets and of algorithms, and measures: columns of the runs that have them."""
+PARAMETERS: Final = ("problem.", "algorithm.")
+"""The prefixes of parameters of datasets and of algorithms: columns of the runs that have them."""
+PREFIXES: Final = (*PARAMETERS, "measure.")
+"""Those of all further columns, in their order."""
 
 
 def ordered(names: Iterable[str]) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from perceptron_lab.experiments.storage.columns import PARAMETERS
 from perceptron_lab.experiments.storage.durable_files import replace_file
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row, rendered
@@ -65,7 +66,10 @@ def difference(folder: Path, rows: Iterable[Row]) -> str:
         named = {row.pop("cell"): _said(row) for row in found}
     except (OSError, UnicodeDecodeError, csv.Error, KeyError, AttributeError):
         return f"{path} is no table of runs; `plab run` writes it again from the store"
-    stored = {row.pop("cell"): _said(row) for row in _fields(_table(rows))}
+    # A file that was written before parameters were columns says the same without them.
+    known = any(name.startswith(PARAMETERS) for row in found[:1] for name in row)
+    left_out = () if known else PARAMETERS
+    stored = {row.pop("cell"): _said(row, left_out) for row in _fields(_table(rows))}
     other = [f"in the cell {cell!r}" for cell in named if named[cell] != stored.get(cell)]
     if len(named) < len(found):
         other.append("(a cell is there twice)")
@@ -86,9 +90,9 @@ def _fields(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode()), strict=True))
 
 
-def _said(row: dict[str, str]) -> dict[str, str]:
+def _said(row: dict[str, str], left_out: tuple[str, ...] = ()) -> dict[str, str]:
     """Return the fields that are not empty: later rows may have brought further columns."""
-    return {name: value for name, value in row.items() if value}
+    return {name: value for name, value in row.items() if value and not name.startswith(left_out)}
 
 
 def _readable(content: Any) -> bytes:

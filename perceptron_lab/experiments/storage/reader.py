@@ -21,16 +21,10 @@ from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.columns import ordered
-from perceptron_lab.experiments.storage.records import (
-    PLAN,
-    checksum,
-    planned_of,
-    sha256_of,
-    stored_of,
-    unreadable,
-)
+from perceptron_lab.experiments.storage.records import checksum, sha256_of, stored_of
 from perceptron_lab.experiments.storage.rows import Row, parameter_columns
 from perceptron_lab.experiments.storage.stored import Planned, Stored
+from perceptron_lab.experiments.storage.tables import record_in
 from perceptron_lab.experiments.storage.traces import decoded_trace
 from perceptron_lab.results import Bound, Trace
 
@@ -77,7 +71,8 @@ class Reader:
 
     def plan(self) -> list[Planned]:
         """Return the cells of the latest run, in their order."""
-        return [planned_of(values) for values in self._sealed("plan", PLAN, "ORDER BY position")]
+        found = self._sealed("plan", schema.PLAN, "ORDER BY position")
+        return [record_in(Planned, values) for values in found]
 
     def rows(self) -> list[Row]:
         """Return the rows of the planned cells that have one, in the order of the plan.
@@ -104,13 +99,13 @@ class Reader:
         with schema.reading(self._path), schema.moment(self._connection):
             found = self._select(f"SELECT {_RUN} FROM run WHERE cell IN (SELECT cell FROM plan)")
             planned = self.plan()
-        stored = {values["cell"]: _stored(values) for values in found}
+        stored = {values["cell"]: stored_of(values) for values in found}
         return [(one, stored[one.cell]) for one in planned if one.cell in stored]
 
     def stored(self, cell: str) -> Stored | None:
         """Return the row of a cell, or None; its fault says what of it is damaged, if anything."""
         found = self._select(f"SELECT {_RUN}, trace FROM run WHERE cell = ?", cell)
-        return self._whole(_stored(found[0]), found[0]["trace"]) if found else None
+        return self._whole(stored_of(found[0]), found[0]["trace"]) if found else None
 
     def stored_of(self, cells: Iterable[str]) -> dict[str, Stored]:
         """Return cell -> its row, as :meth:`stored` does, of those that have one; in one pass."""
@@ -118,7 +113,7 @@ class Reader:
         with schema.reading(self._path):
             for values in self._connection.execute(f"SELECT {_RUN}, trace FROM run"):
                 if values["cell"] in asked:
-                    found[values["cell"]] = self._whole(_stored(values), values["trace"])
+                    found[values["cell"]] = self._whole(stored_of(values), values["trace"])
         return found
 
     def failed_again(self) -> frozenset[str]:
@@ -128,7 +123,7 @@ class Reader:
     def earlier(self, cell: str) -> Stored | None:
         """Return the last row with a result of a cell whose latest run failed, or None."""
         found = self._select(f"SELECT {_RUN} FROM earlier WHERE cell = ?", cell)
-        return _stored(found[0]) if found else None
+        return stored_of(found[0]) if found else None
 
     def whole(self, stored: Stored) -> Stored:
         """Return a row, with a fault if its trace or its certificate is not what was written."""
@@ -180,10 +175,12 @@ class Reader:
         found = self._select(f"SELECT {_RUN} FROM run WHERE cell = ?", cell)
         if not found or found[0]["bound"] is None:
             return None
-        fault = _stored(found[0]).fault
-        if fault:
-            raise DataError(f"{self._path}: the cell {cell}: {fault}; `plab run` computes it again")
-        return Bound(**json.loads(found[0]["bound"]))
+        stored = stored_of(found[0])
+        if stored.fault:
+            raise DataError(
+                f"{self._path}: the cell {cell}: {stored.fault}; `plab run` computes it again"
+            )
+        return stored.bound
 
     def config(self) -> ExperimentConfig:
         """Return the configuration of the latest run.
@@ -281,10 +278,3 @@ def shown(planned: Planned, stored: Stored) -> Row:
 def _bytes(content: Any) -> bytes:
     """Return a blob; what is damaged may be of any type."""
     return content if isinstance(content, bytes) else b""
-
-
-def _stored(values: sqlite3.Row) -> Stored:
-    try:
-        return stored_of(values)
-    except (DataError, ValueError, TypeError, KeyError) as error:
-        return unreadable(values["cell"], str(error))

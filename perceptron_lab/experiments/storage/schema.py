@@ -48,48 +48,25 @@ from pathlib import Path
 from typing import Final
 
 from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.experiments.storage.stored import Planned, Stored
+from perceptron_lab.experiments.storage.tables import declaration_of, names_of
 
 NAME: Final = "runs.sqlite"
 APPLICATION: Final = 0x706C6162
 """``plab`` in ASCII."""
 VERSION: Final = 1
 
-RUN: Final = (
-    "cell",
-    "status",
-    "row",
-    "core",
-    "budget",
-    "recorded",
-    "limits",
-    "stopped",
-    "environment",
-    "started",
-    "ended",
-    "attempts",
-    "stderr",
-    "peak_memory",
-    "settings",
-    "sha256",
-    "bound",
-    "certificate",
-    "trace_sha256",
-)
+RUN: Final = names_of(Stored)
 """The columns of a run that its checksum covers; ``checksum`` and ``trace`` follow."""
+PLAN: Final = ("position", *names_of(Planned))
+"""The columns of a planned cell; ``checksum`` follows."""
 
-_RUN_COLUMNS = """
-  cell TEXT PRIMARY KEY NOT NULL, status TEXT NOT NULL, row TEXT NOT NULL, core TEXT NOT NULL,
-  budget TEXT NOT NULL, recorded TEXT NOT NULL, limits TEXT NOT NULL, stopped TEXT NOT NULL,
-  environment TEXT NOT NULL, started TEXT NOT NULL, ended TEXT NOT NULL, attempts INTEGER NOT NULL,
-  stderr TEXT NOT NULL, peak_memory INTEGER, settings TEXT NOT NULL, sha256 TEXT NOT NULL,
-  bound TEXT, certificate TEXT, trace_sha256 TEXT, checksum TEXT NOT NULL, trace BLOB
-"""
+_RUN_COLUMNS = f"{declaration_of(Stored)}, checksum TEXT NOT NULL, trace BLOB"
 _TABLES = (
     "CREATE TABLE about (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, "
     "checksum TEXT NOT NULL)",
-    "CREATE TABLE plan (position INTEGER PRIMARY KEY, cell TEXT UNIQUE NOT NULL, "
-    "title TEXT NOT NULL, label TEXT NOT NULL, problem_key TEXT NOT NULL, sha256 TEXT NOT NULL, "
-    "settings TEXT NOT NULL, budget TEXT NOT NULL, recorded TEXT NOT NULL, checksum TEXT NOT NULL)",
+    f"CREATE TABLE plan (position INTEGER PRIMARY KEY, {declaration_of(Planned)}, "
+    "checksum TEXT NOT NULL)",
     "CREATE TABLE problem (problem_key TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, "
     "checksum TEXT NOT NULL)",
     "CREATE TABLE environment (name TEXT PRIMARY KEY NOT NULL, description TEXT NOT NULL, "
@@ -98,6 +75,7 @@ _TABLES = (
     f"CREATE TABLE run ({_RUN_COLUMNS})",
     f"CREATE TABLE earlier ({_RUN_COLUMNS})",
 )
+_CREATED = sorted("".join(statement.split()) for statement in _TABLES)
 FAILURES: Final = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises; the text of an error that quotes damaged text may be no text itself."""
 _OF_THE_SYSTEM = frozenset(
@@ -311,7 +289,8 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
 
 def _refuse_other_tables(connection: sqlite3.Connection) -> None:
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    if sorted(row["sql"] for row in found) != sorted(_TABLES):
+    # Without blanks: statements are broken into lines in one way or another.
+    if sorted("".join(row["sql"].split()) for row in found) != _CREATED:
         raise sqlite3.DatabaseError("its tables are not those of this schema")
 
 

@@ -13,9 +13,9 @@ there is a newer result.
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -37,17 +37,11 @@ from perceptron_lab.experiments.storage.durable_files import (
 from perceptron_lab.experiments.storage.earlier_stores import set_aside
 from perceptron_lab.experiments.storage.exports import export
 from perceptron_lab.experiments.storage.reader import Reader, shown
-from perceptron_lab.experiments.storage.records import (
-    checksum,
-    plan_values,
-    record_of,
-    run_values,
-    sha256_of,
-    utc_now,
-)
+from perceptron_lab.experiments.storage.records import checksum, sealed, sha256_of, utc_now
 from perceptron_lab.experiments.storage.rows import Row, as_json
 from perceptron_lab.experiments.storage.store_lock import StoreLock
 from perceptron_lab.experiments.storage.stored import Planned, Stored
+from perceptron_lab.experiments.storage.tables import values_of
 from perceptron_lab.experiments.storage.traces import encoded_trace
 from perceptron_lab.results import Status
 
@@ -152,7 +146,7 @@ class Store:
             for problem_key, sha256 in {one.problem_key: one.sha256 for one in planned}.items():
                 self._put("problem", problem_key, sha256)
             for position, one in enumerate(planned):
-                self._put("plan", *plan_values(position, one))
+                self._put("plan", position, *values_of(one).values())
             self._put_environment(environment)
 
     def stored(self, cell: str) -> Stored | None:
@@ -217,16 +211,33 @@ class Store:
         """
         trace = outcome.partial if outcome.result is None else outcome.result.trace
         content = None if trace is None else encoded_trace(trace)
-        bound = None if outcome.result is None else as_json(asdict(outcome.result.bound))
-        sums = None if content is None else sha256_of(content)
         what = f"the row of {planned.title}, {planned.label} (cell {planned.cell})"
         with self._writing(what), self._certified(planned, outcome) as certificate:
-            started = self._reader.running().get(planned.cell)
-            stored = record_of(planned, row, outcome, core, limits, certificate, started)
+            ended = utc_now()
+            stored = Stored(
+                cell=planned.cell,
+                status=outcome.status,
+                row=json.loads(as_json(row)),
+                core=core,
+                budget=planned.budget,
+                recorded=planned.recorded,
+                limits=limits,
+                limit=outcome.limit,
+                environment=row["environment"],
+                started=self._reader.running().get(planned.cell, ended),
+                ended=ended,
+                attempts=outcome.attempts,
+                stderr=outcome.stderr,
+                peak_memory=outcome.peak_memory,
+                settings=planned.settings,
+                sha256=planned.sha256,
+                bound=None if outcome.result is None else outcome.result.bound,
+                certificate=certificate,
+                trace=None if content is None else sha256_of(content),
+            )
             with schema.transaction(self._connection):
                 self._keep_earlier(planned.cell, failed=outcome.status.failed)
-                values = run_values(stored, bound, sums)
-                self._insert("run", [*values.values(), content])
+                self._insert("run", [*sealed(stored), content])
                 self._connection.execute("DELETE FROM running WHERE cell = ?", (planned.cell,))
                 if outcome.environment is not None:
                     self._put_environment(outcome.environment)

@@ -2,21 +2,64 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import TypeAdapter
 
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.storage.rows import Row, as_json
+from perceptron_lab.experiments.storage.tables import SqlColumn
 from perceptron_lab.goals import Budget, Goal
-from perceptron_lab.results import Status
+from perceptron_lab.results import Bound, Status
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.running.plan import Cell
 
 _GOAL: TypeAdapter[Goal] = TypeAdapter(Goal)
+
+
+def _fields_as_json(record: Any) -> str | None:
+    return None if record is None else as_json(asdict(record))
+
+
+def _encodable(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
+
+
+# Most rows of a store have the same limits: each text is read once.
+@lru_cache(maxsize=256)
+def _budget(text: str) -> Budget:
+    return Budget(**json.loads(text))
+
+
+@lru_cache(maxsize=256)
+def _limits(text: str) -> ProcessLimits:
+    return ProcessLimits.model_validate(json.loads(text))
+
+
+@lru_cache(maxsize=256)
+def _recorded(text: str) -> Recorded:
+    content = json.loads(text)
+    return Recorded(tuple(content["record_at"]), content["trace_measures"])
+
+
+@lru_cache(maxsize=256)
+def _bound(text: str | None) -> Bound | None:
+    return None if text is None else Bound(**json.loads(text))
+
+
+_TEXT: Final = SqlColumn("TEXT NOT NULL")
+_TEXT_OR_NULL: Final = SqlColumn("TEXT")
+_JSON: Final = SqlColumn("TEXT NOT NULL", write=as_json, read=json.loads)
+_BUDGET: Final = SqlColumn("TEXT NOT NULL", write=_fields_as_json, read=_budget)
+_LIMITS: Final = SqlColumn(
+    "TEXT NOT NULL", write=lambda given: as_json(given.model_dump()), read=_limits
+)
+_RECORDED: Final = SqlColumn("TEXT NOT NULL", write=_fields_as_json, read=_recorded)
 
 
 @dataclass(frozen=True)
@@ -63,14 +106,14 @@ class Planned:
         What its trace is to hold; no part of the name.
     """
 
-    cell: str
-    title: str
-    label: str
-    problem_key: str
-    sha256: str
-    settings: Mapping[str, Any]
-    budget: Budget = field(default_factory=Budget)
-    recorded: Recorded = field(default_factory=Recorded)
+    cell: Annotated[str, SqlColumn("TEXT UNIQUE NOT NULL")]
+    title: Annotated[str, _TEXT]
+    label: Annotated[str, _TEXT]
+    problem_key: Annotated[str, _TEXT]
+    sha256: Annotated[str, _TEXT]
+    settings: Annotated[Mapping[str, Any], _JSON]
+    budget: Annotated[Budget, _BUDGET] = field(default_factory=Budget)
+    recorded: Annotated[Recorded, _RECORDED] = field(default_factory=Recorded)
 
     @classmethod
     def of(cls, cell: Cell, sha256: str) -> Planned:
@@ -127,6 +170,8 @@ class Stored:
         Bytes; None if it is not known.
     settings, sha256
         As in :class:`Planned`.
+    bound
+        The guarantee that its algorithm gave; None without a result.
     certificate
         sha256 of the bytes of its certificate's file; None if it has none.
     trace
@@ -135,22 +180,23 @@ class Stored:
         Why nothing can be made of the row (damaged, its certificate changed); empty if all is well.
     """
 
-    cell: str
-    status: Status
-    row: Row
-    core: str
-    budget: Budget
-    recorded: Recorded
-    limits: ProcessLimits
-    limit: str
-    environment: str
-    started: str
-    ended: str
-    attempts: int
-    stderr: str
-    peak_memory: int | None
-    settings: Mapping[str, Any]
-    sha256: str
-    certificate: str | None
-    trace: str | None = None
+    cell: Annotated[str, SqlColumn("TEXT PRIMARY KEY NOT NULL")]
+    status: Annotated[Status, SqlColumn("TEXT NOT NULL", write=str, read=Status)] = Status.ERROR
+    row: Annotated[Row, _JSON] = field(default_factory=dict)
+    core: Annotated[str, _TEXT] = ""
+    budget: Annotated[Budget, _BUDGET] = field(default_factory=Budget)
+    recorded: Annotated[Recorded, _RECORDED] = field(default_factory=Recorded)
+    limits: Annotated[ProcessLimits, _LIMITS] = field(default_factory=ProcessLimits)
+    limit: Annotated[str, SqlColumn("TEXT NOT NULL", name="stopped")] = ""
+    environment: Annotated[str, _TEXT] = ""
+    started: Annotated[str, _TEXT] = ""
+    ended: Annotated[str, _TEXT] = ""
+    attempts: Annotated[int, SqlColumn("INTEGER NOT NULL")] = 0
+    stderr: Annotated[str, SqlColumn("TEXT NOT NULL", write=_encodable)] = ""
+    peak_memory: Annotated[int | None, SqlColumn("INTEGER")] = None
+    settings: Annotated[Mapping[str, Any], _JSON] = field(default_factory=dict)
+    sha256: Annotated[str, _TEXT] = ""
+    bound: Annotated[Bound | None, SqlColumn("TEXT", write=_fields_as_json, read=_bound)] = None
+    certificate: Annotated[str | None, _TEXT_OR_NULL] = None
+    trace: Annotated[str | None, SqlColumn("TEXT", name="trace_sha256")] = None
     fault: str = ""

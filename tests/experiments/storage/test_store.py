@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,31 @@ def test_rows_are_in_the_order_of_the_plan(tmp_path: Path) -> None:
     with Reader.open(tmp_path) as reader:
         assert [row["problem"] for row in reader.rows()] == ["p0", "p1", "p2"]
         assert reader.plan() == planned
+
+
+EARLIER_RUN = """CREATE TABLE run (
+  cell TEXT PRIMARY KEY NOT NULL, status TEXT NOT NULL, row TEXT NOT NULL, core TEXT NOT NULL,
+  budget TEXT NOT NULL, recorded TEXT NOT NULL, limits TEXT NOT NULL, stopped TEXT NOT NULL,
+  environment TEXT NOT NULL, started TEXT NOT NULL, ended TEXT NOT NULL, attempts INTEGER NOT NULL,
+  stderr TEXT NOT NULL, peak_memory INTEGER, settings TEXT NOT NULL, sha256 TEXT NOT NULL,
+  bound TEXT, certificate TEXT, trace_sha256 TEXT, checksum TEXT NOT NULL, trace BLOB
+)"""
+"""As the first stores of this schema have it."""
+
+
+def test_tables_that_were_declared_in_other_lines_are_the_same_tables(tmp_path: Path) -> None:
+    shown = fill(tmp_path, [0])
+    with closing(sqlite3.connect(tmp_path / schema.NAME)) as connection, connection:
+        for name in ("run", "earlier"):
+            connection.execute(f"CREATE TABLE other AS SELECT * FROM {name}")
+            connection.execute(f"DROP TABLE {name}")
+            connection.execute(EARLIER_RUN.replace("TABLE run", f"TABLE {name}"))
+            connection.execute(f"INSERT INTO {name} SELECT * FROM other")
+            connection.execute("DROP TABLE other")
+    with Reader.open(tmp_path) as reader:
+        assert reader.rows() == shown
+    with Store.open(tmp_path) as store:
+        assert store.rows() == shown
 
 
 def test_rows_that_were_written_before_parameters_were_columns_have_them(tmp_path: Path) -> None:
