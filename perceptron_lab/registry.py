@@ -66,6 +66,7 @@ _OURS = {
         "conic-sets": "datasets.generated.conic_sets:ConicSets",
         "ellipsoid-sets": "datasets.generated.ellipsoid_sets:EllipsoidSets",
         "inverted-balls": "datasets.generated.inverted_balls:InvertedBalls",
+        "ellipsoid-separation": ("ellipsoids.hard.separation_dataset:EllipsoidSeparationSystems"),
     },
 }
 """What the package registers, by modules below it."""

@@ -1,4 +1,4 @@
-"""Figures 7.1 to 7.4 at a small size, from their shipped configurations."""
+"""Chapter 7 from its shipped configurations: Figures 7.1 to 7.4 at a small size, MAXSEP."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def run(name: str, folder: Path, *overrides: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("name", ["affine_invariance", "separation_2d"])
+@pytest.mark.parametrize(
+    "name", ["affine_invariance", "separation_2d", "separation_as_feasibility"]
+)
 def test_they_pass_the_check(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", name]) == 0
     assert "ok" in capsys.readouterr().out
@@ -85,3 +87,21 @@ def test_the_planar_sets_and_their_figures(tmp_path: Path) -> None:
     for name in ("figure_7_1", "figure_7_2", "figure_7_3"):
         for suffix in ("png", "pdf"):
             assert (tmp_path / "separation_2d" / f"{name}.{suffix}").stat().st_size > 1000
+
+
+def test_the_ratio_that_is_attained_divides_feasible_from_infeasible(tmp_path: Path) -> None:
+    rows = run("separation_as_feasibility", tmp_path)
+    assert len(rows) == 5 * 4
+    for row in rows:
+        asked = float(row["problem"].rpartition("-above-")[2])
+        attained = float(row["measure.ratio"])
+        if row["problem"].endswith("-above-1.6"):
+            # The rescaled perceptron cannot prove that there is no point.
+            unproved = row["label"] == "rescaled-perceptron"
+            assert row["status"] == ("UPDATE_LIMIT" if unproved else "INFEASIBLE")
+            assert attained < asked
+        else:
+            assert (row["status"], row["proved"]) == ("FEASIBLE", "true")
+            assert attained > asked
+    table = pd.read_csv(tmp_path / "separation_as_feasibility" / "conic.csv")
+    assert len(table) == 5 * 4

@@ -96,6 +96,7 @@ def statuses(rows: list[dict[str, str]]) -> set[str]:
 
 def test_every_shipped_configuration_is_run_somewhere() -> None:
     others = {"maxcut", "maxcut_oracles", "quickstart"} | {"affine_invariance", "separation_2d"}
+    others |= {"separation_as_feasibility"}
     others |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
     own = {name for name in gallery() if not name.startswith("benchmarks/")}
     assert set(SIZES) == set(REPORTS) == own - others

@@ -41,7 +41,7 @@ def _known(name: str, info: ValidationInfo) -> str:
     """Return the name of an instance that the source and the task have."""
     if "source" not in info.data or "task" not in info.data:
         return name
-    known = list(_instances(info.data["source"], info.data["task"]))
+    known = list(instances_of(info.data["source"], info.data["task"]))
     if name not in known:
         raise ValueError(
             f"no instance is called {name!r}{did_you_mean(name, known)}; "
@@ -117,7 +117,7 @@ class Tabular(Dataset):
     def names(self) -> list[str]:
         """Return the names of the instances; no data is loaded."""
         return list(
-            _instances(self.source, self.task) if self.instances is None else self.instances
+            instances_of(self.source, self.task) if self.instances is None else self.instances
         )
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
@@ -140,7 +140,7 @@ class Tabular(Dataset):
             If the seed is negative, or the test_fraction leaves a class without examples.
         """
         self.check_name(name)
-        positive, negative = _instances(self.source, self.task)[name]
+        positive, negative = instances_of(self.source, self.task)[name]
         examples = examples_of(
             self.source,
             None if negative is None else (positive, negative),
@@ -234,7 +234,7 @@ def held_out_labels(record: Tabular, seed: int) -> IntArray:
     return np.asarray(labels[split(record.source, labels, record.test_fraction, seed)[1]])
 
 
-def _instances(source: str, task: str) -> dict[str, tuple[int, int | None]]:
+def instances_of(source: str, task: str) -> dict[str, tuple[int, int | None]]:
     """Return the instances' names -> positive class, negative class (None: all others)."""
     count = _CLASSES[source]
     if count == 2:

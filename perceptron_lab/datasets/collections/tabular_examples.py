@@ -58,11 +58,11 @@ def examples_of(
     source: str,
     classes: tuple[int, int] | None,
     *,
-    scaling: str,
-    degree: int,
-    test_fraction: float,
-    kernel: Kernel | None,
-    seed: int,
+    scaling: str = "raw",
+    degree: int = 1,
+    test_fraction: float = 0.0,
+    kernel: Kernel | None = None,
+    seed: int = 0,
 ) -> Examples:
     """Return examples; equal arguments give the same object as long as it is in use.
 

@@ -21,7 +21,7 @@ from typing import Annotated
 
 import numpy as np
 import scipy.linalg
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.confinement import check_generated
@@ -44,8 +44,6 @@ INNER = 0.95
 OUTER = (1.05, 2.0)
 """The other negatives lie between these multiples of max(1, rho)."""
 
-Count = Annotated[int, Field(ge=1, le=100_000)]
-
 
 def _not_one(ratio: float) -> float:
     if ratio == 1.0:
@@ -54,6 +52,22 @@ def _not_one(ratio: float) -> float:
             "ellipsoid attains, or below 1, where none separates the classes"
         )
     return ratio
+
+
+Ratio = Annotated[float, Field(ge=0.01, le=100.0), AfterValidator(_not_one)]
+Dimension = Annotated[int, Field(ge=1, le=50)]
+Count = Annotated[int, Field(ge=1, le=100_000)]
+
+
+def check_training(training: int, info: ValidationInfo) -> int:
+    """Return the number of examples of each class, dimension + 1 or more."""
+    dimension = info.data.get("dimension", 1)
+    if training <= dimension:
+        raise ValueError(
+            f"{training} examples of each class in dimension {dimension}; give "
+            f"{dimension + 1} or more"
+        )
+    return training
 
 
 @plain_dataclass(frozen=True)
@@ -100,21 +114,10 @@ class EllipsoidSets(GeneratedDataset):
         Test examples of each class (default 200).
     """
 
-    ratio: Annotated[float, Field(ge=0.01, le=100.0), AfterValidator(_not_one)] = 1.5
-    dimension: Annotated[int, Field(ge=1, le=50)] = 2
-    training: Count = 30
+    ratio: Ratio = 1.5
+    dimension: Dimension = 2
+    training: Annotated[Count, AfterValidator(check_training)] = 30
     test: Count = 200
-
-    @field_validator("training")
-    @classmethod
-    def _spanning(cls, training: int, info: ValidationInfo) -> int:
-        dimension = info.data.get("dimension", 1)
-        if training <= dimension:
-            raise ValueError(
-                f"{training} examples of each class in dimension {dimension}; give "
-                f"{dimension + 1} or more"
-            )
-        return training
 
     @property
     def squared_excess(self) -> float:
