@@ -59,11 +59,6 @@ def doubles_of(given: Any) -> Doubles:
     given
         An array of truth values, integers, floating-point numbers of any precision, or Python's
         own numbers (int, float, Fraction, Decimal). What is not finite stays so.
-
-    Raises
-    ------
-    InputError
-        If a number is none, or is beyond the range of doubles.
     """
     if given.dtype.kind == "O":
         return _from_objects(given)
@@ -73,16 +68,9 @@ def doubles_of(given: Any) -> Doubles:
         return _from_extended(given)
     values = np.asarray(given, dtype=np.float64)
     if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and given.size:
-        return Doubles(values, _rounded_integers(given))
+        large = given[(given > LARGEST_WHOLE) | (given < -LARGEST_WHOLE)]
+        return Doubles(values, int(any(int(float(x)) != x for x in large.tolist())))
     return Doubles(values)
-
-
-def _rounded_integers(given: Any) -> int:
-    """Return 1 if some 64-bit integers are no doubles."""
-    if int(given.max()) <= LARGEST_WHOLE and int(given.min()) >= -LARGEST_WHOLE:
-        return 0
-    large = given[(given > LARGEST_WHOLE) | (given < -LARGEST_WHOLE)]
-    return int(any(int(float(number)) != number for number in large.tolist()))
 
 
 def _from_extended(given: Any) -> Doubles:

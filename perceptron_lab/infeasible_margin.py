@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -106,13 +107,16 @@ def negative_margin(problem: Any) -> NegativeMargin:
     rows = _dense(innermost)
     unit = innermost.unit_rows
     span = span_of(rows)
-    centre = innermost.prove_weights(_centre(innermost, rows))
+    lengths = np.linalg.norm(rows, axis=1)
+    equal = barycentre(innermost.cone)  # on the cuts
+    centre = innermost.prove_weights(equal / lengths if unit else equal)
     if span is None:
         reason = "the dimension of the span could not be proved"
         return NegativeMargin(-math.inf, math.inf, 0, rows.shape[1], centre, reason)
-    scaled = rows / np.linalg.norm(rows, axis=1)[:, None] if unit else rows
+    scaled = rows / lengths[:, None] if unit else rows
     search = _Search(scaled @ span.basis)
-    reaches = [_reach(search, rows, scaled, span, k, sign, unit) for k, sign in _axes(span)]
+    axes = [(k, sign) for k in range(span.dimension) for sign in (1.0, -1.0)]
+    reaches = [_reach(search, rows, span, k, sign, unit) for k, sign in axes]
     found = [reach for reach in reaches if reach is not None]
     inner = inner_radius(span, found) if len(found) == len(reaches) else 0.0
     outer = _outer(search, Matrix(rows), span, unit)
@@ -146,16 +150,6 @@ def _dense(system: ConicSystem) -> FloatArray:
     if not isinstance(data, np.ndarray):
         raise InputError("the negative margin received rows on disk; give rows in memory")
     return np.asarray(data, dtype=float)
-
-
-def _centre(system: ConicSystem, rows: FloatArray) -> FloatArray:
-    """Return the weights of the rows as given that are equal on the cuts."""
-    centre = barycentre(system.cone)
-    return centre / np.linalg.norm(rows, axis=1) if system.unit_rows else centre
-
-
-def _axes(span: Span) -> list[tuple[int, float]]:
-    return [(k, sign) for k in range(span.dimension) for sign in (1.0, -1.0)]
 
 
 @dataclass
@@ -205,27 +199,20 @@ class _Search:
         The ray along a facet's normal leaves the hull no farther than the facet is: where it does,
         there is one as near or nearer.
         """
-        for facet in sorted(self.facets, key=_distance)[:STARTS]:
-            self._descend(*facet)
-        return min(self.facets, key=_distance)[1] if self.facets else None
-
-    def _descend(self, distance: float, unit: FloatArray) -> None:
-        for _ in range(DESCENTS):
-            met = len(self.facets)
-            self.reach(unit)
-            if len(self.facets) == met or self.facets[-1][0] >= distance * (1.0 - 1e-9):
-                return
-            distance, unit = self.facets[-1]
-
-
-def _distance(facet: tuple[float, FloatArray]) -> float:
-    return facet[0]
+        distances = itemgetter(0)
+        for distance, unit in sorted(self.facets, key=distances)[:STARTS]:
+            for _ in range(DESCENTS):
+                met = len(self.facets)
+                self.reach(unit)
+                if len(self.facets) == met or self.facets[-1][0] >= distance * (1.0 - 1e-9):
+                    break
+                distance, unit = self.facets[-1]
+        return min(self.facets, key=distances)[1] if self.facets else None
 
 
 def _reach(
     search: _Search,
     rows: FloatArray,
-    scaled: FloatArray,
     span: Span,
     axis: int,
     sign: float,

@@ -38,11 +38,6 @@ def doubles_of_rows(rows: Any) -> Doubles:
 
     Arrays in double or single precision are returned as they are, memory-mapped ones and CSR ones
     without repeated entries among them; others are copied, to double precision if they had another.
-
-    Raises
-    ------
-    InputError
-        If the rows are not a matrix of real numbers in the range of doubles.
     """
     if np.ma.is_masked(rows):
         raise InputError("rows are a masked array with missing entries; fill or remove them")
@@ -76,17 +71,14 @@ def _array_of(rows: Any) -> Any:
             return data
         with np.errstate(invalid="ignore"):
             mixed = (np.abs(data) >= LARGEST_WHOLE).any()
-        return _objects(rows) if mixed else data
+        if not mixed:
+            return data
+        pandas = sys.modules.get("pandas")  # where rows are a frame, it is loaded
+        if pandas is not None and isinstance(rows, pandas.DataFrame):
+            return rows.to_numpy(dtype=object)  # numpy would make its integers doubles on the way
+        return np.asarray(rows, dtype=object)
     except (ValueError, OverflowError) as error:
         raise InputError(f"rows must be a matrix of real numbers: {error}") from None
-
-
-def _objects(rows: Any) -> Any:
-    """Return an array of the numbers themselves; pandas would make them doubles on the way."""
-    pandas = sys.modules.get("pandas")  # where rows are a frame, it is loaded
-    if pandas is not None and isinstance(rows, pandas.DataFrame):
-        return rows.to_numpy(dtype=object)
-    return np.asarray(rows, dtype=object)
 
 
 def _sparse_doubles(given: Any) -> Doubles:
@@ -103,20 +95,15 @@ def _sparse_doubles(given: Any) -> Doubles:
 def refuse_not_finite(data: FloatArray | sp.csr_array) -> None:
     """Refuse rows with entries that are not finite."""
     if isinstance(data, np.ndarray):
-        _refuse_rows(_not_finite(data))
+        step = max(1, 2**21 // data.shape[1])  # rows at a time
+        found = [
+            start + np.nonzero(~np.isfinite(data[start : start + step]))[0]
+            for start in range(0, data.shape[0], step)
+        ]
+        _refuse_rows(np.concatenate(found))
     else:
         bad = np.flatnonzero(~np.isfinite(data.data))
         _refuse_rows(np.searchsorted(data.indptr, bad, "right") - 1)
-
-
-def _not_finite(data: Any) -> IntArray:
-    """Return the row of every entry that is not finite, a few rows at a time."""
-    step = max(1, 2**21 // data.shape[1])
-    found = [
-        start + np.nonzero(~np.isfinite(data[start : start + step]))[0]
-        for start in range(0, data.shape[0], step)
-    ]
-    return np.concatenate(found)
 
 
 def _refuse_rows(rows: IntArray) -> None:

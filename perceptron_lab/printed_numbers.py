@@ -44,11 +44,6 @@ class PrintedNumbers:
             As they are printed, in Python's form.
         values
             The nearest doubles, finite, of the same length.
-
-        Raises
-        ------
-        InputError
-            If a number is so small that doubles near it have few digits, and is none of them.
         """
         longest = max(map(len, words), default=0)
         known = longest <= DIGITS or (self._rounded and longest < _SHORTEST_SMALL)

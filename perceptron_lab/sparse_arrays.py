@@ -6,6 +6,7 @@ there. Arrays from files and arrays whose attributes were set by hand need not b
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,16 +31,17 @@ def check_indices(given: Any) -> None:
     ----------
     given
         A scipy.sparse array or matrix of two dimensions.
-
-    Raises
-    ------
-    InputError
-        If an index is negative or too large, or the arrays do not fit together.
     """
     if given.format in _COMPRESSED:
         _check_compressed(given)
     elif given.format == "coo":
-        _check_coordinates(given)
+        for array, length, name in zip(given.coords, given.shape, ("row", "column"), strict=True):
+            if np.shape(array) != np.shape(given.data):
+                raise InputError(
+                    f"sparse rows with {np.size(array)} {name} indices for {np.size(given.data)} "
+                    f"entries: {_MEND}"
+                )
+            _check_range(_integers(array, name), length, name)
 
 
 def _check_compressed(given: Any) -> None:
@@ -74,16 +76,6 @@ def _blocks(given: Any) -> tuple[int, int]:
     return shape[1], shape[2]
 
 
-def _check_coordinates(given: Any) -> None:
-    for array, length, name in zip(given.coords, given.shape, ("row", "column"), strict=True):
-        if np.shape(array) != np.shape(given.data):
-            raise InputError(
-                f"sparse rows with {np.size(array)} {name} indices for {np.size(given.data)} "
-                f"entries: {_MEND}"
-            )
-        _check_range(_integers(array, name), length, name)
-
-
 def _integers(array: Any, name: str) -> IntArray:
     given = np.asarray(array)
     if given.ndim != 1 or given.dtype.kind != "i":
@@ -115,11 +107,6 @@ def canonical(given: Any) -> sp.csr_array:
     ----------
     given
         A sparse array that :func:`check_indices` passes.
-
-    Raises
-    ------
-    InputError
-        If its index arrays turn out invalid, or sums of repeated entries are rounded.
     """
     data = sp.csr_array(given)
     check_indices(data)
@@ -130,20 +117,15 @@ def canonical(given: Any) -> sp.csr_array:
     if not _increasing(data):
         data = sp.csr_array((data.data, data.indices, data.indptr), shape=data.shape, copy=True)
         data.sum_duplicates()  # of a copy: the arrays are the caller's
-    if data.nnz < _entries(given) and not _sums_are_exact(given.tocoo()):
+    # entries stored, repetitions included: blocks count each of theirs
+    compressed = given.format in _COMPRESSED
+    stored = given.indptr[-1] * math.prod(_blocks(given)) if compressed else given.nnz
+    if data.nnz < stored and not _sums_are_exact(given.tocoo()):
         raise InputError(
             "sparse rows hold repeated entries whose sums are not doubles; call sum_duplicates() "
             "if their rounded sums are meant"
         )
     return data
-
-
-def _entries(given: Any) -> int:
-    """Return how many entries are stored, repetitions included."""
-    if given.format in _COMPRESSED:
-        blocks = _blocks(given)
-        return int(given.indptr[-1]) * blocks[0] * blocks[1]
-    return int(given.nnz)
 
 
 def _increasing(data: sp.csr_array) -> bool:

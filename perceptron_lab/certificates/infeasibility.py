@@ -108,7 +108,10 @@ def prove_infeasible(
     if cone.of_rows and in_range(operator.row_norms()):
         centre = centre / operator.row_norms()
     centre *= float(ray @ cone.identity) / float(centre @ cone.identity)
-    near = _nearly_vanishes(operator, cone, ray)
+    # only weights of rows with A w = 0 but for a millionth deserve more than a local search:
+    # others would be found by it, and not proved
+    mass = float(operator.row_norms() @ np.abs(ray)) if cone.of_rows else 0.0
+    near = cone.of_rows and (float(np.linalg.norm(combined(ray, operator.stored))) <= NEAR * mass)
     attempts = (_prove_at(operator, cone, ray + shift * centre, near) for shift in SHIFTS)
     return next((proof for proof in attempts if proof is not None), None)
 
@@ -126,17 +129,6 @@ def _prove_vertex(operator: Matrix, cone: Cone, weights: FloatArray) -> Infeasib
     flat[found.support] = found.weights
     method = f"the only ones of {len(found.support)} rows, with relative errors"
     return InfeasibilityProof(flat, found.ratio, method)
-
-
-def _nearly_vanishes(operator: Matrix, cone: Cone, weights: FloatArray) -> bool:
-    """Return whether weights of rows have A w = 0 but for a millionth.
-
-    Only these deserve more than a local search: others would be found by it, and not proved.
-    """
-    if not cone.of_rows:
-        return False
-    mass = float(operator.row_norms() @ np.abs(weights))
-    return float(np.linalg.norm(combined(weights, operator.stored))) <= NEAR * mass
 
 
 def _prove_at(

@@ -78,19 +78,12 @@ def _norm(
         return above(math.sqrt(square + error), 2)
     length, error = norm_above(combined), norm_above(radius)
     terms = operator.dimension * int(np.count_nonzero(weights))
-    if worth_exact(length, error, terms) and _in_doubles(operator):
+    assert isinstance(operator, Matrix)
+    doubles = isinstance(operator.stored, np.ndarray) and not operator.roundings
+    if doubles and worth_exact(length, error, terms):
         columns, given = _adjoint(operator, weights)
         return exact_norm_above(np.asarray(columns), given)
     return length + error
-
-
-def _in_doubles(operator: Operator) -> bool:
-    """Return whether the data are what is stored, in a dense array."""
-    return (
-        isinstance(operator, Matrix)
-        and isinstance(operator.stored, np.ndarray)
-        and not operator.roundings
-    )
 
 
 def combined_with_radius(operator: Operator, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -48,8 +48,15 @@ class SecondOrder(Cone):
 
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the eigenvalues, ascending, and the unit direction u / norm(u) (e_1 for u = 0)."""
-        length, direction = _polar(scores[:-1])
-        return np.array([scores[-1] - length, scores[-1] + length]), direction
+        vector, last = scores[:-1], scores[-1]
+        largest = float(np.abs(vector).max())
+        if not 0.0 < largest < math.inf:  # 0, infinity or NaN
+            direction = np.zeros(len(vector))
+            direction[0] = 1.0
+            return np.array([last - largest, last + largest]), direction
+        scaled = vector / largest  # clear of overflow and underflow of the squares
+        norm = float(np.linalg.norm(scaled))
+        return np.array([last - largest * norm, last + largest * norm]), scaled / norm
 
     def assemble(self, eigenvalues: FloatArray, frame: FloatArray) -> FloatArray:
         """Return ((p_2 - p_1) u, p_1 + p_2)."""
@@ -59,15 +66,3 @@ class SecondOrder(Cone):
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return this cone: it has no state."""
         return self
-
-
-def _polar(vector: FloatArray) -> tuple[float, FloatArray]:
-    """Return norm(u) and u / norm(u), clear of overflow and underflow of the squares."""
-    largest = float(np.abs(vector).max())
-    if not 0.0 < largest < math.inf:  # 0, infinity or NaN
-        direction = np.zeros(len(vector))
-        direction[0] = 1.0
-        return largest, direction
-    scaled = vector / largest
-    length = float(np.linalg.norm(scaled))
-    return largest * length, scaled / length

@@ -75,11 +75,6 @@ class Semidefinite(Cone):
         """Return the cone on all entries, and where the entries of this pattern lie in it.
 
         Weights on it are whole matrices, so that they can be projected, and are proved as they are.
-
-        Raises
-        ------
-        InputError
-            If this is required, and the order is above ``LARGEST_WHOLE``.
         """
         if self.complete or (self.large and not required):
             return self, np.arange(self.size)
@@ -107,13 +102,7 @@ class Semidefinite(Cone):
         return self.pattern.dense(scores, out)
 
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
-        """Return vv' for the direction v that the oracle finds in Z + slack I.
-
-        Raises
-        ------
-        NumericalError
-            If the scores are not finite: LAPACK is undefined there.
-        """
+        """Return vv' for the direction v that the oracle finds in Z + slack I."""
         _check_finite(scores)
         direction = self._oracle.find(scores, slack)
         if direction is None:
@@ -122,13 +111,7 @@ class Semidefinite(Cone):
         return Atom(slice(0, self.size), self.outer(direction / np.linalg.norm(direction)))
 
     def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
-        """Return vv' for a unit eigenvector v of the lowest eigenvalue of Z.
-
-        Raises
-        ------
-        NumericalError
-            If the scores are not finite.
-        """
+        """Return vv' for a unit eigenvector v of the lowest eigenvalue of Z."""
         _check_finite(scores)
         if self.large:
             found = self._lowest(scores)
@@ -155,27 +138,13 @@ class Semidefinite(Cone):
         return direction[self.rows] * direction[self.columns] * self.multiplicity
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
-        """Return the eigenvalues of Z in ascending order; refuses what is not finite.
-
-        Raises
-        ------
-        InputError
-            If the order is above ``LARGEST_WHOLE``.
-        """
+        """Return the eigenvalues of Z in ascending order; refuses what is not finite."""
         self._refuse_whole("all eigenvalues")
         _check_finite(scores)
         return np.asarray(scipy.linalg.eigvalsh(self.matrix(scores), check_finite=False))
 
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the eigenvalues of Z in ascending order, and its eigenvectors as columns.
-
-        Raises
-        ------
-        NumericalError
-            If the scores are not finite.
-        InputError
-            If the order is above ``LARGEST_WHOLE``.
-        """
+        """Return the eigenvalues of Z in ascending order, and its eigenvectors as columns."""
         self._refuse_whole("all eigenvalues")
         _check_finite(scores)
         values, vectors = scipy.linalg.eigh(self.matrix(scores), check_finite=False)

@@ -60,11 +60,6 @@ def project(cone: Cone, scores: FloatArray) -> FloatArray:
     """Return the Euclidean (trace norm) projection of scores onto Delta(K), as weights ``(size,)``.
 
     Its eigenvalues are max(s_i - t, 0), with the common shift t that makes them sum to 1.
-
-    Raises
-    ------
-    NumericalError
-        If the scores are not finite.
     """
     values, frame = cone.spectrum(scores)
     if not np.isfinite(values).all():

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.operators.row_source import Dense, RowSource, in_order
@@ -98,7 +97,9 @@ def row_norms(data: Data) -> FloatArray:
     norms = np.empty(data.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
         for at, rows in blocks(data):
-            norms[at] = np.sqrt(_squares(rows))
+            dense = isinstance(rows, np.ndarray)
+            squares = np.einsum("ij,ij->i", rows, rows) if dense else (rows * rows).sum(axis=1)
+            norms[at] = np.sqrt(squares)
     return norms
 
 
@@ -111,9 +112,3 @@ def chosen_rows(data: Data, indices: IntArray) -> FloatArray:
     if isinstance(data, np.ndarray):
         return np.asarray(data[indices], dtype=np.float64)
     return np.asarray(data[indices].toarray(), dtype=np.float64)
-
-
-def _squares(rows: Any) -> npt.NDArray[np.float64]:
-    if isinstance(rows, np.ndarray):
-        return np.asarray(np.einsum("ij,ij->i", rows, rows))
-    return np.asarray((rows * rows).sum(axis=1)).ravel()

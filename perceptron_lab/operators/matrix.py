@@ -46,13 +46,7 @@ class Matrix(Operator):
 
     @property
     def data(self) -> FloatArray | sp.csr_array:
-        """M in memory, for what looks at all of it at once.
-
-        Raises
-        ------
-        InputError
-            If it is a source of rows.
-        """
+        """M in memory, for what looks at all of it at once."""
         if isinstance(self.stored, RowSource):
             raise InputError(
                 "the rows are read a few at a time, and all of them at once are asked for; choose "
@@ -120,7 +114,10 @@ class Matrix(Operator):
         if isinstance(self.stored, np.ndarray):
             return np.asarray(values @ np.asarray(self.stored[span], dtype=np.float64))
         if span.stop - span.start == 1:
-            return self._sparse_row(span.start, values[0])
+            entries = slice(self.stored.indptr[span.start], self.stored.indptr[span.stop])
+            normal = np.zeros(self.dimension)
+            np.add.at(normal, self.stored.indices[entries], values[0] * self.stored.data[entries])
+            return normal
         return np.asarray(self._block(span) @ values)
 
     def rows(self, indices: IntArray) -> FloatArray:
@@ -131,13 +128,6 @@ class Matrix(Operator):
     def unscaled(self) -> Matrix:
         """Return the rows as given."""
         return self if self.scale is None else Matrix(self.stored, roundings=self._roundings)
-
-    def _sparse_row(self, row: int, factor: float) -> FloatArray:
-        assert isinstance(self.stored, sp.csr_array)
-        entries = slice(self.stored.indptr[row], self.stored.indptr[row + 1])
-        normal = np.zeros(self.dimension)
-        np.add.at(normal, self.stored.indices[entries], factor * self.stored.data[entries])
-        return normal
 
     def _block(self, span: slice) -> sp.csr_array:
         """The transposed rows of a block, kept: a matrix block is asked for at every cut."""

@@ -35,11 +35,6 @@ class RowSource(ABC):
         About how many bytes a pass over the rows may take, 1 MB or more: a quarter of them for a
         block of rows in double precision, the others for what is computed from it. A single row is
         a block, whatever it takes.
-
-    Raises
-    ------
-    InputError
-        If the memory is less than that, or there are no rows.
     """
 
     def __init__(self, shape: tuple[int, int], dtype: npt.DTypeLike, memory: int = MEMORY) -> None:

@@ -47,11 +47,6 @@ class Whitening(Matrix):
     tolerance
         Of the pivots, relative to the first, 0 < tolerance < 1.
 
-    Raises
-    ------
-    InputError
-        If n is above 2000, or the whitened rows would not fit into a gigabyte.
-
     Attributes
     ----------
     map
@@ -77,8 +72,12 @@ class Whitening(Matrix):
         inverse = scipy.linalg.solve_triangular(self._factor, np.eye(len(self._kept)))
         self.map[self._kept] = inverse
         data, norms = _mapped(base, self.map)
-        self.norms = norms if unit else None
-        super().__init__(data, _quotient(base.scale, self.norms))
+        self.norms: FloatArray | None = None
+        scale = base.scale
+        if unit:
+            self.norms = norms
+            scale = 1.0 / norms if base.scale is None else base.scale / norms
+        super().__init__(data, scale)
 
     @property
     def unknowns(self) -> int:
@@ -152,9 +151,3 @@ def _mapped(base: Matrix, transform: FloatArray) -> tuple[FloatArray, FloatArray
             data[at] /= base.scale[at, None]
     norms[norms == 0.0] = 1.0
     return data, norms
-
-
-def _quotient(scale: FloatArray | None, norms: FloatArray | None) -> FloatArray | None:
-    if norms is None:
-        return scale
-    return 1.0 / norms if scale is None else scale / norms

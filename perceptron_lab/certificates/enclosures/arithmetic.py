@@ -18,14 +18,7 @@ _TINY = 2.0**-60
 
 
 def require_ieee_mode() -> None:
-    """Refuse to prove anything where rounding is not to nearest or underflow is not gradual.
-
-    Raises
-    ------
-    ArithmeticModeError
-        In the calling thread subnormal numbers are lost, as results or as operands, or sums are
-        rounded up, down or to zero.
-    """
+    """Refuse to prove anything where rounding is not to nearest or underflow is not gradual."""
     if _LEAST_NORMAL * _HALF == 0.0 or _SUBNORMAL * _ONE == 0.0:
         raise ArithmeticModeError(
             "subnormal numbers are flushed to zero in this thread, so nothing can be proved: a "

@@ -62,13 +62,7 @@ def sharpen(
 
 
 def exact_norm_above(columns: FloatArray, weights: FloatArray) -> float:
-    """Return an upper bound of norm(M'w) by exact sums, for M' of shape ``(columns, rows)``.
-
-    Raises
-    ------
-    OverflowError
-        If an entry is beyond the range of doubles.
-    """
+    """Return an upper bound of norm(M'w) by exact sums, for M' of shape ``(columns, rows)``."""
     entries = [float(abs(exact_dot(column, weights))) for column in columns]
     return norm_above(np.array([math.nextafter(entry, math.inf) for entry in entries]))
 

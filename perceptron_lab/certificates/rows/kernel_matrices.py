@@ -27,11 +27,6 @@ def semidefinite(matrix: FloatArray) -> tuple[FloatArray, float]:
     matrix
         Symmetric, finite, with a positive diagonal, shape ``(m, m)``. Returned as it is if it is
         proved to be semidefinite.
-
-    Raises
-    ------
-    InputError
-        If it is indefinite by more than rounding errors.
     """
     exponents = -(np.frexp(matrix.diagonal())[1] // 2)
     scaling = exponents[:, None] + exponents  # by powers of two: what it proves is true of both

@@ -11,6 +11,7 @@ fractions; a unit u of the span has N'u = 0, and with any K, E = Q' - N K,
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -68,7 +69,9 @@ def span_of(rows: FloatArray) -> Span | None:
     sizes, frame = scipy.linalg.svd(unit, full_matrices=True)[1:]
     rank = int((sizes > sizes[0] * max(rows.shape) * 2.0**-50).sum())
     frame = np.ascontiguousarray(frame.T)
-    missing = _gram_error(frame)
+    product = frame @ frame.T - np.eye(len(frame))  # G G' - I
+    rounding = gamma(len(frame) + 2) * (norm_above(frame) ** 2 + len(frame))
+    missing = above(norm_above(product) + rounding, 4)
     if rank < rows.shape[1]:
         null = null_space(rows, rank)
         if null is None:
@@ -76,14 +79,6 @@ def span_of(rows: FloatArray) -> Span | None:
         missing += _outside(frame[:, rank:], null) ** 2
     share = below(math.sqrt(max(0.0, 1.0 - above(missing, 4))), 2)
     return Span(np.ascontiguousarray(frame[:, :rank]), share) if share > 0.5 else None
-
-
-def _gram_error(frame: FloatArray) -> float:
-    """Return an upper bound of norm(G G' - I)."""
-    order = len(frame)
-    product = frame @ frame.T - np.eye(order)
-    rounding = gamma(order + 2) * (norm_above(frame) ** 2 + order)
-    return above(norm_above(product) + rounding, 4)
 
 
 def _outside(others: FloatArray, null: FloatArray) -> float:
@@ -118,7 +113,7 @@ def null_space(rows: FloatArray, rank: int) -> FloatArray | None:
         return None
     given = [_integers(row) for row in rows]
     for row in given:
-        if row is None or any(_dot(row, v) for v in solutions):
+        if row is None or any(sum(map(operator.mul, row, v)) for v in solutions):
             return None
     scaled = [[float(Fraction(x, max(map(abs, v)))) for x in v] for v in solutions]
     return np.array(scaled).T
@@ -131,10 +126,6 @@ def _integers(row: FloatArray) -> list[int] | None:
         return None
     shift = 53 - int(exponents.min())
     return [int(Fraction(x) * Fraction(2) ** shift) for x in row.tolist()]
-
-
-def _dot(left: list[int], right: list[int]) -> int:
-    return sum(a * b for a, b in zip(left, right, strict=True))
 
 
 def _solutions(matrix: list[list[int]]) -> list[list[int]]:
@@ -160,13 +151,11 @@ def _solutions(matrix: list[list[int]]) -> list[list[int]]:
                 ]
         last = pivot
         pivots.append(column)
-    free = [column for column in range(columns) if column not in pivots]
-    return [_solution(matrix, pivots, column, last) for column in free]
-
-
-def _solution(matrix: list[list[int]], pivots: list[int], column: int, pivot: int) -> list[int]:
-    vector = [0] * len(matrix[0])
-    vector[column] = pivot
-    for i, at in enumerate(pivots):
-        vector[at] = -matrix[i][column]
-    return vector
+    solutions = []
+    for column in sorted(set(range(columns)) - set(pivots)):
+        vector = [0] * columns
+        vector[column] = last
+        for i, at in enumerate(pivots):
+            vector[at] = -matrix[i][column]
+        solutions.append(vector)
+    return solutions

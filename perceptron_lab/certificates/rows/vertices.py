@@ -176,7 +176,12 @@ def error_bounds(
     alpha = _defect(matrix, inverse, roundings)
     if not alpha < 1.0:
         return None
-    residual = _residual(matrix, right, solution, rest, roundings)
+    if rest is None:
+        product, radius = product_with_radius(matrix, solution, roundings)
+        near = right - product
+    else:
+        near, radius = residual_with_radius(matrix, right, solution, rest, roundings)
+    residual = (np.abs(near) + radius) * (1.0 + 4.0 * UNIT_ROUNDOFF)  # >= |b - M x~|
     spread = np.abs(inverse) @ residual
     spread = spread * (1.0 + 4.0 * (order + 4) * UNIT_ROUNDOFF) + 2.0 * order * SMALLEST
     factor = above(alpha / (1.0 - alpha), 4)
@@ -185,22 +190,6 @@ def error_bounds(
         bounds = bounds + np.abs(rest)
     bounds = np.nextafter(bounds * (1.0 + 8.0 * UNIT_ROUNDOFF), np.inf)
     return bounds if np.isfinite(bounds).all() else None
-
-
-def _residual(
-    matrix: FloatArray,
-    right: FloatArray,
-    solution: FloatArray,
-    rest: FloatArray | None,
-    roundings: int = 0,
-) -> FloatArray:
-    """Return an upper bound of |b - M x~|, entry by entry."""
-    if rest is None:
-        product, radius = product_with_radius(matrix, solution, roundings)
-        near = right - product
-    else:
-        near, radius = residual_with_radius(matrix, right, solution, rest, roundings)
-    return np.asarray((np.abs(near) + radius) * (1.0 + 4.0 * UNIT_ROUNDOFF))
 
 
 def _defect(matrix: FloatArray, inverse: FloatArray, roundings: int = 0) -> float:
