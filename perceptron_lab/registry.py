@@ -143,6 +143,15 @@ def register(kind: str, name: str, target: str | type) -> None:
     ------
     ConfigError
         If the kind is unknown or the name is taken.
+
+    Examples
+    --------
+    >>> from perceptron_lab import register, registry
+    >>> from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+    >>> register("algorithm", "my-perceptron", Perceptron)
+    >>> "my-perceptron" in registry.names("algorithm")
+    True
+    >>> registry.unregister("algorithm", "my-perceptron")
     """
     if kind not in _TARGETS:
         raise ConfigError(f"unknown kind {kind!r}; known: {', '.join(_TARGETS)}")
@@ -151,3 +160,19 @@ def register(kind: str, name: str, target: str | type) -> None:
     if name in _TARGETS[kind]:
         raise ConfigError(f"the {kind} {name!r} is registered already; choose another name")
     _TARGETS[kind][name] = target
+
+
+def unregister(kind: str, name: str) -> None:
+    """Take back a name that was added by :func:`register`.
+
+    Raises
+    ------
+    ConfigError
+        If nothing is registered by this name, or it is one of the package's own.
+    """
+    target(kind, name)
+    if name in _PACKAGE[kind]:
+        raise ConfigError(
+            f"the {kind} {name!r} is the package's own; only additions can be removed"
+        )
+    del _TARGETS[kind][name]

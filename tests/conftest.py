@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.registrations import registrations
 from tests.repetitions import drawn, examples
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -62,6 +63,13 @@ def sdplib_folder() -> Path:
     if not mirror or not folder.is_dir():
         pytest.skip("needs the real SDPLIB files: set PLAB_DATA_MIRROR to a folder with sdplib/")
     return folder
+
+
+@pytest.fixture
+def own_registrations() -> Iterator[None]:
+    """Take back at the end of a test what it has registered."""
+    with registrations():
+        yield
 
 
 Supervise = Callable[..., Any]

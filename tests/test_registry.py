@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import sys
 
@@ -12,13 +11,8 @@ from perceptron_lab import register, registry
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.oracles.orthant import Cyclic
 
+pytestmark = pytest.mark.usefixtures("own_registrations")
 KINDS = ["algorithm", "learner", "oracle", "dataset"]
-
-
-@pytest.fixture(autouse=True)
-def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give every test its own registries."""
-    monkeypatch.setattr(registry, "_TARGETS", copy.deepcopy(registry._TARGETS))
 
 
 class Mine:
@@ -121,6 +115,18 @@ def test_one_name_may_be_used_once_per_kind() -> None:
         register("algorithm", "cyclic", Mine)
     with pytest.raises(ConfigError, match="algorithm 'perceptron' is registered already"):
         register("algorithm", "perceptron", Mine)
+
+
+def test_an_addition_can_be_taken_back_and_nothing_else() -> None:
+    register("algorithm", "mine", Mine)
+    registry.unregister("algorithm", "mine")
+    assert registry.additions() == []
+    register("algorithm", "mine", Mine)
+    with pytest.raises(ConfigError, match="unknown oracle 'mine'"):
+        registry.unregister("oracle", "mine")
+    with pytest.raises(ConfigError, match="'perceptron' is the package's own; only additions"):
+        registry.unregister("algorithm", "perceptron")
+    assert registry.names("algorithm")[-1] == "mine"
 
 
 def test_an_unknown_kind_is_refused() -> None:

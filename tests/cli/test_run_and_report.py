@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab import registry
+from perceptron_lab import register, registry
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
@@ -50,9 +50,9 @@ class Failing(Perceptron):
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_registrations: None) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(registry._TARGETS["algorithm"], "failing", Failing)
+    register("algorithm", "failing", Failing)
     Path("small.yaml").write_text(CONFIG)
 
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab import registry
+from perceptron_lab import register
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
@@ -186,9 +186,9 @@ class Overflowing(Perceptron):
 
 
 def test_a_failed_run_is_exit_code_1(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    own_registrations: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(registry._TARGETS["algorithm"], "overflowing", Overflowing)
+    register("algorithm", "overflowing", Overflowing)
     write_text("a.csv", ROWS)
     assert main(["solve", "a.csv", "--algorithm", "overflowing", "--save", "answer.npz"]) == 1
     assert "NUMERICAL_ERROR, goal decide missed: the step is not finite" in capsys.readouterr().out

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab import registry
+from perceptron_lab import register, registry
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import checked
 from perceptron_lab.experiments.configuration.yaml_source import Source
@@ -18,10 +18,11 @@ Configure = Callable[..., ExperimentConfig]
 
 
 @pytest.fixture(autouse=True)
-def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry._TARGETS["dataset"], "toy", toys.Toy)
-    monkeypatch.setitem(registry._TARGETS["algorithm"], "faulty", toys.Faulty)
-    monkeypatch.setitem(registry._TARGETS["algorithm"], "unasking", toys.Unasking)
+def _registered(own_registrations: None) -> None:
+    if "toy" not in registry.names("dataset"):  # a module may have done so
+        register("dataset", "toy", toys.Toy)
+        register("algorithm", "faulty", toys.Faulty)
+    register("algorithm", "unasking", toys.Unasking)
 
 
 @pytest.fixture

@@ -222,12 +222,12 @@ def test_nothing_is_loaded_or_written(
 
 
 def test_an_algorithm_that_is_not_registered_here_is_not_called_stale(
-    config: ExperimentConfig, results: Path, monkeypatch: pytest.MonkeyPatch
+    config: ExperimentConfig, results: Path
 ) -> None:
     with Store.open(results) as store:
         for one in begun(store, config):
             add(store, one)
-    monkeypatch.delitem(registry._TARGETS["algorithm"], "faulty")
+    registry.unregister("algorithm", "faulty")
     found = states(status(results))
     assert found[0] == ("done", "", False)
     assert found[1][0] == "done"

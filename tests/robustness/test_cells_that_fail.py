@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab import registry
+from perceptron_lab import register
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.stored import Stored
 from tests.experiments import toys
+from tests.registrations import registrations
 
 pytestmark = [
     pytest.mark.slow,
@@ -70,9 +71,9 @@ class Sweep:
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sweep]:
     """The sweep, its status, and a second run."""
     folder = tmp_path_factory.mktemp("faults")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(registry._TARGETS["dataset"], "toy", toys.Toy)
-        patch.setitem(registry._TARGETS["algorithm"], "faulty", toys.Faulty)
+    with pytest.MonkeyPatch.context() as patch, registrations():
+        register("dataset", "toy", toys.Toy)
+        register("algorithm", "faulty", toys.Faulty)
         patch.chdir(folder)
         Path("faults.yaml").write_text(CONFIG)
         code, said = run("run", "faults.yaml", "--jobs", "2")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab import registry
+from perceptron_lab import register
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.cells import ahead
 from perceptron_lab.experiments.cells.server_handle import ForkServer
@@ -76,9 +76,9 @@ def test_it_loads_what_parameters_name(tmp_path: Path, made: list[Recorded]) -> 
 
 
 def test_the_module_of_a_class_of_ones_own(
-    tmp_path: Path, made: list[Recorded], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, made: list[Recorded], own_registrations: None
 ) -> None:
-    monkeypatch.setitem(registry._TARGETS["algorithm"], "mine", Recorded)
+    register("algorithm", "mine", Recorded)
     server = started_ahead([config(tmp_path, CONFIG.replace("nnls", "mine"))])
     assert server is not None
     assert server.has_loaded([__name__])

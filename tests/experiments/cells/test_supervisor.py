@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import registry
+from perceptron_lab import register
 from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
 from perceptron_lab.experiments.cells.memory_limit import machine_memory
 from perceptron_lab.experiments.cells.supervisor import (
@@ -41,6 +41,7 @@ from tests.experiments.processes import (
     open_files,
     outcomes_of,
 )
+from tests.registrations import registrations
 from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow
@@ -83,9 +84,9 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def faults(server: ForkServer) -> dict[str, Outcome]:
     """The outcomes of all faults, two cells at a time, with a cell without a fault between each."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(registry._TARGETS["dataset"], "toy", toys.Toy)
-        patch.setitem(registry._TARGETS["algorithm"], "faulty", toys.Faulty)
+    with registrations():
+        register("dataset", "toy", toys.Toy)
+        register("algorithm", "faulty", toys.Faulty)
         entries = [
             entry
             for index, how in enumerate(FAULTS)
