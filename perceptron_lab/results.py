@@ -1,4 +1,4 @@
-"""What a run ends with: its status, its proved bracket of the margin, its trace."""
+"""The result of a run: its status, its proved bracket of the margin, its trace."""
 
 from __future__ import annotations
 
@@ -167,6 +167,17 @@ class Result:
     proof
         Arrays by name that prove a learner's status; empty for algorithms, whose point and weights
         do.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_lab import Result, solve
+    >>> result = solve([[3.0, 4.0]], "perceptron")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(Path(folder, "answer.npz"))
+    ...     Result.load(Path(folder, "answer.npz")).status.value
+    'FEASIBLE'
     """
 
     status: Status
@@ -191,8 +202,11 @@ class Result:
     proof: dict[str, FloatArray] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        goal = f", goal {self.goal} {'reached' if self.goal_reached else 'missed'}"
+        if self.goal is None or (self.goal == "decide" and self.goal_reached):
+            goal = ""  # the status says it
         lines = [
-            f"{self.status}{' (proved)' if self.proved else ''}{self._ending}: {self.message}",
+            f"{self.status}{' (proved)' if self.proved else ''}{goal}: {self.message}",
             f"  margin in {bracket_text(self.margin_lower, self.margin_upper)}",
             f"  {self.updates} updates, {self.queries} queries, {self.iterations} iterations, "
             f"{self.products:g} products, {self.seconds:.3g} s",
@@ -200,13 +214,6 @@ class Result:
         if self.bound.value is not None:
             lines.append(f"  bound: {self.bound}")
         return "\n".join(lines)
-
-    @property
-    def _ending(self) -> str:
-        """What became of the goal, in words; nothing where the status says it."""
-        if self.goal is None or (self.goal == "decide" and self.goal_reached):
-            return ""
-        return f", goal {self.goal} {'reached' if self.goal_reached else 'missed'}"
 
     def save(self, path: str | Path) -> None:
         """Write the result as one ``.npz`` file (arrays, and the rest as JSON; no pickle)."""

@@ -1,0 +1,32 @@
+"""The examples in docstrings: each module that has some is run."""
+
+from __future__ import annotations
+
+import doctest
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in sorted((ROOT / "perceptron_lab").rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.usefixtures("own_registrations")
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_run_as_shown(name: str) -> None:
+    module = import_module(name.removesuffix(".__init__"))
+    found = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    assert found
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    said: list[str] = []
+    failed = sum(runner.run(test, out=said.append).failed for test in found)
+    assert failed == 0, "".join(said)
+
+
+def test_what_users_call_first_has_examples() -> None:
+    assert {f"perceptron_lab.{name}" for name in ("driver", "registry", "results")} <= set(MODULES)
