@@ -1,4 +1,4 @@
-"""What an algorithm says it has found. ``solve`` proves it, or does not believe it."""
+"""The claims of an algorithm, which ``solve`` proves or rejects."""
 
 from __future__ import annotations
 

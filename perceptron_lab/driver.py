@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import Algorithm, State, view_of
+from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm, State
 from perceptron_lab.claims import Claim
 from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.errors import InputError
@@ -21,7 +21,7 @@ from perceptron_lab.failures import describe, kept, numerical
 from perceptron_lab.goals import Budget, Goal, MarginUpper, goal_of
 from perceptron_lab.guarantees import guarantee
 from perceptron_lab.judge import PROVED, Judge
-from perceptron_lab.problems import as_system
+from perceptron_lab.problems import Problem, as_system
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.system import ConicSystem
@@ -38,11 +38,20 @@ LONGEST = 2**40
 """Updates that are asked of an algorithm at a time, at most."""
 
 
+class Oracle(Protocol):
+    """A record of :mod:`perceptron_lab.oracles`: how the blocks of one kind are separated."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of cone."""
+        ...
+
+
 def solve(
-    problem: Any,
-    algorithm: Any = "auto",
+    problem: Problem,
+    algorithm: str | AnyAlgorithm | type[AnyAlgorithm] = "auto",
     *,
-    oracle: Any = None,
+    oracle: str | Oracle | Iterable[str | Oracle] | None = None,
     goal: Goal | Mapping[str, float] = "decide",
     budget: Budget | None = None,
     seed: int = 0,
@@ -98,6 +107,21 @@ def solve(
     ------
     InputError, DataError, ConfigError
         If the problem or a name makes no sense.
+
+    Examples
+    --------
+    >>> from perceptron_lab import solve
+    >>> result = solve([[1.0, 1.0], [1.0, -1.0]], "perceptron")
+    >>> print(result.status, result.proved, result.updates)
+    FEASIBLE True 2
+    >>> (result.point @ [1.0, 1.0] > 0.0) and (result.point @ [1.0, -1.0] > 0.0)
+    True
+
+    No point y has y > 0 and -y > 0; weights prove that:
+
+    >>> opposite = solve([[1.0], [-1.0]], "von-neumann")
+    >>> print(opposite.status, opposite.margin_upper, opposite.weights)
+    INFEASIBLE 0.0 [0.5 0.5]
     """
     load_kernels()
     began = time.perf_counter()
@@ -106,7 +130,12 @@ def solve(
     streams = np.random.SeedSequence(seed).spawn(2)
     named = registry.load("algorithm", algorithm) if isinstance(algorithm, str) else algorithm
     record = named() if isinstance(named, type) else named
-    given = view_of(record, as_system(problem))
+    if not isinstance(record, Algorithm):
+        raise InputError(
+            f"algorithm {record!r}; give a name of `plab list algorithms`, or a record of a class "
+            "derived from perceptron_lab.algorithms.base.Algorithm"
+        )
+    given = record.view(as_system(problem))
     oracles = _oracles(oracle, given, record)
     system = given.started(oracles, np.random.default_rng(streams[0]))
     ends = goal_of(goal)
@@ -120,18 +149,22 @@ def solve(
         return run.result(run.status(), facts, began)
 
 
-def _oracles(oracle: Any, system: ConicSystem, algorithm: Algorithm[Any]) -> dict[str, Any]:
+def _oracles(
+    oracle: str | Oracle | Iterable[str | Oracle] | None,
+    system: ConicSystem,
+    algorithm: AnyAlgorithm,
+) -> dict[str, Oracle]:
     """Return oracle records by the kind of cone that they separate."""
     if oracle is None:
         return {}
-    if not getattr(algorithm, "uses_oracle", True):
+    if not algorithm.uses_oracle:
         raise InputError(
             f"{registry.name_of('algorithm', algorithm)} looks at all constraints itself and asks "
             "no oracle; leave the oracle out"
         )
-    several = isinstance(oracle, Iterable) and not isinstance(oracle, str)
-    given = list(oracle) if several else [oracle]
-    records = [registry.load("oracle", o)() if isinstance(o, str) else o for o in given]
+    if isinstance(oracle, str) or not isinstance(oracle, Iterable):
+        oracle = [oracle]
+    records = [registry.load("oracle", one)() if isinstance(one, str) else one for one in oracle]
     kinds = {record.kind: record for record in records}
     if len(kinds) < len(records):
         raise InputError("two oracles for one kind of cone; give at most one per kind")
@@ -148,7 +181,7 @@ class _Run:
     """One run: it advances, records, and ends when the judge or a limit says so."""
 
     judge: Judge
-    algorithm: Algorithm[Any]
+    algorithm: AnyAlgorithm
     budget: Budget
     recorder: Recorder
     record_at: tuple[int, ...] = ()
@@ -179,7 +212,7 @@ class _Run:
 
     def _checked_start(self, start: npt.ArrayLike) -> FloatArray:
         operator, point = self.judge.system.operator, np.array(start, dtype=float)
-        if not getattr(self.algorithm, "takes_start", True):
+        if not self.algorithm.takes_start:
             name = registry.name_of("algorithm", self.algorithm)
             raise InputError(f"{name} has a starting point of its own; leave start out")
         if point.shape != (operator.unknowns,) or not np.isfinite(point).all():
@@ -249,7 +282,7 @@ class _Run:
 
     @property
     def idleness(self) -> str:
-        """What is wrong with an algorithm that does nothing any more."""
+        """The complaint about an algorithm that makes no progress any more, or nothing."""
         if not self.idle:
             return ""
         return (
@@ -315,9 +348,8 @@ class _Run:
         clock = time.perf_counter()
         status, proof, point = judge.close(status, state)
         self.proof_seconds += time.perf_counter() - clock
-        notes = getattr(state, "notes", None)
-        if notes:
-            judge.certificate["notes"] = notes
+        if state.notes:
+            judge.certificate["notes"] = state.notes
         weights = judge.weights
         if weights is None and state.weights is not None:
             weights = system.weights_to_origin(state.weights)

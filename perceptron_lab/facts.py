@@ -1,4 +1,4 @@
-"""What is known of a system before an algorithm runs: the arguments of its bound."""
+"""The facts of a system that bounds are functions of."""
 
 from __future__ import annotations
 

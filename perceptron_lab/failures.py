@@ -1,4 +1,4 @@
-"""What becomes of exceptions in a run: what was proved before stays proved."""
+"""Exceptions in a run: they lose no proof."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def log(error: Exception, what: str) -> None:
 
 
 def no_bound(error: Exception, name: str) -> Bound:
-    """Return what stands for the bound of an algorithm that failed to say it."""
+    """Return the bound of an algorithm that failed to evaluate it: none."""
     log(error, f"{name} failed to say its bound")
     return Bound(None, "", f"its evaluation failed: {sentence(error)}")

@@ -15,7 +15,7 @@ _DECISIONS = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.UNBOUNDED})
 
 @dataclass(frozen=True)
 class Proved:
-    """What is proved when a run has ended.
+    """The facts that are proved when a run has ended.
 
     Parameters
     ----------
@@ -56,7 +56,10 @@ class Proved:
             shown = "no upper bound" if self.upper is None else text_above(self.upper, 3)
             return f"the goal margin_upper {goal.margin_upper} is missed: {shown} is proved"
         if isinstance(goal, MarginRatio):
-            return f"the goal margin_ratio {goal.margin_ratio} is missed: {self._ratio} is proved"
+            shown = "no ratio"
+            if self.lower is not None and self.upper is not None and self._has_ratio(Fraction(0)):
+                shown = text_below(math.nextafter(self.lower / self.upper, 0.0), 3)
+            return f"the goal margin_ratio {goal.margin_ratio} is missed: {shown} is proved"
         return f"the goal {goal} is missed"
 
     def _has_ratio(self, ratio: Fraction) -> bool:
@@ -64,10 +67,3 @@ class Proved:
         if self.lower is None or self.upper is None or self.lower <= 0.0:
             return False
         return math.isfinite(self.upper) and Fraction(self.lower) >= ratio * Fraction(self.upper)
-
-    @property
-    def _ratio(self) -> str:
-        """The ratio in words, rounded down."""
-        if self.lower is None or self.upper is None or not self._has_ratio(Fraction(0)):
-            return "no ratio"
-        return text_below(math.nextafter(self.lower / self.upper, 0.0), 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -61,7 +61,7 @@ _NUMBERS: dict[str, type[MarginUpper | MarginRatio]] = {
 }
 
 
-def goal_of(goal: Goal | str | Mapping[str, Any]) -> Goal:
+def goal_of(goal: Goal | str | Mapping[str, float]) -> Goal:
     """Return a goal as its record: of a word, a mapping, or a text such as ``margin_ratio=0.99``.
 
     Raises
@@ -73,7 +73,11 @@ def goal_of(goal: Goal | str | Mapping[str, Any]) -> Goal:
         return goal
     if isinstance(goal, str) and goal in _WORDS:
         return _WORDS[goal]
-    name, number = _named_number(goal)
+    number: float | str
+    if isinstance(goal, Mapping):
+        name, number = next(iter(goal.items())) if len(goal) == 1 else ("", "")
+    else:
+        name, _, number = str(goal).partition("=")
     if name not in _NUMBERS:
         shown = dict(goal) if isinstance(goal, Mapping) else goal
         raise InputError(f"goal {shown!r}; give decide, budget, margin_upper or margin_ratio alone")
@@ -83,11 +87,3 @@ def goal_of(goal: Goal | str | Mapping[str, Any]) -> Goal:
         raise InputError(
             f"goal {name} {number!r}; give a number above 0 (a margin_ratio: below 1)"
         ) from None
-
-
-def _named_number(goal: Any) -> tuple[str, Any]:
-    """Return the name and the number of a mapping with one key, or of a text with ``=``."""
-    if isinstance(goal, Mapping) and len(goal) == 1:
-        return next(iter(goal.items()))
-    name, _, number = goal.partition("=") if isinstance(goal, str) else ("", "", "")
-    return name, number

@@ -3,55 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
 
 from perceptron_lab import registry
-from perceptron_lab.algorithms.base import Algorithm
+from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.facts import Facts
 from perceptron_lab.failures import kept, no_bound
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem
 
+TOLD = ("l1_margin", "hull_radius", "centre_norm")
+"""Facts that a system does not know of itself."""
+
 
 def guarantee(
-    algorithm: Algorithm[Any], system: ConicSystem, facts: Facts | None, lower: float | None
+    algorithm: AnyAlgorithm, system: ConicSystem, facts: Facts | None, lower: float | None
 ) -> Bound:
     """Return the bound for a feasible system, or for weights where no margin is known.
 
     Parameters
     ----------
     algorithm, system
-        The algorithm, and what it ran on.
+        The algorithm, and the system on which it ran.
     facts
-        What was known of the system before, if anything.
+        The facts known before the run, if any.
     lower
         The proved lower bound of the margin, if there is one.
     """
-    known = facts.margin if facts is not None and facts.margin else lower
+    margin = facts.margin if facts is not None and facts.margin else lower
     try:
-        found = system.facts(known if known is not None and known > 0 else None)
-        return _bound(algorithm, system, _told(found, facts))
+        known = system.facts(margin if margin is not None and margin > 0 else None)
+        if facts is not None:
+            known = replace(known, **{name: getattr(facts, name) for name in TOLD})
+        if known.margin is not None:
+            return algorithm.bound(known)
+        return algorithm.certificate_bound(known, system.target or algorithm.epsilon)
     except Exception as error:
         if not kept(error):
             raise
         return no_bound(error, registry.name_of("algorithm", algorithm))
-
-
-def _bound(algorithm: Algorithm[Any], system: ConicSystem, facts: Facts) -> Bound:
-    certificate_bound = getattr(algorithm, "certificate_bound", None)
-    if facts.margin is not None or certificate_bound is None:
-        return algorithm.bound(facts)
-    epsilon = system.target or getattr(algorithm, "epsilon", 0.0)
-    return cast("Bound", certificate_bound(facts, epsilon))
-
-
-def _told(found: Facts, told: Facts | None) -> Facts:
-    """Return what was found of a system, with what only the caller can know."""
-    if told is None:
-        return found
-    return replace(
-        found,
-        l1_margin=told.l1_margin,
-        hull_radius=told.hull_radius,
-        centre_norm=told.centre_norm,
-    )

@@ -38,23 +38,11 @@ _LIMITS = frozenset({Status.UPDATE_LIMIT, Status.TIME_LIMIT})
 
 @dataclass
 class Judge:
-    """What is proved in a run so far, and the system as strict as its rejected claims made it.
+    """The proofs of a run so far, and its system, which each rejected claim makes stricter.
 
-    Parameters
-    ----------
-    system
-        What the algorithm runs on; it becomes stricter with every rejected claim.
-    goal
-        What the run is to prove.
-    message
-        One sentence on the last verdict.
-    certificate
-        How the answer was proved.
-    upper, weights
-        The least proved upper bound of the margin and the weights on the original data that prove
-        it, or None.
-    repeated
-        Whether the last claim was the one before, unchanged, of an unchanged state.
+    ``upper`` is the least proved upper bound of the margin, and ``weights`` prove it on the
+    original data; ``repeated`` says whether the last claim was the one before, unchanged, of an
+    unchanged state.
     """
 
     system: ConicSystem
@@ -86,41 +74,34 @@ class Judge:
             self._add("; ".join(filter(None, ["the algorithm repeats its claim", state.ending])))
             return Status.UNVERIFIED
         self._last, self._updates = claim, state.updates
-        self._settled = self._status_of(claim)
+        if isinstance(claim, MarginBelow):
+            self._settled = self._settle_weights(claim)
+        elif self._feasible and isinstance(claim, FeasiblePoint):  # the run goes on after it
+            self.message = self.message or "a point is proved strictly feasible"
+            self._settled = Status.FEASIBLE
+        else:
+            self._settled = self._settle_point(claim)
         if self._settled is None:
             self.certificate["claims_rejected"] += 1
             self.system = self.system.stricter()
         return self._settled
-
-    def _status_of(self, claim: Claim) -> Status | None:
-        """Return the status that a claim proves, if it does."""
-        if isinstance(claim, MarginBelow):
-            return self._settle_weights(claim)
-        if self._feasible and isinstance(claim, FeasiblePoint):  # the run goes on after it
-            self.message = self.message or "a point is proved strictly feasible"
-            return Status.FEASIBLE
-        return self._settle_point(claim)
 
     @property
     def _feasible(self) -> bool:
         return self._best is not None and self._best[0].feasible
 
     def _prove(self, point: FloatArray) -> PointProof:
-        """Prove a point, and keep it if it is the best so far."""
-        proof = self._proof_of(point)
-        if self._best is None or _merit(proof) > _merit(self._best[0]):
-            self._best = proof, point.copy()
-        return proof
-
-    def _proof_of(self, point: FloatArray) -> PointProof:
-        """Prove a point; an exception of the proof proves nothing, and loses nothing."""
+        """Prove a point, and keep it if it is the best so far; a failed proof proves nothing."""
         try:
-            return self.system.prove_point(point)
+            proof = self.system.prove_point(point)
         except Exception as error:
             if not kept(error):
                 raise
             log(error, "the proof of a point failed")
-            return PointProof(False, -math.inf, 0, f"no proof: {sentence(error)}")
+            proof = PointProof(False, -math.inf, 0, f"no proof: {sentence(error)}")
+        if self._best is None or _merit(proof) > _merit(self._best[0]):
+            self._best = proof, point.copy()
+        return proof
 
     def _settle_point(self, claim: FeasiblePoint | MarginAbove) -> Status | None:
         proof = self._prove(claim.point)
@@ -187,7 +168,14 @@ class Judge:
         if upper == 0.0:
             self.message = f"the weights prove it: {self._nothing(claim.weights)}"
             return Status.INFEASIBLE
-        if self._may_vanish(upper) and self._infeasible(claim.weights):
+        # Where a run goes on after bounds, for a goal that they do not reach, the proof that exact
+        # weights with A w = 0 are near is tried again when norm(A w) has halved.
+        try_again = not self._feasible
+        if try_again and self.goal != "decide" and upper is not None:
+            products, least = self._tried
+            try_again = upper <= 0.5 * least
+            self._tried = (products, upper) if try_again else self._tried
+        if try_again and self._infeasible(claim.weights):
             return Status.INFEASIBLE
         if upper is not None and upper <= claim.bound:
             self.message = f"a margin of at most {text_above(upper, 3)} is proved"
@@ -196,21 +184,6 @@ class Judge:
         shown = "nothing" if upper is None else f"only a margin of at most {text_above(upper, 3)}"
         self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"
         return None
-
-    def _may_vanish(self, upper: float | None) -> bool:
-        """Return whether claimed weights are worth a proof that exact ones with A w = 0 are near.
-
-        Where a run goes on after bounds, for a goal that they do not reach, it is tried again when
-        norm(A w) has halved.
-        """
-        if self._feasible:
-            return False
-        if self.goal != "decide" and upper is not None:
-            products, least = self._tried
-            if upper > 0.5 * least:
-                return False
-            self._tried = products, upper
-        return True
 
     def _infeasible(self, weights: FloatArray) -> bool:
         """Try to prove that exact weights with A w = 0 exist near these."""
@@ -226,7 +199,7 @@ class Judge:
         return True
 
     def _nothing(self, weights: FloatArray) -> str:
-        """Say what weights with A w = 0 prove."""
+        """Return in words the consequence of weights with A w = 0."""
         if not self.system.homogenised:
             return "no point is strictly feasible"
         return f"no x has F(x) positive {'semidefinite' if weights[0] > 0 else 'definite'}"
@@ -254,13 +227,17 @@ class Judge:
         if self.goal == "budget":
             return None
         if not isinstance(self.goal, MarginUpper) and not self._feasible:
-            status = self.infeasible(state)
-            if status is not None or self.goal == "decide":
-                return status
+            decided = self.infeasible(state)
+            if decided is not None or self.goal == "decide":
+                return decided
         self._bound_above(state)
         if isinstance(self.goal, MarginRatio):
             self._prove(state.point)
-        status = self._status()
+        status: Status | None = None
+        if self._feasible:
+            status = Status.FEASIBLE
+        elif self.upper is not None:
+            status = Status.INFEASIBLE if self.upper == 0.0 else Status.MARGIN_BOUNDED
         if status is None or not self.proved(status).reaches(self.goal):
             return None
         self.message = f"the goal {self.goal} is proved"
@@ -269,16 +246,8 @@ class Judge:
             self.message = f"the weights prove it: {self._nothing(self.weights)}"
         return status
 
-    def _status(self) -> Status | None:
-        """Return what is proved so far: of a point, or else of weights."""
-        if self._feasible:
-            return Status.FEASIBLE
-        if self.upper is None:
-            return None
-        return Status.INFEASIBLE if self.upper == 0.0 else Status.MARGIN_BOUNDED
-
     def proved(self, status: Status, *, spent: bool = False) -> Proved:
-        """Return what is proved so far, in a run of this status."""
+        """Return the facts proved so far, in a run of this status."""
         lower = None if self._best is None else self._best[0].margin_lower
         relaxed = self.certificate.get("claim", {}).get("margin_above")
         reached = relaxed is not None and lower is not None and lower >= relaxed
@@ -307,7 +276,7 @@ class Judge:
         return status, proof, point
 
     def conclude(self, status: Status, *, spent: bool) -> bool:
-        """Return whether the goal is reached in the end; say what is missing if it is not."""
+        """Return whether the goal is reached in the end; the message says so if it is not."""
         proved = self.proved(status, spent=spent)
         reached = proved.reaches(self.goal)
         if not reached and (self.goal != "decide" or status is Status.MARGIN_BOUNDED):

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
+
+import numpy.typing as npt
+import scipy.sparse as sp
 
 from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.errors import InputError
+from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.system import ConicSystem
 
+Rows: TypeAlias = npt.ArrayLike | sp.sparray | sp.spmatrix | RowSource
+Problem: TypeAlias = ConicSystem | str | Path | Rows | tuple[Rows, npt.ArrayLike]
+"""A system, a file, rows, or examples with their labels."""
 
-def as_system(problem: Any) -> ConicSystem:
+
+def as_system(problem: Problem) -> ConicSystem:
     """Return the conic system of a problem.
 
     Parameters
     ----------
     problem
-        A :class:`ConicSystem`; the path of a file
-        (:func:`.read_system` says of which kinds); rows,
+        A :class:`ConicSystem`; the path of a file (:func:`.read_system` says of which kinds); rows,
         shape ``(m, dimension)``, or a source of rows (the homogeneous system rows @ y > 0); or
         ``(X, y)``, examples and labels of two classes (an affine separator (w, b)).
 

@@ -1,4 +1,4 @@
-"""The records of a run, and what they cost."""
+"""The trace of a run, within a share of its time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Recorder:
     trace
         The records.
     seconds
-        What they have taken.
+        Seconds that they have taken.
     """
 
     allowance: float
@@ -62,7 +62,8 @@ class Recorder:
         trace.seconds.append(seconds)
         trace.phase.append(state.phase)
         trace.margin.append(_or_nan(lambda: system.margin(state.point)))
-        trace.upper.append(_or_nan(lambda: _upper(system, state)))
+        weights = state.weights
+        trace.upper.append(math.nan if weights is None else _or_nan(lambda: system.upper(weights)))
         if self.observe is not None:
             for name, value in self.observe(system.operator.compact(state.point)).items():
                 trace.measures.setdefault(name, []).append(value)
@@ -70,10 +71,6 @@ class Recorder:
             self.watch(trace)
         self._last = time.perf_counter() - clock
         self.seconds += self._last
-
-
-def _upper(system: ConicSystem, state: State) -> float:
-    return math.nan if state.weights is None else system.upper(state.weights)
 
 
 def _or_nan(figure: Callable[[], float]) -> float:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import State
+from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.claims import FeasiblePoint, MarginAbove, MarginBelow
 from perceptron_lab.cones.orthant import Orthant
@@ -29,7 +29,7 @@ ROWS = planted(4, 20, 0.1, np.random.default_rng(0))[0]
 
 
 @dataclass
-class Scripted:
+class Scripted(Algorithm[State]):
     """An algorithm that makes one update, with a claim (or an error) of the script, per step."""
 
     script: list = field(default_factory=list)
@@ -371,7 +371,7 @@ def test_overflow_is_a_numerical_error_not_an_answer():
 
 
 @dataclass
-class Forgetful:
+class Forgetful(Algorithm[State]):
     """It steps without an end, and counts no update, claims nothing and enters no phase."""
 
     nap: float = 0.0

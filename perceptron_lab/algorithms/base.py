@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar, cast
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -15,14 +16,15 @@ from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut, Deepest
 
 BEYOND = "the bound is beyond the range of doubles"
-"""Why there is no bound for margins that are too small."""
+NO_MARGIN = "no positive margin is known"
+NO_NORM = "no bound of the cuts' norms is known"
 ROUNDING = 1e-13
-"""What rounding may add to a vanishing combination, relative to the norms of the cuts."""
+"""Rounding error of a vanishing combination, relative to the norms of the cuts."""
 
 
 @dataclass
 class State:
-    """What every algorithm's state shows; each algorithm adds its own arrays, which it owns.
+    """The part of a state that every algorithm has; each adds its own arrays.
 
     Parameters
     ----------
@@ -37,10 +39,11 @@ class State:
     weights
         Weights in the dual cone that belong to the point, shape ``(size,)``, or None.
     claimed
-        The update at which the point was claimed last: a claim that did not end the run is not
-        repeated before the next update.
+        The update at which the point was claimed last; it is not claimed again before the next.
     ending
-        Why nothing more will come, in words, once that is so: the run may end short of its goal.
+        Why the algorithm has come to its end, once it has; the run may miss its goal.
+    notes
+        Sentences on the course of the run, for the certificate.
     """
 
     point: FloatArray
@@ -50,6 +53,7 @@ class State:
     weights: FloatArray | None = None
     claimed: int = -1
     ending: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 S = TypeVar("S", bound=State)
@@ -58,48 +62,84 @@ Systems = Mapping[str, str]
 """What holds -> the kinds of systems on which it does, with spaces between them."""
 
 
-class Algorithm(Protocol[S]):
-    """A frozen record of parameters with the three methods of the contract.
+class Algorithm(ABC, Generic[S]):
+    """A frozen record of parameters with ``start``, ``step`` and ``bound``; the rest has defaults.
 
-    It may also have
-
-    - ``view(system) -> ConicSystem``: what it runs on, for instance the coordinates of a Gram
-      system (:func:`view_of`);
-    - ``certificate_bound(facts, epsilon) -> Bound``: its guarantee for weights with
-      norm(A w) <= epsilon, where no point is feasible;
-    - ``notes`` in its state, a list of sentences on what was done, for the certificate;
-    - class attributes ``uses_oracle = False``, if it looks at all constraints itself, and
-      ``takes_start = False``, if it has a starting point of its own;
-    - a class attribute ``systems``, a literal that ``plab list algorithms`` reads without loading
-      the module: ``theorem`` (its bound applies), ``runs`` (without a bound) or ``coordinates:``
-      and one of these (a Gram system is first given the coordinates of its pivoted Cholesky
-      factor) -> where, of ``rows kernel second-order semidefinite product``. With the default
-      parameters it runs on no others.
+    Attributes
+    ----------
+    systems
+        A literal that ``plab list algorithms`` reads without loading the module: ``theorem`` (the
+        bound applies), ``runs`` (without a bound) or ``coordinates:`` and one of these (a Gram
+        system is first given the coordinates of its pivoted Cholesky factor) -> where, of ``rows
+        kernel second-order semidefinite product``. With the default parameters it runs on no
+        others. None (default) declares nothing.
+    uses_oracle
+        Whether it asks separation oracles (default), or looks at all constraints itself.
+    takes_start
+        Whether a starting point can be given (default).
+    epsilon
+        The norm(A w) that its certificate bound is for; 0 (default) for none.
     """
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> S:
-        """Return the state before the first update."""
-        ...
+    systems: ClassVar[Systems | None] = None
+    uses_oracle: ClassVar[bool] = True
+    takes_start: ClassVar[bool] = True
+    epsilon: float = 0.0
 
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system on which to run; answers are proved on the original data."""
+        return system
+
+    @abstractmethod
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> S:
+        """Return the state before the first update.
+
+        Raises
+        ------
+        InputError
+            If the algorithm does not run on this system.
+        """
+
+    @abstractmethod
     def step(self, system: ConicSystem, state: S, most: int) -> tuple[S, Claim | None]:
         """Make at most ``most`` >= 1 updates, in place; return early on a claim or a new phase.
 
         A step makes progress: it updates, claims or enters a new phase.
-        """
-        ...
 
+        Raises
+        ------
+        NumericalError
+            If the algorithm's own quantities leave the range in which the step is defined.
+        """
+
+    @abstractmethod
     def bound(self, facts: Facts) -> Bound:
         """Return the guarantee on the number of updates for these facts."""
-        ...
+
+    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
+        """Return the guarantee for norm(A w) <= epsilon, where no point is feasible."""
+        return self.bound(facts)
 
 
-class SeesAll:
-    """What the algorithms have in common that look at all constraints themselves.
+AnyAlgorithm = Algorithm[Any]
+"""An algorithm, whatever its state."""
+
+
+class InCoordinates(Algorithm[S]):
+    """An algorithm that measures or transforms the space: Gram systems are given coordinates."""
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates: kernels by the factor of their Gram matrix."""
+        return system.in_coordinates()
+
+
+class SeesAll(Algorithm[S]):
+    """An algorithm that looks at all constraints itself, from a starting point of its own.
 
     Attributes
     ----------
     needs_whole
-        Whether they refuse matrix blocks too large for all their eigenvalues and entries.
+        Whether it refuses matrix blocks too large for all their eigenvalues and entries.
     """
 
     uses_oracle: ClassVar[bool] = False
@@ -111,17 +151,8 @@ class SeesAll:
         return system.completed(required=self.needs_whole)
 
 
-def view_of(algorithm: Algorithm[Any], system: ConicSystem) -> ConicSystem:
-    """Return what the algorithm runs on; its answers are proved on the original data."""
-    view = getattr(algorithm, "view", None)
-    return system if view is None else cast("ConicSystem", view(system))
-
-
 def cut_or_claim(system: ConicSystem, point: FloatArray) -> Cut | Claim:
-    """Return a cut with a non-zero normal, or what there is to claim where there is none.
-
-    That is the point itself, if it passes the oracle, or that no point exists.
-    """
+    """Return a cut with a non-zero normal; or else a claim: the point, or that none exists."""
     cut = system.cut(point)
     if cut is None:
         return FeasiblePoint(point.copy())
@@ -138,6 +169,12 @@ def no_point_exists(system: ConicSystem, cut: Cut) -> MarginBelow:
     return MarginBelow(weights, ROUNDING * system.atom_norm())
 
 
+def claim_bound(system: ConicSystem, weights: FloatArray | None, epsilon: float) -> MarginBelow:
+    """Return the claim that weights bound the margin: by the run's target, or else by epsilon."""
+    assert weights is not None
+    return MarginBelow(weights.copy(), system.worth(epsilon))
+
+
 def claim_of(
     system: ConicSystem,
     state: State,
@@ -146,12 +183,12 @@ def claim_of(
     image: float,
     epsilon: float,
 ) -> Claim | None:
-    """Return what a point with weights allows to claim: either exit, or None.
+    """Return the claim that a point with weights allows: a separator, a bound, or None.
 
     Parameters
     ----------
     system, state
-        What the algorithm runs on, and where it stands.
+        The system, and a state of it.
     score, scores
         The lowest eigenvalue of A*point, and A*point.
     image
@@ -162,36 +199,34 @@ def claim_of(
     if state.claimed == state.updates:
         return None
     claim: Claim | None = None
-    bound = system.worth(epsilon)
     if system.inside(score, scores):
         claim = FeasiblePoint(state.point.copy())
-    elif image <= bound and state.weights is not None:
-        claim = MarginBelow(state.weights.copy(), bound)
+    elif image <= system.worth(epsilon) and state.weights is not None:
+        claim = claim_bound(system, state.weights, epsilon)
     state.claimed = state.updates if claim is not None else state.claimed
     return claim
 
 
 def squared_ratio(facts: Facts, theorem: str) -> Bound:
     """Return (L / rho)^2 with L >= norm(A(atom)), the bound of the additive algorithms."""
-    if facts.margin is None or facts.atom_norm is None or facts.margin <= 0.0:
-        return Bound(None, theorem, "no positive margin is known")
-    return squared(facts.atom_norm / facts.margin, theorem)
+    return squared(facts.atom_norm, facts.margin, theorem)
 
 
 def squared_accuracy(facts: Facts, epsilon: float, theorem: str) -> Bound:
     """Return (L / epsilon)^2, their bound for weights with norm(A w) <= epsilon."""
     if facts.atom_norm is None or epsilon <= 0.0:
         return Bound(None, theorem, "no bound of the cuts' norms, or no epsilon, is known")
-    found = squared(facts.atom_norm / epsilon, theorem)
+    found = squared(facts.atom_norm, epsilon, theorem)
     return found if found.value is None else Bound(math.ceil(found.value), theorem)
 
 
-def squared(ratio: float, theorem: str) -> Bound:
-    """Return ratio^2 as a bound, or None beyond the range of doubles."""
+def squared(size: float | None, margin: float | None, theorem: str) -> Bound:
+    """Return (size / margin)^2; None without a positive margin, or beyond the range of doubles."""
+    if size is None or margin is None or margin <= 0.0:
+        return Bound(None, theorem, NO_MARGIN)
+    ratio = size / margin
     value = ratio * ratio
-    if not math.isfinite(value):
-        return Bound(None, theorem, BEYOND)
-    return Bound(value, theorem)
+    return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
 
 
 def least(*bounds: Bound) -> Bound:

@@ -1,17 +1,17 @@
-"""What the reference solvers have in common."""
+"""Base class and data of the reference solvers."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab import registry
-from perceptron_lab.algorithms.base import SeesAll
+from perceptron_lab.algorithms.base import AnyAlgorithm, S, SeesAll
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.operators.matrix import Matrix
@@ -22,7 +22,7 @@ Rows = FloatArray | sp.csr_array
 """Rows as a solver takes them, dense or sparse."""
 
 
-class Peer(SeesAll):
+class Peer(SeesAll[S]):
     """A solver of others, whose answers are proved like everyone's."""
 
     needs_whole: ClassVar[bool] = False  # most refuse all matrix blocks
@@ -51,14 +51,8 @@ def ending(solver: str, made: int, most: int) -> str:
     return f"{solver} stopped at its limit of {most} iterations"
 
 
-def refuse_other_cones(algorithm: Any, system: ConicSystem) -> None:
-    """Refuse every system but one of rows.
-
-    Raises
-    ------
-    InputError
-        If the cone is not the orthant.
-    """
+def refuse_other_cones(algorithm: AnyAlgorithm, system: ConicSystem) -> None:
+    """Refuse every system but one of rows."""
     if not system.cone.of_rows:
         name = registry.name_of("algorithm", algorithm)
         raise InputError(f"{name} separates rows and kernels only; choose another algorithm")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
@@ -26,30 +26,18 @@ ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
 """The statuses of cvxpy with values; the second one comes with SCS's limits, too."""
 
 
-class ConeProgram(Asked, ABC):
+class ConeProgram(Asked):
     """maximise t over y and t such that A*y - t e lies in K and norm(y) <= 1.
 
     It has a solution whether the system has one or not: t is the margin, or 0; and the
     multipliers of the first constraint are weights w of Delta(K) with norm(A w) = t. The data are
     divided by their largest entry first.
-
-    Attributes
-    ----------
-    epsilon
-        The bound of the margin that weights are claimed to prove.
     """
 
-    epsilon: float
     needs_whole: ClassVar[bool] = True
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
-        """Return the state before the solver is asked, at 0.
-
-        Raises
-        ------
-        InputError
-            If the cone is not made of rows, second-order and matrix blocks.
-        """
+        """Return the state before the solver is asked, at 0."""
         for part, _ in system.cone.blocks:
             if type(part) not in WRITTEN:
                 name = registry.name_of("algorithm", self)
@@ -60,13 +48,7 @@ class ConeProgram(Asked, ABC):
         return AskedState(np.zeros(system.dimension))
 
     def ask(self, system: ConicSystem, state: AskedState) -> Claim:
-        """Solve the program, ever more finely, until its point or its multipliers will do.
-
-        Raises
-        ------
-        NumericalError
-            If the solver gives up.
-        """
+        """Solve the program, ever more finely, until its point or its multipliers will do."""
         program = Program(system)
         for options in self.options():
             try:
@@ -86,13 +68,7 @@ class ConeProgram(Asked, ABC):
 
 
 class Program:
-    """The program of a system, as cvxpy has it.
-
-    Parameters
-    ----------
-    system
-        Its data are a matrix, and its cone is made of blocks that cvxpy knows.
-    """
+    """The program of a system in cvxpy, with one constraint per block of the cone."""
 
     def __init__(self, system: ConicSystem) -> None:
         data, self._blocks = divided(rows_of(system)), system.cone.blocks
@@ -106,17 +82,11 @@ class Program:
 
     @property
     def status(self) -> str:
-        """What cvxpy calls the last solution."""
+        """The status of the last solution, as cvxpy names it."""
         return str(self._problem.status)
 
     def solution(self, options: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
-        """Return the point and the multipliers, as flat weights.
-
-        Raises
-        ------
-        ArithmeticError, cvxpy.SolverError, ValueError
-            If the solver returns none.
-        """
+        """Return the point and the multipliers, as flat weights."""
         self._problem.solve(**options)
         duals = [bound.dual_value for bound in self._bounds]
         if self._problem.status not in ANSWERED or any(dual is None for dual in duals):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.base import Systems, claim_bound
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
@@ -20,7 +20,7 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
 SOLVED, INFEASIBLE = 0, 2
-"""What scipy.optimize.linprog returns as its status."""
+"""Statuses of scipy.optimize.linprog."""
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -65,13 +65,7 @@ class Highs(Asked):
     time_limit: Annotated[float, Field(gt=0)] = 300.0
 
     def ask(self, system: ConicSystem, state: AskedState) -> Claim:
-        """Solve the program, and for want of a feasible point the alternative's.
-
-        Raises
-        ------
-        NumericalError
-            If HiGHS decides nothing.
-        """
+        """Solve the program, and for want of a feasible point the alternative's."""
         rows = rows_of(system)
         if self.program == "margin":
             return self._largest_margin(system, state, rows)
@@ -91,12 +85,11 @@ class Highs(Asked):
         columns = _stacked(rows.T, np.ones((1, count)))
         target = np.append(np.zeros(dimension), 1.0)
         found = self._solve(np.zeros(count), (0.0, None), A_eq=columns, b_eq=target)
-        bound = system.worth(self.epsilon)
         if found.x is None or not np.any(found.x > 0.0):
-            return MarginBelow(np.zeros(count), bound)
+            return claim_bound(system, np.zeros(count), self.epsilon)
         state.weights = np.maximum(np.asarray(found.x, dtype=np.float64), 0.0)
         state.point = system.combine(state.weights)
-        return MarginBelow(state.weights.copy(), bound)
+        return claim_bound(system, state.weights, self.epsilon)
 
     def _largest_margin(self, system: ConicSystem, state: AskedState, rows: Rows) -> Claim:
         count, dimension = rows.shape

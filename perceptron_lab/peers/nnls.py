@@ -44,13 +44,7 @@ class Nnls(Asked):
     iterations: Annotated[float, Field(gt=0)] = 3.0
 
     def ask(self, system: ConicSystem, state: AskedState) -> Claim:
-        """Solve the least-squares problem.
-
-        Raises
-        ------
-        NumericalError
-            If scipy reaches its limit of iterations, or answers 0.
-        """
+        """Solve the least-squares problem."""
         rows = rows_of(system)
         dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
         columns = np.vstack([dense.T, np.ones(len(dense))])

@@ -28,24 +28,14 @@ Kernel = Literal["linear", "precomputed"]
 
 @plain_dataclass(kw_only=True)
 class SvcState(State):
-    """A machine under training.
-
-    Its iterations are LIBSVM's own, of all trainings.
-
-    Parameters
-    ----------
-    length
-        Iterations that the next training may take.
-    trained
-        Whether there is no more training.
-    """
+    """A machine under training; ``length`` limits LIBSVM's iterations in the next one."""
 
     length: int
     trained: bool = False
 
 
 @dataclass(frozen=True, config=STRICT)
-class Svc(SeesAll):
+class Svc(SeesAll[SvcState]):
     """The support vector machine with a hard margin, as scikit-learn's SVC finds it.
 
     minimise norm(f)^2 / 2 + C sum_i max(0, 1 - <psi_i, f>) over f, with a large C. LIBSVM has
@@ -86,13 +76,7 @@ class Svc(SeesAll):
     iterations: Annotated[int, Field(ge=1)] = 1_000_000
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SvcState:
-        """Return the untrained state at 0.
-
-        Raises
-        ------
-        InputError
-            If the system is not one of rows.
-        """
+        """Return the untrained state at 0."""
         refuse_other_cones(self, system)
         length = min(self.first, self.iterations)
         return SvcState(
@@ -102,13 +86,7 @@ class Svc(SeesAll):
     def step(
         self, system: ConicSystem, state: SvcState, most: int
     ) -> tuple[SvcState, Claim | None]:
-        """Train once; claim what the point and the weights support, at last the point anyway.
-
-        Raises
-        ------
-        NumericalError
-            If LIBSVM returns nothing.
-        """
+        """Train once; claim a separator or a bound, after the last training the point anyway."""
         if state.trained:
             return state, claimed(system, state, self.epsilon)
         state.weights, made = self._train(system, state.length)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,21 +18,11 @@ from perceptron_lab.system import ConicSystem
 
 @dataclass(kw_only=True)
 class TrainedState(State):
-    """A linear model under training.
+    """A linear model under training; its iterations are the model's own, of all trainings.
 
-    Its iterations are the model's own, of all trainings.
-
-    Parameters
-    ----------
-    examples, labels
-        s_i a_i, shape ``(m, dimension)``, and the signs s_i, of both kinds. A homogeneous model y
-        of these two classes has s_i <s_i a_i, y> = <a_i, y>: it separates them if y is feasible.
-    length
-        Iterations that the next training may take.
-    seed
-        Of the model's own randomness, 0 to 2^31 - 1.
-    last
-        The claim after which there is no more training, or None.
+    ``examples`` are s_i a_i, shape ``(m, dimension)``, and ``labels`` the signs s_i, of both kinds:
+    a homogeneous model y of these classes has s_i <s_i a_i, y> = <a_i, y>, and separates them if y
+    is feasible. ``length`` limits the next training; after the claim ``last`` there is none.
     """
 
     examples: Rows
@@ -42,7 +32,7 @@ class TrainedState(State):
     last: Claim | None = None
 
 
-class Trained(Peer, ABC):
+class Trained(Peer[TrainedState]):
     """A linear model without a bias: trained, tested, trained for twice as long, and so on.
 
     Each training is one update, and a phase. It ends with a point that separates; where none does,
@@ -59,13 +49,7 @@ class Trained(Peer, ABC):
     longest: int
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> TrainedState:
-        """Return the untrained state at 0.
-
-        Raises
-        ------
-        InputError
-            If the system is not one of rows.
-        """
+        """Return the untrained state at 0."""
         refuse_other_cones(self, system)
         examples, labels = two_classes(rows_of(system))
         return TrainedState(
@@ -79,13 +63,7 @@ class Trained(Peer, ABC):
     def step(
         self, system: ConicSystem, state: TrainedState, most: int
     ) -> tuple[TrainedState, Claim | None]:
-        """Train once; claim the point if it lies inside, or if it is the last.
-
-        Raises
-        ------
-        NumericalError
-            If the model's coefficients are not finite.
-        """
+        """Train once; claim the point if it lies inside, or if it is the last."""
         if state.last is not None:
             return state, state.last
         with quiet():

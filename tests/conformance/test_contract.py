@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, judge, registry
-from perceptron_lab.algorithms.base import view_of
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.driver import solve
@@ -49,11 +48,9 @@ SETTLED = {Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED}
 TRAINED = {"linear-svc", "sklearn-perceptron", "sgd"}
 LIMITS = {Status.UPDATE_LIMIT, Status.TIME_LIMIT}
 FLAGS = {
-    name: tuple(
-        getattr(registry.load("algorithm", name), flag, True)
-        for flag in ("uses_oracle", "takes_start")
-    )
+    name: (kind.uses_oracle, kind.takes_start)
     for name in ALGORITHMS
+    for kind in [registry.load("algorithm", name)]
 }
 NO_ORACLE = [name for name, (uses_oracle, _) in FLAGS.items() if not uses_oracle]
 OWN_START = [name for name, (_, takes_start) in FLAGS.items() if not takes_start]
@@ -70,7 +67,7 @@ def check_proofs(system: ConicSystem, result: Any, algorithm: str) -> None:
     assert proof.margin_lower == result.margin_lower or result.margin_lower is None
     assert proof.feasible == (result.status is Status.FEASIBLE)
     if result.margin_upper:
-        view = view_of(records(algorithm), system)
+        view = records(algorithm).view(system)
         first = view if view.origin is None else view.origin
         upper = first.prove_weights(result.weights)
         assert upper == pytest.approx(result.margin_upper, rel=1e-6)

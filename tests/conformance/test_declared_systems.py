@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from perceptron_lab import registry
-from perceptron_lab.algorithms.base import view_of
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -43,7 +42,7 @@ SYSTEMS = {
 
 def found(name: str, system: ConicSystem) -> str:
     algorithm = registry.load("algorithm", name)()
-    view = view_of(algorithm, system).started({}, np.random.default_rng(0))
+    view = algorithm.view(system).started({}, np.random.default_rng(0))
     try:
         algorithm.start(view, np.random.default_rng(0))
     except InputError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import subprocess
 import sys
@@ -12,10 +11,12 @@ from typing import Any, ClassVar
 import pytest
 
 from perceptron_lab import register, registry
+from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.catalogue import list_names
 from perceptron_lab.experiments.configuration.declared import declared
 
+pytestmark = pytest.mark.usefixtures("own_registrations")
 KINDS = ("algorithm", "learner", "oracle", "dataset")
 
 OWN = '''
@@ -29,14 +30,16 @@ class Own:
     systems = {"runs": "rows"}
 '''
 COMPUTED = '''
+from perceptron_lab.algorithms.base import Algorithm
 KINDS = ["rows", "product"]
 
-class Own:
+class Own(Algorithm):
     """Mine."""
     systems = {"runs": " ".join(KINDS)}
 '''
 INHERITED = '''
-class Base:
+from perceptron_lab.algorithms.base import Algorithm
+class Base(Algorithm):
     """The base's."""
     systems = {"theorem": "kernel"}
 
@@ -49,22 +52,16 @@ class Plain:
     """A class from a notebook, which declares nothing."""
 
 
-class Wrong:
+class Wrong(Algorithm[State]):
     """It declares what is none."""
 
     systems: ClassVar[Any] = {"perhaps": "rows"}
 
 
-class Words:
+class Words(Algorithm[State]):
     """It declares words."""
 
     systems: ClassVar[Any] = "rows"
-
-
-@pytest.fixture(autouse=True)
-def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give every test its own registries."""
-    monkeypatch.setattr(registry, "_TARGETS", copy.deepcopy(registry._TARGETS))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State
+from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.claims import Claim
 from perceptron_lab.datasets.dataset import Dataset
@@ -97,7 +97,7 @@ def known(how: str) -> str:
 
 
 @dataclass(frozen=True, config=STRICT)
-class Faulty:
+class Faulty(Algorithm[State]):
     """A perceptron that fails on demand on problems of one dimension.
 
     ``how`` is one of :data:`FAILURES`; ``after`` are the updates made before.
@@ -260,11 +260,11 @@ def lie(state: State) -> None:
 
 
 def bulky(state: State) -> None:
-    state.notes = {"bulk": np.arange(5_000_000)}  # type: ignore[attr-defined]
+    state.notes = {"bulk": np.arange(5_000_000)}  # type: ignore[assignment]
 
 
 def unpicklable(state: State) -> None:
-    state.notes = {"lock": threading.Lock()}  # type: ignore[attr-defined]
+    state.notes = {"lock": threading.Lock()}  # type: ignore[assignment]
 
 
 FAILURES: dict[str, Callable[[State], None]] = {

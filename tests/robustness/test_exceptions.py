@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, registry, solve
-from perceptron_lab.algorithms.base import State
+from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.claims import FeasiblePoint
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -31,7 +31,7 @@ OURS = [name for name in registry.names("algorithm") if name not in ("whitened",
 
 
 @dataclass
-class Raising:
+class Raising(Algorithm[State]):
     """Stands at a point, with weights, and raises at update ``after``; its bound may raise, too."""
 
     error: BaseException

@@ -11,7 +11,7 @@ import scipy.spatial
 
 from perceptron_lab import Budget, negative_margin, solve
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import State, view_of
+from perceptron_lab.algorithms.base import State
 from perceptron_lab.claims import Claim, MarginBelow
 from perceptron_lab.facts import Facts
 from perceptron_lab.results import Status
@@ -25,7 +25,7 @@ BUDGET = Budget(updates=10**7)
 
 def ready(algorithm: Any, system: ConicSystem, target: float = 0.0) -> ConicSystem:
     """What ``solve`` would let the algorithm run on, for a goal with this margin."""
-    view = view_of(algorithm, system)
+    view = algorithm.view(system)
     return replace(view.started({}, np.random.default_rng(0)), target=target)
 
 

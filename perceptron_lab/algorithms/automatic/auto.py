@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +11,14 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.automatic.separation import Separation, rounding
-from perceptron_lab.algorithms.base import Algorithm, State, Systems, claim_of
+from perceptron_lab.algorithms.base import (
+    AnyAlgorithm,
+    SeesAll,
+    State,
+    Systems,
+    claim_bound,
+    claim_of,
+)
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
     OPTIMAL,
     MinimumNormPoint,
@@ -20,7 +27,7 @@ from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
 from perceptron_lab.algorithms.nearest_point.von_neumann import VonNeumann
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.matrix import Matrix
@@ -28,9 +35,9 @@ from perceptron_lab.results import Bound, FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
 WIDEST = MinimumNormPoint()
-"""What goes on towards the largest margin of rows."""
+"""For the largest margin of rows."""
 WIDEST_OF_CONES = SmoothedVonNeumann()
-"""What goes on towards the largest margin of other cones: bracket and error fall like 1 / k."""
+"""For the largest margin of other cones: bracket and error fall like 1 / k."""
 FIRST_UPDATES = 30
 """Updates of the von Neumann algorithm on a conic system before the ellipsoid method takes over."""
 
@@ -43,15 +50,15 @@ class WorkingState(State):
     search: Separation | None = None
     largest: MinimumNormState | None = None
 
-    @property
-    def notes(self) -> list[str]:
-        """What was done, in words."""
-        notes = ["the mean of the rows"]
+    def annotate(self) -> None:
+        """Set the notes."""
+        self.notes = ["the mean of the rows"]
         if self.search is not None:
             size, how = len(self.search.working), self.search.summary
             first = f"working set of {size} rows, {self.updates} rounds; {how}"
-            notes = [first, *self.search.events]
-        return [*notes, "then the point of least norm"] if self.largest else notes
+            self.notes = [first, *self.search.events]
+        if self.largest:
+            self.notes.append("then the point of least norm")
 
 
 @plain_dataclass(kw_only=True)
@@ -64,18 +71,20 @@ class DelegatedState(State):
 
     rng: np.random.Generator
     inner: State
-    algorithm: Any
+    algorithm: AnyAlgorithm
     done: int = 0
     caution: float | None = None
 
-    @property
-    def notes(self) -> list[str]:
-        """What was done, in words."""
-        return [f"{self.done} updates before, then {self.phase}" if self.done else self.phase]
+    def hand_over(self, system: ConicSystem, algorithm: AnyAlgorithm, name: str) -> None:
+        """Let another algorithm go on, from its own start."""
+        self.done += self.inner.updates
+        self.algorithm, self.phase = algorithm, name
+        self.notes = [f"{self.done} updates before, then {name}" if self.done else name]
+        self.inner = algorithm.start(system, self.rng)
 
 
 @dataclass(frozen=True, config=STRICT)
-class Auto:
+class Auto(SeesAll[State]):
     """The fastest way known here to a proved answer.
 
     On rows, rounds of a working set: all rows are priced at the current y; if none is violated, y
@@ -113,9 +122,6 @@ class Auto:
     growth: Annotated[int, Field(ge=1)] = 2
     epsilon: Annotated[float, Field(gt=0)] = 1e-9
 
-    uses_oracle: ClassVar[bool] = False
-    takes_start: ClassVar[bool] = False
-
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return rows in coordinates, and other cones with whole matrices but for large ones."""
         if _of_rows(system):
@@ -134,12 +140,10 @@ class Auto:
                 inner=inner,
                 algorithm=algorithm,
                 phase="von-neumann",
+                notes=["von-neumann"],
             )
         mean = np.full(system.cone.size, 1.0 / system.cone.size)
-        return WorkingState(
-            point=system.combine(mean),
-            rng=rng,
-        )
+        return WorkingState(system.combine(mean), notes=["the mean of the rows"], rng=rng)
 
     def step(self, system: ConicSystem, state: State, most: int) -> tuple[State, Claim | None]:
         """Make up to ``most`` rounds, or updates of the algorithm that is used."""
@@ -147,20 +151,25 @@ class Auto:
             return self._delegate(system, state, most)
         assert isinstance(state, WorkingState)
         phase = state.phase
-        for _ in range(most):
-            claim = self._round(system, state)
-            if claim is not None or state.phase != phase:
-                return state, claim
+        try:
+            for _ in range(most):
+                claim = self._round(system, state)
+                if claim is not None or state.phase != phase:
+                    return state, claim
+        finally:
+            state.annotate()
         return state, None
 
     def _round(self, system: ConicSystem, state: WorkingState) -> Claim | None:
         """Price all rows; claim y, or let rows join and separate the working set."""
         if state.largest is not None:
-            return self._widen(system, state, state.largest)
+            return _widen(system, state, state.largest)
+        operator = system.operator
         scores = system.priced(state.point)
         score = system.lowest(scores)
         joining = self._joining(system, state, scores)
-        if _single(system) and (score > 0.0 or not len(joining)):
+        single = isinstance(operator, Matrix) and operator.stored.dtype == np.float32
+        if single and (score > 0.0 or not len(joining)):
             scores = system.scores(state.point)
             score = system.lowest(scores)
         if system.inside(score, scores) and state.claimed == state.updates:
@@ -175,9 +184,8 @@ class Auto:
         size, unit = system.cone.size, system.dimension
         if state.search is None:
             few = self.first * unit
-            return (
-                np.arange(size) if size <= 2 * few else np.sort(np.argpartition(scores, few)[:few])
-            )
+            whole = size <= 2 * few
+            return np.arange(size) if whole else np.sort(np.argpartition(scores, few)[:few])
         outside = np.ones(size, dtype=bool)
         outside[state.search.working] = False
         joining = np.flatnonzero(outside & (scores <= 0.0))
@@ -208,21 +216,7 @@ class Auto:
         if point is not None:
             state.point = point
             return None
-        assert state.weights is not None
-        bound = system.worth(self.epsilon)
-        return MarginBelow(state.weights.copy(), bound)
-
-    def _widen(
-        self, system: ConicSystem, state: WorkingState, largest: MinimumNormState
-    ) -> Claim | None:
-        """Go on towards the largest margin; claim its point, and nothing on the way."""
-        before = largest.updates
-        _, claim = WIDEST.step(system, largest, 1)
-        state.point, state.weights = largest.point, largest.weights
-        state.phase = largest.phase or state.phase
-        state.updates += largest.updates - before
-        state.iterations += largest.updates - before
-        return claim if largest.phase == OPTIMAL else None
+        return claim_bound(system, state.weights, self.epsilon)
 
     def _delegate(
         self, system: ConicSystem, state: DelegatedState, most: int
@@ -230,13 +224,13 @@ class Auto:
         """Go on with the von Neumann algorithm, or after some updates with the ellipsoid method."""
         widening = state.algorithm is WIDEST_OF_CONES
         if not widening and state.caution == system.caution:
-            _hand_over(system, state, WIDEST_OF_CONES, "smoothed-von-neumann")
+            state.hand_over(system, WIDEST_OF_CONES, "smoothed-von-neumann")
             return state, None
         left = FIRST_UPDATES - state.inner.updates
         if isinstance(state.algorithm, VonNeumann) and left > 0:
             most = min(most, left)  # whatever is asked for at a time
         elif isinstance(state.algorithm, VonNeumann):
-            _hand_over(system, state, Ellipsoid(margin=min(self.epsilon, 0.5)), "ellipsoid")
+            state.hand_over(system, Ellipsoid(margin=min(self.epsilon, 0.5)), "ellipsoid")
         _, claim = advance(state.algorithm, system, state.inner, min(most, FIRST_UPDATES))
         state.updates = state.done + state.inner.updates
         state.iterations = state.updates
@@ -254,20 +248,16 @@ class Auto:
         )
 
 
-def _hand_over(
-    system: ConicSystem, state: DelegatedState, algorithm: Algorithm[Any], name: str
-) -> None:
-    """Let another algorithm go on, from its own start."""
-    state.done += state.inner.updates
-    state.algorithm, state.phase = algorithm, name
-    state.inner = algorithm.start(system, state.rng)
+def _widen(system: ConicSystem, state: WorkingState, largest: MinimumNormState) -> Claim | None:
+    """Go on towards the largest margin; claim its point, and nothing on the way."""
+    before = largest.updates
+    _, claim = WIDEST.step(system, largest, 1)
+    state.point, state.weights = largest.point, largest.weights
+    state.phase = largest.phase or state.phase
+    state.updates += largest.updates - before
+    state.iterations += largest.updates - before
+    return claim if largest.phase == OPTIMAL else None
 
 
 def _of_rows(system: ConicSystem) -> bool:
     return system.cone.of_rows
-
-
-def _single(system: ConicSystem) -> bool:
-    """Return whether the rows are in single precision, so that prices are too."""
-    operator = system.operator
-    return isinstance(operator, Matrix) and operator.stored.dtype == np.float32

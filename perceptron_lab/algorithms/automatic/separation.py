@@ -71,7 +71,7 @@ class Separation:
     steps
         Primal-dual steps so far.
     events
-        What was decided, in words.
+        The decisions, in words.
     transform
         The map that whitens the rows, or None.
     """
@@ -101,7 +101,7 @@ class Separation:
 
     @property
     def summary(self) -> str:
-        """What was done, in words."""
+        """The work so far, in words."""
         parts = [f"{self.steps} primal-dual steps in single precision"] if self.steps else []
         if self._swept is not None:
             digits = "single" if self._swept.precision is np.float32 else "double"
@@ -127,10 +127,7 @@ class Separation:
     def separate(self, rng: np.random.Generator, zero: float) -> FloatArray | None:
         """Return y with a'y > 0 for all rows, or None: then norm(A hull) <= zero.
 
-        Raises
-        ------
-        NumericalError
-            If neither is found as far as doubles go.
+        A numerical error, if neither is found as far as doubles go.
         """
         point = self._stepped()
         while point is None:
@@ -143,11 +140,13 @@ class Separation:
                 length = float(np.linalg.norm(nearest))
                 if length <= zero:
                     return None
-                point = self._sharpened() if optimal else None
-                if point is not None:
-                    return point
-                if optimal and self._vanishes(zero):
-                    return None
+                if optimal:
+                    assert self.hull is not None
+                    point = self._sharpened()
+                    if point is not None:
+                        return point
+                    if float(np.linalg.norm(self.hull @ self.swept.given)) <= zero:
+                        return None
                 if self._whiten(self.swept.given):
                     self._swept = SweptRows(self.swept.given, self.transform, np.float64)
                 self._persist(length)
@@ -166,7 +165,8 @@ class Separation:
             self.steps += run.iterations
             if run.separated:
                 return run.point if self.transform is None else self.transform @ run.point
-            if self._worth_whitening and self._whiten(self.operator.rows(self.working)):
+            cheap = len(self.working) * self.operator.dimension**2 <= CHEAP
+            if cheap and not self._tested and self._whiten(self.operator.rows(self.working)):
                 self._single, self._course = self._in_single(self.working), None
                 left = MOST_STEPS
             elif run.length <= HOPELESS:
@@ -174,11 +174,6 @@ class Separation:
         self._single = None
         self.events.append(f"{len(self.working)} rows are not separated: sweeps")
         return None
-
-    @property
-    def _worth_whitening(self) -> bool:
-        """Whether whitening has not been tried, and costs no more than some steps do."""
-        return not self._tested and len(self.working) * self.operator.dimension**2 <= CHEAP
 
     def _in_single(self, indices: IntArray) -> npt.NDArray[np.float32]:
         """Return some rows in the space of the steps; never all of them in double precision."""
@@ -230,11 +225,6 @@ class Separation:
             self.events.append(f"the active rows of the largest margin, {1.0 / exact.length:.1e}")
             return exact.point
         return None
-
-    def _vanishes(self, zero: float) -> bool:
-        """Return whether the hull combines the rows to 0 for all that can be told."""
-        assert self.hull is not None
-        return float(np.linalg.norm(self.hull @ self.swept.given)) <= zero
 
     def _persist(self, length: float) -> None:
         """Prepare a longer attempt."""

@@ -36,7 +36,7 @@ TOLERANCE = 4.0
 PATIENCE = 4
 """Sets that are tried without an increase of norm(y), at most, in units of the dimension."""
 NOTHING = 1e-13
-"""What is so small beside the largest of its kind is a rounding error."""
+"""A rounding error, relative to the largest of its kind."""
 
 
 @dataclass
@@ -124,45 +124,32 @@ class ActiveSet:
     def _admit(self, normal: FloatArray, index: int, score: float) -> None:
         """Move y and u until a row is active, dropping those whose multipliers vanish."""
         while True:
-            inside, outside = self._split(normal)
+            # Q'a, and a - Q Q'a, made orthogonal to the active rows twice.
+            inside = self._basis.T @ normal
+            outside = normal - self._basis @ inside
+            outside = outside - self._basis @ (self._basis.T @ outside)
             falling = _solved(self._factor, inside)
             square = float(outside @ outside)
             apart = square > DEPENDENT**2 * float(normal @ normal)
             whole = (1.0 - score) / square if apart else math.inf
             part, place = _first_to_vanish(self.multipliers, falling)
-            if whole == part == math.inf:
-                self._vanish(normal, index, falling)
-                return
+            self.vanishing = whole == part == math.inf
             if whole <= part:
                 break
-            self.multipliers = self.multipliers - part * falling
+            self.multipliers = np.delete(self.multipliers - part * falling, place)
             score += part * square
-            self._drop(place)
-        self._append(normal, index)
-        self._solve()
-
-    def _split(self, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return Q'a, and a - Q Q'a, orthogonal to the active rows to working precision."""
-        inside = self._basis.T @ normal
-        outside = normal - self._basis @ inside
-        return inside, outside - self._basis @ (self._basis.T @ outside)
-
-    def _vanish(self, normal: FloatArray, index: int, falling: FloatArray) -> None:
-        """Keep the combination a - N R^-1 Q'a = 0."""
-        self._append(normal, index)
-        self.multipliers = np.append(np.maximum(-falling, 0.0), 1.0)
-        self.vanishing = True
-
-    def _append(self, normal: FloatArray, index: int) -> None:
+            self._remove(place)
+            self._factorise()
         self.active = np.append(self.active, index)
         self.normals = np.vstack([self.normals, normal])
+        if self.vanishing:  # a - N R^-1 Q'a = 0
+            self.multipliers = np.append(np.maximum(-falling, 0.0), 1.0)
+        else:
+            self._solve()
 
-    def _drop(self, place: int) -> None:
-        """Take an active row out; y and u are the caller's."""
+    def _remove(self, place: int) -> None:
         self.active = np.delete(self.active, place)
         self.normals = np.delete(self.normals, place, axis=0)
-        self.multipliers = np.delete(self.multipliers, place)
-        self._factorise()
 
     def _factorise(self) -> None:
         """N = Q R."""
@@ -183,8 +170,7 @@ class ActiveSet:
                     return
             else:
                 leaving = int(scipy.linalg.qr(self.normals.T, mode="r", pivoting=True)[1][-1])
-            self.active = np.delete(self.active, leaving)
-            self.normals = np.delete(self.normals, leaving, axis=0)
+            self._remove(leaving)
 
 
 def _solved(factor: FloatArray, right: FloatArray, *, transposed: bool = False) -> FloatArray:

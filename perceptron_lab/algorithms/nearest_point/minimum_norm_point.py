@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.automatic.separation import equal_scores
-from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
+from perceptron_lab.algorithms.base import InCoordinates, SeesAll, State, Systems, claim_of
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
@@ -45,7 +45,7 @@ class MinimumNormState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class MinimumNormPoint(SeesAll):
+class MinimumNormPoint(InCoordinates[MinimumNormState], SeesAll[MinimumNormState]):
     """The point w of least norm in the hull of the rows, exact up to rounding.
 
     norm(w) is the margin where it is positive, and w / norm(w) the point that attains it: a'w >=
@@ -81,18 +81,8 @@ class MinimumNormPoint(SeesAll):
     block: Annotated[float, Field(gt=0)] = 2.0
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system in coordinates: kernels by the factor of their Gram matrix."""
-        return system.in_coordinates()
-
     def start(self, system: ConicSystem, rng: np.random.Generator) -> MinimumNormState:
-        """Return the state at the barycentre of the rows, none of them active.
-
-        Raises
-        ------
-        InputError
-            If the system is not one of rows or a kernel.
-        """
+        """Return the state at the barycentre of the rows, none of them active."""
         if not (system.cone.of_rows and isinstance(system.operator, Matrix)):
             raise InputError(
                 "minimum-norm-point works on rows and kernels only; choose another algorithm"
@@ -112,7 +102,13 @@ class MinimumNormPoint(SeesAll):
             if claim is not None:
                 return state, _rather_a_separator(system, state, norm, claim)
             if state.phase == OPTIMAL:
-                return state, _last_word(system, state, score, scores, norm)
+                # Whatever epsilon is, this is all that the point says.
+                if system.inside(score, scores):
+                    return state, FeasiblePoint(state.point.copy())
+                assert state.weights is not None
+                bound = (1.0 + 1e-9) * norm + PROVABLE * system.atom_norm() + system.resolution
+                claim = MarginBelow(state.weights.copy(), bound)
+                return state, _rather_a_separator(system, state, norm, claim)
             if not self._moved(system, state, scores, norm):
                 _enter_next_phase(system, state, score, norm)
                 return state, None
@@ -121,17 +117,14 @@ class MinimumNormPoint(SeesAll):
     def _moved(
         self, system: ConicSystem, state: MinimumNormState, scores: FloatArray, norm: float
     ) -> bool:
-        """Make a round; False if it has not improved the point."""
-        if state.exact is not None:
-            return self._sharpened(system, state, state.exact, scores)
-        working = self._next(system, state, scores, norm)
-        return working is not None and _improve(system, state, working, norm)
+        """Make a round of column generation, or let violated rows enter the active set.
 
-    def _sharpened(
-        self, system: ConicSystem, state: MinimumNormState, exact: ActiveSet, scores: FloatArray
-    ) -> bool:
-        """Let violated rows enter the active set; False if that has not improved the point."""
-        size = system.atom_norm()
+        Returns False if that has not improved the point.
+        """
+        exact, size = state.exact, system.atom_norm()
+        if exact is None:
+            working = self._next(system, state, scores, norm)
+            return working is not None and _improve(system, state, working, norm)
         scaled = scores * (exact.length / size) ** 2
         violated = np.flatnonzero(scaled < 1.0 - exact.tolerance)
         coming = _lowest(violated, scaled, max(1, round(self.block * system.dimension)))
@@ -226,21 +219,6 @@ def _rows(system: ConicSystem, working: IntArray) -> FloatArray:
     operator = system.operator
     assert isinstance(operator, Matrix)
     return np.ascontiguousarray(operator.rows(working))
-
-
-def _last_word(
-    system: ConicSystem,
-    state: MinimumNormState,
-    score: float,
-    scores: FloatArray,
-    norm: float,
-) -> Claim:
-    """Return what the point of least norm says, whatever epsilon is."""
-    if system.inside(score, scores):
-        return FeasiblePoint(state.point.copy())
-    assert state.weights is not None
-    bound = (1.0 + 1e-9) * norm + PROVABLE * system.atom_norm() + system.resolution
-    return _rather_a_separator(system, state, norm, MarginBelow(state.weights.copy(), bound))
 
 
 def _rather_a_separator(

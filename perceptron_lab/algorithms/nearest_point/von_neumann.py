@@ -28,7 +28,7 @@ from perceptron_lab.system import ConicSystem
 
 
 @dataclass(frozen=True, config=STRICT)
-class VonNeumann(SeesAll):
+class VonNeumann(SeesAll[DeepestState]):
     """The point w = A p of least norm, by exact steps towards the most violated constraint.
 
     With a_j the cut of least <a_j, w_k>, from p_0 = e / n (Frank and Wolfe's method for norm(w)^2),
@@ -59,7 +59,6 @@ class VonNeumann(SeesAll):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
-
     needs_whole: ClassVar[bool] = False
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6

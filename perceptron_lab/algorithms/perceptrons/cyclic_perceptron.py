@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, Systems, squared_ratio
+from perceptron_lab.algorithms.base import InCoordinates, State, Systems, squared_ratio
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.compiled.cyclic_sweeps import perceptron_sweep
 from perceptron_lab.errors import InputError
@@ -28,7 +28,7 @@ class CyclicState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class CyclicPerceptron:
+class CyclicPerceptron(InCoordinates[CyclicState]):
     """The perceptron with the rows in cyclic order: x <- x + a whenever a'x <= 0.
 
     The rows have norm 1, so that at most 1 / rho^2 updates are made (Novikoff; (L / rho)^2 with
@@ -49,18 +49,8 @@ class CyclicPerceptron:
     systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
     uses_oracle: ClassVar[bool] = False
 
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system in coordinates: kernels by the factor of their Gram matrix."""
-        return system.in_coordinates()
-
     def start(self, system: ConicSystem, rng: np.random.Generator) -> CyclicState:
-        """Return the state at x = 0, with a copy of the rows.
-
-        Raises
-        ------
-        InputError
-            If the system is not one of dense rows or a kernel.
-        """
+        """Return the state at x = 0, with a copy of the rows."""
         if not system.cone.of_rows:
             raise InputError(
                 "cyclic-perceptron sweeps over rows and kernels only; choose another algorithm"

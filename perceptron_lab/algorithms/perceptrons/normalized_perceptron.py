@@ -25,7 +25,7 @@ from perceptron_lab.system import ConicSystem
 
 
 @dataclass(frozen=True, config=STRICT)
-class NormalizedPerceptron(SeesAll):
+class NormalizedPerceptron(SeesAll[DeepestState]):
     """The perceptron on the most violated constraint, with the mean of the cuts as its point.
 
     With p(y) = argmin over p in Delta(K) of <p, A*y>, an atom, and theta_k = 1 / (k + 1),
@@ -50,7 +50,6 @@ class NormalizedPerceptron(SeesAll):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
-
     needs_whole: ClassVar[bool] = False
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6

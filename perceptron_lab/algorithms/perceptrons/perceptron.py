@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, Systems, cut_or_claim, squared
+from perceptron_lab.algorithms.base import Algorithm, State, Systems, cut_or_claim, squared
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -16,7 +16,7 @@ from perceptron_lab.system import ConicSystem, Cut
 
 
 @dataclass(frozen=True, config=STRICT)
-class Perceptron:
+class Perceptron(Algorithm[State]):
     """The perceptron: while a cut a with a'x <= 0 exists, add it to x.
 
     Normalised (Algorithm 1):  x <- x + a / norm(a), at most 1 / rho^2 updates, where rho is the
@@ -63,8 +63,6 @@ class Perceptron:
     def bound(self, facts: Facts) -> Bound:
         """Return 1 / rho^2 or R^2 / rho^2."""
         theorem = "Theorem 2.7 (Novikoff) of Kharechko2009"
-        margin = facts.unit_margin if self.normalized else facts.raw_margin
-        size = 1.0 if self.normalized else facts.norm
-        if margin is None or size is None or margin <= 0.0:
-            return Bound(None, theorem, "no positive margin is known")
-        return squared(size / margin, theorem)
+        if self.normalized:
+            return squared(1.0, facts.unit_margin, theorem)
+        return squared(facts.norm, facts.raw_margin, theorem)

@@ -11,7 +11,14 @@ import scipy.special
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import BEYOND, State, Systems, no_point_exists
+from perceptron_lab.algorithms.base import (
+    BEYOND,
+    NO_NORM,
+    InCoordinates,
+    State,
+    Systems,
+    no_point_exists,
+)
 from perceptron_lab.claims import Claim, MarginAbove
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -19,7 +26,7 @@ from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
 ALLOWANCE = 1.0 + 1e-9
-"""What rounding may add to sigma: a margin of -ALLOWANCE * sigma is claimed, and proved."""
+"""The margin claimed, in units of -sigma: the oracle's scores have rounding errors."""
 
 
 @plain_dataclass(kw_only=True)
@@ -32,7 +39,7 @@ class RelaxedState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class RelaxedPerceptron:
+class RelaxedPerceptron(InCoordinates[RelaxedState]):
     """Find x with a'x >= -sigma norm(x) for all cuts a: a relaxed answer, cheap at small margins.
 
     From a random unit x, while a cut with a'x < -sigma norm(x) exists, x <- x - (u'x) u with
@@ -44,11 +51,9 @@ class RelaxedPerceptron:
     probability at least eta = P(x'z >= theta) (Theorems 4.2 and 6.5; in the latter the factor
     (1 - sigma^2) is (1 - sigma^2 / norm(a)^2)).
 
-    What is claimed, and proved, is a margin of at least -(1 + 1e-9) sigma: the oracle's scores have
-    rounding errors.
-
     Tries are independent, so that 1 / eta of them are expected: the bound of the updates is an
-    expectation over the seeds, and no bound of a single run.
+    expectation over the seeds, and no bound of a single run. The margin claimed, and proved, is
+    -(1 + 1e-9) sigma, for the rounding errors of the scores.
 
     On unit rows the sum counts updates: Algorithm 5, and with theta = 1/sqrt(n) Algorithm 3. On
     other systems the cuts are taken as they are (Algorithm 8): section 6.5 shows why a matrix
@@ -79,10 +84,6 @@ class RelaxedPerceptron:
         theta = self.theta or 1.0 / math.sqrt(dimension)
         return 2.0 / self.sigma**2 * math.log(1.0 / theta)
 
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system in coordinates: the space itself is measured or transformed."""
-        return system.in_coordinates()
-
     def start(self, system: ConicSystem, rng: np.random.Generator) -> RelaxedState:
         """Return the first random unit point."""
         return RelaxedState(point=random_unit(system.dimension, rng), rng=rng, phase="try 1")
@@ -95,7 +96,9 @@ class RelaxedPerceptron:
         for _ in range(most):
             length = math.sqrt(system.operator.inner(state.point, state.point))
             if length <= 1e-14 or state.spent > limit:
-                self._try_again(state)
+                state.point, state.spent = random_unit(system.dimension, state.rng), 0.0
+                state.tries += 1
+                state.phase = f"try {state.tries}"
                 return state, None
             cut = system.cut(state.point, self.sigma * length)
             if cut is None:
@@ -108,22 +111,15 @@ class RelaxedPerceptron:
             state.updates += 1
         return state, None
 
-    @staticmethod
-    def _try_again(state: RelaxedState) -> None:
-        state.point = random_unit(len(state.point), state.rng)
-        state.spent = 0.0
-        state.tries += 1
-        state.phase = f"try {state.tries}"
-
     def bound(self, facts: Facts) -> Bound:
         """Return the updates of one try over the probability that a try succeeds: an expectation.
 
         With unit cuts a try makes at most floor(limit) + 1 updates; with longer ones up to
         norm^2 times as many.
         """
-        theorem = "Theorem 4.2 of Kharechko2009" if facts.unit_rows else _ON_CONES
+        theorem = f"Theorem {'4.2' if facts.unit_rows else '6.5'} of Kharechko2009"
         if facts.norm is None:
-            return Bound(None, theorem, "no bound of the cuts' norms is known")
+            return Bound(None, theorem, NO_NORM)
         if facts.margin is None or facts.margin < 0.0:
             return Bound(None, theorem, "no y with a'y >= 0 for all cuts is known")
         theta = self.theta or 1.0 / math.sqrt(facts.dimension)
@@ -133,9 +129,6 @@ class RelaxedPerceptron:
             return Bound(None, theorem, BEYOND)
         tries = 1.0 / cap_probability(facts.dimension, theta)
         return Bound((math.floor(most) + 1) * tries, theorem, kind="expectation")
-
-
-_ON_CONES = "Theorem 6.5 of Kharechko2009"
 
 
 def random_unit(dimension: int, rng: np.random.Generator) -> FloatArray:

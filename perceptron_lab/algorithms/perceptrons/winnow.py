@@ -10,7 +10,14 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, Systems, cut_or_claim, squared
+from perceptron_lab.algorithms.base import (
+    NO_MARGIN,
+    InCoordinates,
+    State,
+    Systems,
+    cut_or_claim,
+    squared,
+)
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -26,7 +33,7 @@ class WinnowState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class Winnow:
+class Winnow(InCoordinates[WinnowState]):
     """Winnow on the lifted positive problem: y = u - v with (u, v) in the simplex of R^(2d).
 
     A constraint a'y > 0 is (a, -a)'(u, v) > 0 with (u, v) >= 0. While a cut a with a'y <= 0 exists,
@@ -60,13 +67,9 @@ class Winnow:
         "coordinates: theorem": "kernel",
     }
 
-    rate: Annotated[float, Field(gt=0)] | None = None
-
     takes_start: ClassVar[bool] = False
 
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system in coordinates: norm_1 and norm_inf need some."""
-        return system.in_coordinates()
+    rate: Annotated[float, Field(gt=0)] | None = None
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WinnowState:
         """Return the state at y = 0."""
@@ -81,6 +84,7 @@ class Winnow:
     ) -> tuple[WinnowState, Claim | None]:
         """Make up to ``most`` updates; claim y feasible when no cut is left."""
         assert state.weights is not None
+        entropy = math.log(2.0 * system.dimension)
         for _ in range(most):
             cut = cut_or_claim(system, state.point)
             if not isinstance(cut, Cut):
@@ -89,12 +93,9 @@ class Winnow:
             state.total += cut.normal / length
             state.weights[cut.atom.span] += cut.atom.values / length
             state.updates += 1
-            state.point = lifted(self._rate(system.dimension, state.updates) * state.total)
+            rate = self.rate or math.sqrt(entropy / state.updates)
+            state.point = lifted(rate * state.total)
         return state, None
-
-    def _rate(self, dimension: int, update: int) -> float:
-        """Return eta after so many updates, 1 or more."""
-        return self.rate or math.sqrt(math.log(2.0 * dimension) / update)
 
     def bound(self, facts: Facts) -> Bound:
         """Return ln(2 d) / (eta rho_1 - eta^2 / 2), or 4 ln(2 d) / rho_1^2."""
@@ -102,11 +103,11 @@ class Winnow:
         margin = facts.l1_margin
         if margin is None and facts.unit_margin is not None:
             margin = facts.unit_margin / math.sqrt(facts.dimension)
-        if margin is None or margin <= 0.0:
-            return Bound(None, theorem, "no positive margin is known")
         size = math.log(2.0 * facts.dimension)
         if self.rate is None:
-            return squared(2.0 * math.sqrt(size) / margin, theorem)
+            return squared(2.0 * math.sqrt(size), margin, theorem)
+        if margin is None or margin <= 0.0:
+            return Bound(None, theorem, NO_MARGIN)
         gain = self.rate * margin - self.rate**2 / 2.0
         if gain <= 0.0:
             return Bound(None, theorem, "the rate is not below twice the l1 margin")

@@ -14,9 +14,16 @@ import scipy.special
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
+from perceptron_lab.algorithms.base import (
+    NO_MARGIN,
+    InCoordinates,
+    State,
+    Systems,
+    claim_bound,
+    cut_or_claim,
+)
 from perceptron_lab.algorithms.rescaling.metric import Metric
-from perceptron_lab.claims import Claim, MarginBelow
+from perceptron_lab.claims import Claim
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
@@ -99,7 +106,7 @@ class EllipsoidState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class Ellipsoid:
+class Ellipsoid(InCoordinates[EllipsoidState]):
     """The ellipsoid method for a homogeneous system, from the unit ball.
 
     The feasible part of the unit ball stays in {x + P^(1/2) u: norm(u) <= 1}. For a cut a'x <= 0 at
@@ -138,10 +145,6 @@ class Ellipsoid:
     variant: Literal["exact", "safe"] = "exact"
     margin: Annotated[float, Field(gt=0, lt=1)] = 1e-9
 
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system in coordinates: the space itself is measured or transformed."""
-        return system.in_coordinates()
-
     def start(self, system: ConicSystem, rng: np.random.Generator) -> EllipsoidState:
         """Return the unit ball."""
         unit_margin = system.facts(self.margin).unit_margin
@@ -162,7 +165,7 @@ class Ellipsoid:
             if not isinstance(cut, Cut):
                 return state, cut
             if state.log_radius < state.smallest_log_radius:
-                return state, self._give_up(system, state)
+                return state, claim_bound(system, minimum_norm_weights(system, state), self.margin)
             remember(state, cut)
             try:
                 product, length = state.metric.along(cut.normal / cut.norm)
@@ -170,7 +173,7 @@ class Ellipsoid:
                 if state.collapsed:
                     raise
                 state.collapsed = True  # flat in doubles: the cuts so far may prove as much
-                return state, self._give_up(system, state)
+                return state, claim_bound(system, minimum_norm_weights(system, state), self.margin)
             state.point += constants.step * math.sqrt(state.scale) / length * product
             state.metric.shrink(product, constants.shrink / length**2)
             state.scale *= constants.growth
@@ -178,16 +181,11 @@ class Ellipsoid:
             state.updates += 1
         return state, None
 
-    def _give_up(self, system: ConicSystem, state: EllipsoidState) -> MarginBelow:
-        """Return the claim that the margin is smaller than the one assumed."""
-        bound = system.worth(self.margin)
-        return MarginBelow(minimum_norm_weights(system, state), bound)
-
     def bound(self, facts: Facts) -> Bound:
         """Return 2 n^2 ln(1/r_0), or 5 n^2 ln(1/r_0) for the safe coefficients."""
         theorem = "Theorem 2.9 of Kharechko2009, with r_0 for rho"
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
-            return Bound(None, theorem, "no positive margin is known")
+            return Bound(None, theorem, NO_MARGIN)
         n, factor = facts.dimension, 2 if self.variant == "exact" else 5
         radius = log_volume_radius(n, min(facts.unit_margin, 1.0))
         return Bound(factor * n * n * -radius, theorem)
@@ -211,12 +209,8 @@ def minimum_norm_weights(system: ConicSystem, state: EllipsoidState) -> FloatArr
     """Return the weights of the point of least norm in the hull of the unit cuts kept.
 
     min over u >= 0 of norm(N'u)^2 + (1 - sum u)^2 is attained at a multiple of it (non-negative
-    least squares). The weights refer to atoms, so each is divided by the norm of its cut.
-
-    Raises
-    ------
-    NumericalError
-        If the least squares are not solved, as for cuts whose norms differ by many powers of ten.
+    least squares). The weights refer to atoms, so each is divided by the norm of its cut. Least
+    squares may fail where the norms of cuts differ by many powers of ten: a numerical error.
     """
     atoms, normals = zip(*state.cuts.values(), strict=True)
     stacked = np.vstack([np.array(normals).T, np.ones(len(atoms))])

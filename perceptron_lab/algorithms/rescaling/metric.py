@@ -32,13 +32,7 @@ class Metric:
         self._lower = np.eye(dimension, order="F")
 
     def along(self, normal: FloatArray) -> tuple[FloatArray, float]:
-        """Return Qa and sqrt(a'Qa) for a cut's normal a.
-
-        Raises
-        ------
-        NumericalError
-            If rounding has made a'Qa negative or not finite.
-        """
+        """Return Qa and sqrt(a'Qa) for a cut's normal a."""
         product = dsymv(1.0, self._lower, normal, lower=1)
         square = float(normal @ product)
         if not 0.0 < square < math.inf:

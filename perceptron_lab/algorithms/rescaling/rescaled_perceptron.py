@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from dataclasses import field
-from typing import Annotated, ClassVar, Literal
+from dataclasses import replace
+from typing import Annotated, ClassVar, Final, Literal
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import State, Systems
+from perceptron_lab.algorithms.base import NO_MARGIN, InCoordinates, State, Systems
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
     RelaxedPerceptron,
@@ -33,7 +33,10 @@ EPSILON = 1.0 / 16.0
 
 @plain_dataclass(frozen=True)
 class Constants:
-    """rho, sigma and theta of (4.13)-(4.15), in one dimension."""
+    """rho, sigma and theta of (4.13)-(4.15), in one dimension.
+
+    Phase 1 lasts for 1 / rho^2 updates, a try of phase 2 for (2 / sigma^2) ln(1 / theta).
+    """
 
     rho: float
     sigma: float
@@ -50,6 +53,36 @@ class Constants:
         return common * grown, common * (1.0 - self.rho**2 / 6)
 
 
+@plain_dataclass(frozen=True)
+class Preset:
+    """c, d, gamma, beta and kappa of rho = 1/(c n^gamma), sigma = 1/(d n^beta), theta.
+
+    theta = kappa / n^(beta/2), at most 1: (4.13)-(4.15) of `Kharechko2009`.
+    """
+
+    c: float
+    d: float
+    gamma: float
+    beta: float
+    kappa: float = 1.0
+
+    def constants(self, dimension: int) -> Constants:
+        """Return rho, sigma and theta in dimension n."""
+        n = float(dimension)
+        return Constants(
+            rho=1.0 / (self.c * n**self.gamma),
+            sigma=1.0 / (self.d * n**self.beta),
+            theta=min(1.0, self.kappa / n ** (self.beta / 2)),
+        )
+
+
+PRESETS: Final = {
+    "dunagan-vempala": Preset(c=32.0, d=32.0, gamma=1.0, beta=1.0),
+    "thesis": Preset(c=16.0, d=32.0, gamma=0.5, beta=1.0),
+    "practical": Preset(c=2.0, d=2.0, gamma=0.5, beta=0.5),
+}
+
+
 @plain_dataclass(kw_only=True)
 class RescaledState(State):
     """The state of the phase under way, and the map H once there is one.
@@ -64,11 +97,26 @@ class RescaledState(State):
     operator: Rescaled | None = None
     rescalings: int = 0
     done: int = 0
-    notes: list[str] = field(default_factory=list)
+
+    def enter(self, inner: State, phase: str) -> None:
+        """Begin a phase."""
+        self.done += self.inner.updates
+        self.inner = inner
+        self.phase = f"{phase} {self.rescalings + 1}"
+
+    def to_base(self, point: FloatArray) -> FloatArray:
+        """Return H'y, a point of the data as given."""
+        return point if self.operator is None else self.operator.to_base(point)
+
+    def mapped(self, claim: Claim | None) -> Claim | None:
+        """Return a claim on the rescaled data as one on the data as given."""
+        if not isinstance(claim, FeasiblePoint):
+            return claim
+        return FeasiblePoint(self.to_base(claim.point).copy())
 
 
 @dataclass(frozen=True, config=STRICT)
-class RescaledPerceptron:
+class RescaledPerceptron(InCoordinates[RescaledState]):
     """The perceptron for 1 / rho^2 updates; if that fails, stretch the space and try again.
 
     One iteration on the data H A (unit rows, where the data are rows):
@@ -118,27 +166,25 @@ class RescaledPerceptron:
     kappa: Annotated[float, Field(gt=0)] | None = None
     nu: Annotated[float, Field(gt=0)] = 1.0
 
+    @property
+    def changed(self) -> dict[str, float]:
+        """The parameters given beside the preset, by name."""
+        names = ("c", "d", "gamma", "beta", "kappa")
+        given = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def chosen(self) -> Preset:
+        """The preset, with the parameters given."""
+        return replace(PRESETS[self.preset], **self.changed)
+
     def constants(self, dimension: int) -> Constants:
         """Return rho, sigma and theta in dimension n; theta is at most 1."""
-        preset = _PRESETS[self.preset]
-        c, d, gamma, beta, kappa = (
-            default if value is None else value
-            for value, default in zip(
-                (self.c, self.d, self.gamma, self.beta, self.kappa), preset, strict=True
-            )
-        )
-        n = float(dimension)
-        return Constants(
-            1.0 / (c * n**gamma), 1.0 / (d * n**beta), min(1.0, kappa / n ** (beta / 2))
-        )
+        return self.chosen.constants(dimension)
 
     def perceptron_limit(self, dimension: int) -> int:
         """Return floor(1 / rho^2), the updates of one perceptron phase."""
         return math.floor(self.constants(dimension).rho ** -2 * (1.0 + 1e-12))
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system in coordinates: the space itself is measured or transformed."""
-        return system.in_coordinates()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> RescaledState:
         """Return the state before the first perceptron phase, H = I."""
@@ -152,53 +198,40 @@ class RescaledPerceptron:
     ) -> tuple[RescaledState, Claim | None]:
         """Go on with the phase under way, for at most ``most`` updates."""
         view = system if state.operator is None else system.with_operator(state.operator)
+        relaxed, limit = self._relaxed(view.dimension), self.perceptron_limit(view.dimension)
         if isinstance(state.inner, RelaxedState):
-            return self._relax(system, view, state, most)
-        return self._perceive(view, state, most)
-
-    def _perceive(
-        self, view: ConicSystem, state: RescaledState, most: int
-    ) -> tuple[RescaledState, Claim | None]:
-        """Phase 1; when its updates are spent without an answer, phase 2 begins."""
-        left = self.perceptron_limit(view.dimension) - state.inner.updates
-        if left > 0:
-            _, claim = advance(Perceptron(), view, state.inner, min(most, left))
-            _mirror(state)
-            return state, _mapped(claim, state)
-        if view.cut(state.inner.point) is None:
-            return state, _mapped(FeasiblePoint(state.inner.point), state)
-        self._enter(state, self._relaxed(view.dimension).start(view, state.rng), "relaxed")
+            _, claim = advance(relaxed, view, state.inner, most)
+        elif state.inner.updates < limit:
+            _, claim = advance(
+                Perceptron(), view, state.inner, min(most, limit - state.inner.updates)
+            )
+        elif view.cut(state.inner.point) is None:
+            return state, state.mapped(FeasiblePoint(state.inner.point))
+        else:
+            state.enter(relaxed.start(view, state.rng), "relaxed")
+            return state, None
+        state.updates = state.done + state.inner.updates
+        state.point = state.to_base(state.inner.point)
+        if not isinstance(claim, MarginAbove):
+            return state, state.mapped(claim)
+        if view.cut(claim.point) is None:
+            return state, state.mapped(FeasiblePoint(claim.point))
+        self._stretch(system, state, claim.point)
+        state.enter(Perceptron().start(view, state.rng), "perceptron")
         return state, None
 
-    def _relax(
-        self, system: ConicSystem, view: ConicSystem, state: RescaledState, most: int
-    ) -> tuple[RescaledState, Claim | None]:
-        """Phase 2; its answer is either feasible, or the direction of phase 3."""
-        assert isinstance(state.inner, RelaxedState)
-        _, claim = advance(self._relaxed(view.dimension), view, state.inner, most)
-        _mirror(state)
-        if not isinstance(claim, MarginAbove):
-            return state, claim
-        if view.cut(claim.point) is None:
-            return state, _mapped(FeasiblePoint(claim.point), state)
+    def _stretch(self, system: ConicSystem, state: RescaledState, direction: FloatArray) -> None:
+        """Phase 3: H <- (I + nu x x') H."""
         if state.operator is None:
             state.operator = rescaled(system)
             reason = self.without_theorem(system.dimension, system.unit_rows)
             state.notes += [f"rescaled, with no bound of the updates: {reason}"] if reason else []
-        state.operator.stretch(claim.point, self.nu)
+        state.operator.stretch(direction, self.nu)
         state.rescalings += 1
-        self._enter(state, Perceptron().start(view, state.rng), "perceptron")
-        return state, None
 
     def _relaxed(self, dimension: int) -> RelaxedPerceptron:
         constants = self.constants(dimension)
         return RelaxedPerceptron(sigma=constants.sigma, theta=constants.theta)
-
-    @staticmethod
-    def _enter(state: RescaledState, inner: State, phase: str) -> None:
-        state.done += state.inner.updates
-        state.inner = inner
-        state.phase = f"{phase} {state.rescalings + 1}"
 
     def bound(self, facts: Facts) -> Bound:
         """Return Novikoff's bound of phase 1 if it suffices, else the one behind Theorem 4.4.
@@ -212,16 +245,15 @@ class RescaledPerceptron:
         """
         constants = self.constants(facts.dimension)
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
-            return Bound(None, "", "no positive margin is known")
+            return Bound(None, "", NO_MARGIN)
         if facts.unit_margin >= constants.rho:
             return Bound(facts.unit_margin**-2, "Theorem 2.7 (Novikoff) of Kharechko2009, phase 1")
         reason = self.without_theorem(facts.dimension, facts.unit_rows)
         if reason:
             return Bound(None, "", reason)
         drift, eta = self.drift(facts.dimension)
-        beta = _PRESETS[self.preset][3] if self.beta is None else self.beta
         rescalings = max(
-            2.0 * facts.dimension**beta / (EPSILON**2 * eta),
+            2.0 * facts.dimension**self.chosen.beta / (EPSILON**2 * eta),
             math.log(1.0 / facts.unit_margin) / drift,
         )
         tries = (self._relaxed(facts.dimension).limit(facts.dimension) + 1.0) / eta
@@ -238,9 +270,10 @@ class RescaledPerceptron:
         if self.nu != 1.0:
             return "Lemma 4.3 is for the rescaling factor nu = 1"
         if self.drift(dimension)[0] <= 0.0:
+            changed = ", with its parameters changed," if self.changed else ""
             return (
-                f"{self._title} has no theorem in dimension {dimension}: condition (4.17) of "
-                "Theorem 4.4 fails"
+                f"the preset {self.preset}{changed} has no theorem in dimension {dimension}: "
+                "condition (4.17) of Theorem 4.4 fails"
             )
         return ""
 
@@ -254,44 +287,9 @@ class RescaledPerceptron:
         share = eta * (1.0 - EPSILON)
         return share * math.log(grow) + (1.0 - share) * math.log(shrink), eta
 
-    @property
-    def _title(self) -> str:
-        changed = any(v is not None for v in (self.c, self.d, self.gamma, self.beta, self.kappa))
-        return (
-            f"the preset {self.preset}, with its parameters changed,"
-            if changed
-            else (f"the preset {self.preset}")
-        )
-
-
-# c, d, gamma, beta, kappa
-_PRESETS = {
-    "dunagan-vempala": (32.0, 32.0, 1.0, 1.0, 1.0),
-    "thesis": (16.0, 32.0, 0.5, 1.0, 1.0),
-    "practical": (2.0, 2.0, 0.5, 0.5, 1.0),
-}
-
 
 def rescaled(system: ConicSystem) -> Rescaled:
     """Return the rescalable data of a system: unit rows, or any operator behind a map."""
     if system.unit_rows and isinstance(system.operator, Matrix):
         return RescaledRows(system.operator)
     return RescaledMap(system.operator)
-
-
-def _mirror(state: RescaledState) -> None:
-    """Show the inner state's point, mapped back, and the updates of all phases so far."""
-    state.updates = state.done + state.inner.updates
-    state.point = _to_base(state, state.inner.point)
-
-
-def _to_base(state: RescaledState, point: FloatArray) -> FloatArray:
-    return point if state.operator is None else state.operator.to_base(point)
-
-
-def _mapped(claim: Claim | None, state: RescaledState) -> Claim | None:
-    return (
-        FeasiblePoint(_to_base(state, claim.point).copy())
-        if isinstance(claim, FeasiblePoint)
-        else claim
-    )

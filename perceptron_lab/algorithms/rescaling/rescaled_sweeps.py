@@ -109,18 +109,15 @@ class SweptRows:
             self.seen += seen
             if ending != SEPARATED:
                 break
-            answer = self._given(self.point)
+            answer = self.point.astype(float)
+            unstretched(answer, self.directions)
+            if self.transform is not None:
+                answer = np.asarray(self.transform @ answer)
             if separates(self.given, answer):
                 return answer
             left, stretch = left - stretches, True
         self.point[:] = 0.0
         return None
-
-    def _given(self, point: npt.NDArray[Any]) -> FloatArray:
-        """Return y = T z."""
-        double = point.astype(float)
-        unstretched(double, self.directions)
-        return double if self.transform is None else np.asarray(self.transform @ double)
 
 
 def imaged(rows: FloatArray, transform: FloatArray | None) -> FloatArray:

@@ -11,7 +11,7 @@ import scipy.linalg
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, Systems, cut_or_claim
+from perceptron_lab.algorithms.base import NO_MARGIN, InCoordinates, State, Systems, cut_or_claim
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
 from perceptron_lab.claims import Claim
 from perceptron_lab.errors import NumericalError
@@ -29,7 +29,7 @@ class DilationState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class SpaceDilation:
+class SpaceDilation(InCoordinates[DilationState]):
     """The perceptron in a space that is stretched along every cut.
 
     With D_0 = I and b = D^-T a / norm(D^-T a) for a cut a'x <= 0,
@@ -74,10 +74,6 @@ class SpaceDilation:
     step_rule: Literal["constant", "inverse-sqrt", "geometric"] = "constant"
     first_step: Annotated[float, Field(gt=0)] = 1.0
     ratio: Annotated[float, Field(gt=0)] = 1.0
-
-    def view(self, system: ConicSystem) -> ConicSystem:
-        """Return the system in coordinates: the space itself is measured or transformed."""
-        return system.in_coordinates()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DilationState:
         """Return the state at x = 0, D = I."""
@@ -132,6 +128,6 @@ class SpaceDilation:
             reason = f"in dimension {facts.dimension} this dilation lets the volume grow"
             return Bound(None, theorem, reason)
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
-            return Bound(None, theorem, "no positive margin is known")
+            return Bound(None, theorem, NO_MARGIN)
         size = -log_volume_radius(facts.dimension, min(facts.unit_margin, 1.0))
         return Bound(facts.dimension * size / shrinkage, theorem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import fields, replace
 from typing import Annotated, Any, ClassVar
@@ -13,8 +12,8 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import Algorithm, SeesAll, State, Systems
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
+from perceptron_lab.algorithms.base import AnyAlgorithm, SeesAll, State, Systems, claim_bound
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove
 from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -28,7 +27,7 @@ class WhitenedState(State):
     """The state of the inner algorithm, and of the system that it runs on."""
 
     name: str
-    algorithm: Any
+    algorithm: AnyAlgorithm
     inner: State
     whitened: ConicSystem
 
@@ -39,18 +38,14 @@ class WhitenedState(State):
         assert isinstance(operator, Whitening)
         return operator
 
-    @property
-    def notes(self) -> list[str]:
-        """What was done, in words."""
+    def mirror(self) -> None:
+        """Take the inner state over, on the data that were whitened."""
         rank, dimension = self.whitening.map.shape[::-1]
         first = (
             f"whitened, condition number about {self.whitening.condition:.1g}, "
             f"rank {rank} of {dimension}, then {self.name}"
         )
-        return [first, *getattr(self.inner, "notes", [])]
-
-    def mirror(self) -> None:
-        """Show what the inner state is on the data that were whitened."""
+        self.notes = [first, *self.inner.notes]
         self.point = self.whitening.to_base(self.inner.point)
         if self.inner.weights is not None:
             self.weights = self.whitening.weights_to_base(self.inner.weights)
@@ -59,7 +54,7 @@ class WhitenedState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class Whitened(SeesAll):
+class Whitened(SeesAll[WhitenedState]):
     """Another algorithm on the whitened rows b_j = a_j R^-1 / norm(a_j R^-1), for A = Q R.
 
     A point z with B z > 0 gives y = R^-1 z with A y > 0, and weights w with B'w = 0 give the
@@ -101,21 +96,19 @@ class Whitened(SeesAll):
     def __post_init__(self) -> None:
         self.inner()
 
-    def inner(self) -> Algorithm[Any]:
-        """Return the record of the inner algorithm.
-
-        Raises
-        ------
-        ConfigError
-            If there is no algorithm of that name, or it does not take these parameters.
-        """
+    def inner(self) -> AnyAlgorithm:
+        """Return the record of the inner algorithm."""
         kind = registry.load("algorithm", self.algorithm)
         known = [field.name for field in fields(kind)]
         given = self.parameters or {}
-        _check_names(self.algorithm, given, known)
+        for key in (name for name in given if name not in known):
+            raise ConfigError(
+                f"the whitened {self.algorithm} has no parameter {key!r}"
+                f"{did_you_mean(key, known)}; it has: {', '.join(known) or 'none'}"
+            )
         shared = {"epsilon": self.epsilon} if "epsilon" in known else {}
         try:
-            record: Algorithm[Any] = kind(**shared | given)
+            record: AnyAlgorithm = kind(**shared | given)
         except ValidationError as error:
             first = error.errors()[0]
             raise ConfigError(
@@ -125,17 +118,11 @@ class Whitened(SeesAll):
         return record
 
     def view(self, system: ConicSystem) -> ConicSystem:
-        """Return plain coordinates, and whole matrices: what can be whitened."""
+        """Return plain coordinates, and whole matrices."""
         return system.in_coordinates().completed()
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WhitenedState:
-        """Return the state of the inner algorithm, started on the whitened system.
-
-        Raises
-        ------
-        InputError
-            If the system is too large to be whitened, or the inner algorithm does not run on it.
-        """
+        """Return the state of the inner algorithm, started on the whitened system."""
         algorithm, whitened = self.inner(), system.whitened(self.tolerance)
         inner = algorithm.start(whitened, rng)
         state = WhitenedState(
@@ -176,22 +163,15 @@ class Whitened(SeesAll):
             margin = system.margin(point)
             return MarginAbove(point, margin - 1e-9 * abs(margin))
         weights = state.whitening.weights_to_base(claim.weights)
-        bound = system.worth(self.epsilon)
-        mass = float(weights @ system.cone.identity)
-        good = system.norm(system.combine(weights)) <= bound * mass
-        return MarginBelow(weights, bound) if good or final else None
+        found, mass = (
+            claim_bound(system, weights, self.epsilon),
+            float(weights @ system.cone.identity),
+        )
+        good = system.norm(system.combine(weights)) <= found.bound * mass
+        return found if good or final else None
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: the inner algorithm's holds for the margin of the whitened system."""
         theorem = self.inner().bound(facts).theorem
         reason = f"the bound of {self.algorithm} is in terms of the whitened margin: not known"
         return Bound(None, theorem, reason)
-
-
-def _check_names(algorithm: str, parameters: Mapping[str, Any], known: list[str]) -> None:
-    for key in parameters:
-        if key not in known:
-            raise ConfigError(
-                f"the whitened {algorithm} has no parameter {key!r}{did_you_mean(key, known)}; "
-                f"it has: {', '.join(known) or 'none'}"
-            )

@@ -9,25 +9,24 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, Systems
+from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.algorithms.saddle_points.mirror_prox import (
+    AveragedIterates,
     MirrorProxState,
     accumulate,
     at_centre,
     ball,
     claim_of_average,
     entropy_root,
-    iterations,
 )
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import gibbs
-from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
-from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
 ROUNDING = 1e-13
-"""What rounding may add to either side of the condition, relative to its terms."""
+"""Rounding error of either side of the condition, relative to its terms."""
 
 
 @plain_dataclass(kw_only=True)
@@ -51,7 +50,7 @@ class _Trial(NamedTuple):
 
 
 @dataclass(frozen=True, config=STRICT)
-class AdaptiveMirrorProx(SeesAll):
+class AdaptiveMirrorProx(AveragedIterates[AdaptiveState]):
     """Mirror-Prox whose step is tested instead of bounded beforehand.
 
     The proof of Mirror-Prox needs of a step gamma only that
@@ -60,12 +59,9 @@ class AdaptiveMirrorProx(SeesAll):
 
     with V the Bregman distance; any gamma <= 1 / L satisfies it. A step that satisfies it is taken,
     and the next one is tried longer; one that does not is shortened, never below 1 / L. The
-    averages weigh each w by its gamma, and after t steps norm(A x) - min <., A*y> <=
-    Omega / sum gamma <= sqrt(2 ln n) L / t: the guarantee of the constant step in steps taken. A
-    step tried in vain costs two products more.
-
-    V needs no logarithm of x: with x_v = softmin(S) and Z(S) = sum exp(-s_i / mu),
-    KL(x_+, x_v) = -gamma <x_+, A*y_w> / mu - ln Z(S_+) + ln Z(S). This algorithm is ours.
+    averages weigh each w by its gamma, with the guarantee of the constant step in steps taken
+    (docs/notes/saddle-points.md). A step tried in vain costs two products more. This algorithm is
+    ours.
 
     Parameters
     ----------
@@ -83,6 +79,10 @@ class AdaptiveMirrorProx(SeesAll):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    theorems: ClassVar[tuple[str, str]] = (
+        "Theorem 3 (a) of YuKilincCarbonell2014, for steps that satisfy its condition",
+        "Theorem 3 (b) of YuKilincCarbonell2014, for steps that satisfy its condition",
+    )
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
     growth: Annotated[float, Field(gt=1)] = 1.2
@@ -118,20 +118,6 @@ class AdaptiveMirrorProx(SeesAll):
             if trial.accepted or state.gamma == 1.0:
                 return trial
             state.gamma = max(1.0, self.shrinkage * state.gamma)
-
-    def bound(self, facts: Facts) -> Bound:
-        """Return floor(sqrt(2 ln n) L / rho) + 1 steps."""
-        theorem = "Theorem 3 (a) of YuKilincCarbonell2014, for steps that satisfy its condition"
-        if facts.margin is None or facts.margin <= 0.0:
-            return Bound(None, theorem, "no positive margin is known")
-        return iterations(facts, facts.margin, theorem)
-
-    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
-        """Return floor(sqrt(2 ln n) L / epsilon) + 1 steps."""
-        theorem = "Theorem 3 (b) of YuKilincCarbonell2014, for steps that satisfy its condition"
-        if epsilon <= 0.0:
-            return Bound(None, theorem, "no epsilon is known")
-        return iterations(facts, epsilon, theorem)
 
 
 def _try(

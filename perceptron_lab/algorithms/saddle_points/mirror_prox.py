@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
+from perceptron_lab.algorithms.base import NO_MARGIN, NO_NORM, S, SeesAll, State, Systems, claim_of
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import gibbs
 from perceptron_lab.facts import Facts
@@ -36,8 +36,41 @@ class MirrorProxState(State):
     total: float = 0.0
 
 
+class AveragedIterates(SeesAll[S]):
+    """A method whose averages satisfy norm(A x) - min <., A*y> <= sqrt(2 ln n) L / t after t steps.
+
+    So y is a separator after floor(sqrt(2 ln n) L / rho) + 1 steps, or norm(A x) <= epsilon after
+    floor(sqrt(2 ln n) L / epsilon) + 1.
+
+    Attributes
+    ----------
+    theorems
+        Where the two are stated.
+    """
+
+    theorems: ClassVar[tuple[str, str]]
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return floor(sqrt(2 ln n) L / rho) + 1."""
+        return _steps(facts, facts.margin, Bound(None, self.theorems[0], NO_MARGIN))
+
+    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
+        """Return floor(sqrt(2 ln n) L / epsilon) + 1."""
+        return _steps(facts, epsilon, Bound(None, self.theorems[1], "no epsilon is known"))
+
+
+def _steps(facts: Facts, accuracy: float | None, none: Bound) -> Bound:
+    """Return floor(sqrt(2 ln n) L / accuracy) + 1, or that there is none."""
+    if accuracy is None or accuracy <= 0.0:
+        return none
+    if facts.atom_norm is None:
+        return Bound(None, none.theorem, NO_NORM)
+    ratio = math.sqrt(2.0 * math.log(facts.rank)) * facts.atom_norm / accuracy
+    return Bound(math.floor(ratio) + 1, none.theorem)
+
+
 @dataclass(frozen=True, config=STRICT)
-class MirrorProx(SeesAll):
+class MirrorProx(AveragedIterates[MirrorProxState]):
     """Mirror-Prox for max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.
 
     The saddle value is the margin rho where that is positive. With the entropy on Delta(K) and
@@ -55,16 +88,9 @@ class MirrorProx(SeesAll):
     rank. S_t is t times the scores of the average of the y_w: the stop test on the average costs no
     product, and neither does norm(A x) of the average x. Four products per iteration.
 
-    After t iterations the averages satisfy norm(A x) - min <., A*y> <= sqrt(2 ln n) L / t, so that
-    y is a separator after floor(sqrt(2 ln n) L / rho) + 1 iterations, or norm(A x) <= epsilon after
-    floor(sqrt(2 ln n) L / epsilon) + 1. The constant is our derivation, from Omega = 1 with the
-    scales 1 / (2 ln n) and 1 of the two distance-generating functions; the paper's appendix is not
-    part of its text, and its sqrt(ln n) + sqrt(1/2) (Theorem 3) could not be derived. Matrices have
-    the same ln n, since the entropy has modulus 1 in the trace norm; the paper's 4 ln n belongs to
-    another normalisation.
-
-    The kernel version (section 6.1) is this algorithm on a Gram operator, the conic one (section
-    6.2) on other cones; a single second-order cone is treated as any other, by its two eigenvalues.
+    After t iterations norm(A x) - min <., A*y> <= sqrt(2 ln n) L / t for the averages
+    (:class:`AveragedIterates`; on the constant see docs/notes/saddle-points.md). The kernel version
+    (section 6.1) is this algorithm on a Gram operator, the conic one (section 6.2) on other cones.
 
     Parameters
     ----------
@@ -78,6 +104,10 @@ class MirrorProx(SeesAll):
     """
 
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    theorems: ClassVar[tuple[str, str]] = (
+        "Theorem 3 (a) of YuKilincCarbonell2014, with the constant sqrt(2 ln n)",
+        "Theorem 3 (b) of YuKilincCarbonell2014, with the constant sqrt(2 ln n)",
+    )
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 
@@ -104,20 +134,6 @@ class MirrorProx(SeesAll):
             state.values, state.frame = system.spectrum(state.scores)
             state.centre = ball(system, state.centre + step * image)
         return state, None
-
-    def bound(self, facts: Facts) -> Bound:
-        """Return floor(sqrt(2 ln n) L / rho) + 1."""
-        theorem = "Theorem 3 (a) of YuKilincCarbonell2014, with the constant sqrt(2 ln n)"
-        if facts.margin is None or facts.margin <= 0.0:
-            return Bound(None, theorem, "no positive margin is known")
-        return iterations(facts, facts.margin, theorem)
-
-    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
-        """Return floor(sqrt(2 ln n) L / epsilon) + 1."""
-        theorem = "Theorem 3 (b) of YuKilincCarbonell2014, with the constant sqrt(2 ln n)"
-        if epsilon <= 0.0:
-            return Bound(None, theorem, "no epsilon is known")
-        return iterations(facts, epsilon, theorem)
 
 
 def at_centre(system: ConicSystem) -> MirrorProxState:
@@ -174,11 +190,3 @@ def claim_of_average(system: ConicSystem, state: MirrorProxState, epsilon: float
         return None
     image = system.norm(state.image) / state.total
     return claim_of(system, state, float(state.values.min()), state.scores, image, epsilon)
-
-
-def iterations(facts: Facts, accuracy: float, theorem: str) -> Bound:
-    """Return floor(sqrt(2 ln n) L / accuracy) + 1."""
-    if facts.atom_norm is None:
-        return Bound(None, theorem, "no bound of the cuts' norms is known")
-    ratio = math.sqrt(2.0 * math.log(facts.rank)) * facts.atom_norm / accuracy
-    return Bound(math.floor(ratio) + 1, theorem)

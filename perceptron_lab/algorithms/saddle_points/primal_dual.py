@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, State, Systems, claim_of
-from perceptron_lab.algorithms.saddle_points.mirror_prox import ball, entropy_root, iterations
+from perceptron_lab.algorithms.base import State, Systems, claim_bound, claim_of
+from perceptron_lab.algorithms.saddle_points.mirror_prox import AveragedIterates, ball, entropy_root
 from perceptron_lab.algorithms.saddle_points.primal_dual_single import (
     SingleState,
     start_single,
     step_single,
 )
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.compiled.entropic_steps import LONGEST, ROUNDING, TOTAL, softmin
 from perceptron_lab.cones.spectral import barycentre, gibbs
 from perceptron_lab.errors import ConfigError, NumericalError
@@ -26,6 +25,9 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
+
+_RATE = "Theorem 1 of Chambolle and Pock (2016), with the constant sqrt(2 ln n)"
+_ADAPTIVE = Bound(None, _RATE, "no rate is proved for adaptive steps; take constant ones")
 
 
 @plain_dataclass(kw_only=True)
@@ -49,10 +51,21 @@ class PrimalDualState(State):
     share_image: FloatArray
     eta: float = 1.0
     total: float = 0.0
-    notes: list[str] = field(default_factory=list)
+
+    def add(self, trial: Trial, eta: float) -> None:
+        """Add x_t and y_t to the sums, times eta; they become the last ones."""
+        assert self.weights is not None
+        self.point += eta * self.centre
+        self.weights += eta * trial.share
+        self.image += eta * trial.image
+        self.scores, (self.values, self.frame) = trial.scores, trial.spectrum
+        self.log_partition = trial.log_partition
+        self.share, self.share_image = trial.share, trial.image
+        self.total += eta
+        self.updates += 1
 
 
-class _Trial(NamedTuple):
+class Trial(NamedTuple):
     """x_t, A x_t and y_{t+1} of one trial step, and how long it could have been."""
 
     scores: FloatArray
@@ -65,7 +78,7 @@ class _Trial(NamedTuple):
 
 
 @dataclass(frozen=True, config=STRICT)
-class PrimalDual(SeesAll):
+class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
     """Primal-dual hybrid gradient for max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.
 
     The saddle value is the margin rho where that is positive. From x_0 = e / n, with the entropy on
@@ -79,19 +92,10 @@ class PrimalDual(SeesAll):
     temperature L / sqrt(2 ln n), on every cone, and nothing underflows. The same sum holds the
     scores of the average of the y_t. Two products per iteration, half of Mirror-Prox.
 
-    *Constant steps*, eta = 1. For all (x, y), by the three-point inequalities of the two steps
-    (the one from y_{t-1} to y_t), with b_t = <A(x_t - x_{t-1}), y - y_t> and D = KL,
-
-        <A x_t, y> - <A x, y_t> <= [D(x, x_{t-1}) - D(x, x_t) - D(x_t, x_{t-1})] / tau
-            + [norm(y - y_{t-1})^2 - norm(y - y_t)^2 - norm(y_t - y_{t-1})^2] / (2 sigma)
-            + b_t - b_{t-1} + <A(x_{t-1} - x_{t-2}), y_t - y_{t-1}>,
-
-    where y_0 = 0, x_{-1} = x_0 and b_0 = 0. Since tau sigma L^2 = 1 and D(x, x') >= norm(x -
-    x')_1^2 / 2, the last term is at most D(x_{t-1}, x_{t-2}) / tau + norm(y_t - y_{t-1})^2 /
-    (2 sigma), and b_T at most D(x_T, x_{T-1}) / tau + norm(y - y_T)^2 / (2 sigma). Everything
-    telescopes: the averages satisfy norm(A x) - min <., A*y> <= (ln n / tau + 1 / (2 sigma)) / T =
-    sqrt(2 ln n) L / T, as those of Mirror-Prox. They separate after floor(sqrt(2 ln n) L / rho) + 1
-    iterations, or norm(A x) <= epsilon after floor(sqrt(2 ln n) L / epsilon) + 1.
+    *Constant steps*, eta = 1: the averages satisfy norm(A x) - min <., A*y> <= sqrt(2 ln n) L / T,
+    as those of Mirror-Prox (proved in docs/notes/saddle-points.md). They separate after
+    floor(sqrt(2 ln n) L / rho) + 1 iterations, or norm(A x) <= epsilon after
+    floor(sqrt(2 ln n) L / epsilon) + 1.
 
     *Adaptive steps*, the rule of PDLP: a step is taken if eta <= h, with
 
@@ -103,12 +107,10 @@ class PrimalDual(SeesAll):
 
     The last y and x are claimed too, where they separate or bound the margin before the averages.
 
-    *Single precision*, for dense rows and adaptive steps: the whole iteration is compiled, and goes
-    over a copy of the unit rows in single precision (over the rows themselves where that is what
-    they are) once instead of twice. Sums of scores, points and weights are kept in double
-    precision, and nothing is claimed before the rows as given have confirmed it in double
-    precision. Where they do not, or norm(A x) comes down to what single precision can hardly tell
-    from 0, the steps go on in double precision from the same sums; ``notes`` say so.
+    *Single precision*, for dense rows and adaptive steps: the iteration is compiled, and goes once
+    over a copy of the unit rows in single precision. Sums are kept in double precision, and claims
+    are confirmed there on the rows as given. Where they are not, or norm(A x) comes near the
+    resolution of single precision, the steps go on in double precision from the same sums.
 
     Parameters
     ----------
@@ -128,6 +130,7 @@ class PrimalDual(SeesAll):
     """
 
     systems: ClassVar[Systems] = {"runs": "rows kernel second-order semidefinite product"}
+    theorems: ClassVar[tuple[str, str]] = (_RATE, _RATE)
 
     steps: Literal["adaptive", "constant"] = "adaptive"
     precision: Literal["double", "single"] = "double"
@@ -141,13 +144,7 @@ class PrimalDual(SeesAll):
             )
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> PrimalDualState | SingleState:
-        """Return the state with empty sums at x_0 = e / n and y_1.
-
-        Raises
-        ------
-        InputError
-            If the precision is single and the system not one of dense rows.
-        """
+        """Return the state with empty sums at x_0 = e / n and y_1."""
         return start_single(system) if self.precision == "single" else self._start_double(system)
 
     def _start_double(self, system: ConicSystem) -> PrimalDualState:
@@ -174,20 +171,14 @@ class PrimalDual(SeesAll):
     ) -> tuple[PrimalDualState | SingleState, Claim | None]:
         """Make up to ``most`` iterations; claim the average or the last y, or weights."""
         if isinstance(state, SingleState):
-            bound = system.worth(self.epsilon)
-            claim, double = step_single(system, state, most, bound)
+            claim, double = step_single(system, state, most, self.epsilon)
             return (self._in_double(system, state) if double else state), claim
-        return self._step_double(system, state, most)
-
-    def _step_double(
-        self, system: ConicSystem, state: PrimalDualState, most: int
-    ) -> tuple[PrimalDualState, Claim | None]:
         for _ in range(most):
             claim = self._claim(system, state)
             if claim is not None:
                 return state, claim
             trial, used = self._accepted(system, state)
-            _accumulate(state, trial, used)
+            state.add(trial, used)
             state.centre, state.centre_scores = trial.centre, system.scores(trial.centre)
         return state, None
 
@@ -222,13 +213,12 @@ class PrimalDual(SeesAll):
         )
         if claim is None and system.inside(system.lowest(state.centre_scores), state.centre_scores):
             claim = FeasiblePoint(state.centre.copy())
-        bound = system.worth(self.epsilon)
-        if claim is None and system.norm(state.share_image) <= bound:
-            claim = MarginBelow(state.share.copy(), bound)
+        if claim is None and system.norm(state.share_image) <= system.worth(self.epsilon):
+            claim = claim_bound(system, state.share, self.epsilon)
         state.claimed = state.updates if claim is not None else state.claimed
         return claim
 
-    def _accepted(self, system: ConicSystem, state: PrimalDualState) -> tuple[_Trial, float]:
+    def _accepted(self, system: ConicSystem, state: PrimalDualState) -> tuple[Trial, float]:
         """Return a step that may be taken and its eta; set the next eta to be tried."""
         trials = state.iterations
         while True:
@@ -248,25 +238,14 @@ class PrimalDual(SeesAll):
 
     def bound(self, facts: Facts) -> Bound:
         """Return floor(sqrt(2 ln n) L / rho) + 1 for constant steps."""
-        if self.steps == "adaptive":
-            return Bound(None, _RATE, "no rate is proved for adaptive steps; take constant ones")
-        if facts.margin is None or facts.margin <= 0.0:
-            return Bound(None, _RATE, "no positive margin is known")
-        return iterations(facts, facts.margin, _RATE)
+        return _ADAPTIVE if self.steps == "adaptive" else super().bound(facts)
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return floor(sqrt(2 ln n) L / epsilon) + 1 for constant steps."""
-        if self.steps == "adaptive":
-            return Bound(None, _RATE, "no rate is proved for adaptive steps; take constant ones")
-        if epsilon <= 0.0:
-            return Bound(None, _RATE, "no epsilon is known")
-        return iterations(facts, epsilon, _RATE)
+        return _ADAPTIVE if self.steps == "adaptive" else super().certificate_bound(facts, epsilon)
 
 
-_RATE = "Theorem 1 of Chambolle and Pock (2016), with the constant sqrt(2 ln n)"
-
-
-def _try(system: ConicSystem, state: PrimalDualState) -> _Trial:
+def _try(system: ConicSystem, state: PrimalDualState) -> Trial:
     """Return the step of length eta, and the h of the rule."""
     size, root, eta = system.atom_norm(), entropy_root(system.cone.rank), state.eta
     temperature = size / root
@@ -281,7 +260,7 @@ def _try(system: ConicSystem, state: PrimalDualState) -> _Trial:
     distance = max(entropy, 0.0) + slack + system.norm(move) ** 2 * size * root / 2.0
     coupling = abs(system.operator.inner(turn, move))
     longest = distance / coupling if coupling > 0.0 else math.inf
-    return _Trial(scores, spectrum, log_partition, share, image, centre, longest)
+    return Trial(scores, spectrum, log_partition, share, image, centre, longest)
 
 
 def _softmin(
@@ -301,19 +280,3 @@ def _softmin(
     if not math.isfinite(log_partition):
         raise NumericalError("the scores of the point are not finite (overflow)")
     return scores, (scores, None), share, log_partition, along
-
-
-def _accumulate(state: PrimalDualState, trial: _Trial, eta: float) -> None:
-    """Add x_t and y_t to the sums, times eta; they become the last ones."""
-    assert state.weights is not None
-    state.point += eta * state.centre
-    state.weights += eta * trial.share
-    state.image += eta * trial.image
-    state.scores, (state.values, state.frame) = trial.scores, trial.spectrum
-    state.log_partition, state.share, state.share_image = (
-        trial.log_partition,
-        trial.share,
-        trial.image,
-    )
-    state.total += eta
-    state.updates += 1

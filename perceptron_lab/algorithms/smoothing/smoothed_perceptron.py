@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, Systems, claim_of
+from perceptron_lab.algorithms.base import NO_MARGIN, SeesAll, Systems, claim_of
 from perceptron_lab.algorithms.smoothing.smoothing import Entropy, SmoothedState, begin, turn
 from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
@@ -19,7 +19,7 @@ from perceptron_lab.system import ConicSystem
 
 
 @dataclass(frozen=True, config=STRICT)
-class SmoothedPerceptron(SeesAll):
+class SmoothedPerceptron(SeesAll[SmoothedState]):
     """The perceptron's loss smoothed by the entropy: sqrt(ln n) / rho iterations for 1 / rho^2.
 
     The iteration is that of :mod:`perceptron_lab.algorithms.smoothing.smoothing` with
@@ -65,6 +65,6 @@ class SmoothedPerceptron(SeesAll):
         """Return 2 sqrt(2 ln n) L / rho."""
         theorem = "Theorem 1 of RamdasPena2014"
         if facts.margin is None or facts.atom_norm is None or facts.margin <= 0.0:
-            return Bound(None, theorem, "no positive margin is known")
+            return Bound(None, theorem, NO_MARGIN)
         ratio = facts.atom_norm / facts.margin
         return Bound(2.0 * math.sqrt(2.0 * math.log(facts.rank)) * ratio, theorem)

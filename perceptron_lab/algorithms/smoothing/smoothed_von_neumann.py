@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import SeesAll, Systems, claim_of, least
+from perceptron_lab.algorithms.base import NO_NORM, SeesAll, Systems, claim_of, least
 from perceptron_lab.algorithms.smoothing.smoothing import Euclidean, SmoothedState, begin, turn
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import barycentre
@@ -21,11 +21,11 @@ from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
 Size = Literal["norm", "paper"]
-"""What lambda of mu_0 = 2 lambda is."""
+"""The choice of lambda in mu_0 = 2 lambda."""
 
 
 @dataclass(frozen=True, config=STRICT)
-class SmoothedVonNeumann(SeesAll):
+class SmoothedVonNeumann(SeesAll[SmoothedState]):
     """Smoothed perceptron and von Neumann at once: the prox-function is norm(p - q)^2 / 2.
 
     The iteration is that of :mod:`.smoothing` around q = e / n, with the
@@ -126,7 +126,7 @@ class IteratedState(SmoothedState):
 
 
 @dataclass(frozen=True, config=STRICT)
-class IteratedSmoothedVonNeumann(SeesAll):
+class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
     """Algorithm 6 called again and again, around its own last answer, gamma times as accurate.
 
         q_0 = e / n,    delta_t = norm(A q_t) / gamma,    q_{t+1} = Algorithm 6 (q_t, delta_t),
@@ -184,7 +184,12 @@ class IteratedSmoothedVonNeumann(SeesAll):
             if claim is not None:
                 return state, claim
             if image < state.accuracy:
-                return self._again(system, state, image), None
+                assert state.weights is not None
+                following = self._called(system, state.weights, image)
+                following.updates, following.iterations = state.updates, state.iterations
+                following.claimed, following.call = state.claimed, state.call + 1
+                following.phase = f"call {following.call}"
+                return following, None
             if state.turn > state.limit:
                 raise NumericalError(
                     f"call {state.call} found neither a separator nor norm(A p) < "
@@ -193,16 +198,6 @@ class IteratedSmoothedVonNeumann(SeesAll):
                 )
             turn(system, state, prox)
         return state, None
-
-    def _again(self, system: ConicSystem, state: IteratedState, image: float) -> IteratedState:
-        """Return the state at the start of the next call."""
-        assert state.weights is not None
-        following = self._called(system, state.weights, image)
-        following.updates, following.iterations = state.updates, state.iterations
-        following.claimed = state.claimed
-        following.call = state.call + 1
-        following.phase = f"call {following.call}"
-        return following
 
     def bound(self, facts: Facts) -> Bound:
         """Return ln(norm(A q_0) / rho) / ln gamma + 1 calls, of 2 sqrt(2 lambda) / rho each."""
@@ -227,6 +222,6 @@ class IteratedSmoothedVonNeumann(SeesAll):
 
     def _calls(self, facts: Facts, accuracy: float, limit: float, theorem: str) -> Bound:
         if not facts.start_norm:
-            return Bound(None, theorem, "no bound of the cuts' norms is known")
+            return Bound(None, theorem, NO_NORM)
         calls = max(0.0, math.log(facts.start_norm / accuracy) / math.log(self.gamma)) + 1.0
         return Bound(calls * limit, theorem)

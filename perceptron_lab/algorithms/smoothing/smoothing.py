@@ -75,7 +75,7 @@ class Euclidean:
     around
         q in Delta(K), as weights.
     size
-        What lambda is: see :meth:`constant`.
+        The choice of lambda: see :meth:`constant`.
     """
 
     around: FloatArray
@@ -104,9 +104,9 @@ class Euclidean:
 
 @dataclass(kw_only=True)
 class SmoothedState(State):
-    """y_k = ``point``, p_k = ``weights``, and what the next turn needs.
+    """y_k = ``point``, p_k = ``weights``, A p_k = ``mean``, A p_{mu_k}(y_k) = ``nearest``.
 
-    ``mean`` is A p_k, ``nearest`` is A p_{mu_k}(y_k); ``turn`` is k.
+    ``turn`` is k, ``smoothing`` mu_k.
     """
 
     smoothing: float

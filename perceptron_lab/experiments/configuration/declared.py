@@ -61,7 +61,9 @@ def declared(kind: str, name: str) -> Declared:
 
 
 def _of_class(loaded: type) -> tuple[str, Any]:
-    return inspect.getdoc(loaded) or "", getattr(loaded, "systems", None)
+    from perceptron_lab.algorithms.base import Algorithm  # here its modules are loaded anyway
+
+    return inspect.getdoc(loaded) or "", loaded.systems if issubclass(loaded, Algorithm) else None
 
 
 def _read(module: str, name: str) -> tuple[str, Any] | None:
