@@ -114,7 +114,7 @@ def solve(
     >>> result = solve([[1.0, 1.0], [1.0, -1.0]], "perceptron")
     >>> print(result.status, result.proved, result.updates)
     FEASIBLE True 2
-    >>> (result.point @ [1.0, 1.0] > 0.0) and (result.point @ [1.0, -1.0] > 0.0)
+    >>> bool(result.point @ [1.0, 1.0] > 0.0 and result.point @ [1.0, -1.0] > 0.0)
     True
 
     No point y has y > 0 and -y > 0; weights prove that:
