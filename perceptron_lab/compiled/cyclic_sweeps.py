@@ -69,21 +69,6 @@ def perceptron_sweep(
     return updates, seen, row
 
 
-def perceptron_sweep_reference(
-    rows: RealArray, point: RealArray, counts: FloatArray, first: int, most: int
-) -> tuple[int, int, int]:
-    """The same in numpy."""
-    row, quiet, updates, seen = first, 0, 0, 0
-    while updates < most and quiet < len(rows):
-        quiet += 1
-        if rows[row] @ point <= 0.0:
-            point += rows[row]
-            counts[row] += 1.0
-            updates, quiet = updates + 1, 0
-        seen, row = seen + 1, (row + 1) % len(rows)
-    return updates, seen, row
-
-
 @kernel(
     "UniTuple(int64, 3)(real[:, ::1], real[::1], float64, int64, int64)",
     fastmath=_REORDER,
@@ -124,21 +109,6 @@ def relaxed_sweep(
     return updates, seen, row
 
 
-def relaxed_sweep_reference(
-    rows: RealArray, point: RealArray, sigma: float, first: int, most: int
-) -> tuple[int, int, int]:
-    """The same in numpy."""
-    row, quiet, updates, seen = first, 0, 0, 0
-    while updates < most and quiet < len(rows):
-        quiet += 1
-        score = rows[row] @ point
-        if score < -sigma * np.linalg.norm(point):
-            point -= score * rows[row]
-            updates, quiet = updates + 1, 0
-        seen, row = seen + 1, (row + 1) % len(rows)
-    return updates, seen, row
-
-
 @kernel("int64(real[:, ::1], real[::1])", fastmath=_REORDER)
 def stretch_rows(rows: RealArray, direction: RealArray) -> int:
     """Stretch a <- (a + (a'x) x) / sqrt(1 + 3 (a'x)^2) for all unit rows a, in place.
@@ -163,14 +133,6 @@ def stretch_rows(rows: RealArray, direction: RealArray) -> int:
         for j in range(dimension):
             rows[i, j] = (rows[i, j] + along * direction[j]) * shrink
     return violated
-
-
-def stretch_rows_reference(rows: RealArray, direction: RealArray) -> int:
-    """The same in numpy."""
-    along = rows @ direction
-    rows += np.outer(along, direction)
-    rows /= np.sqrt(1.0 + 3.0 * along**2)[:, None]
-    return int((along <= 0.0).sum())
 
 
 SPENT, SEPARATED, STUCK = 0, 1, 2

@@ -111,23 +111,6 @@ def softmin(
     return lowest, math.log(total) - lowest / temperature, along / total
 
 
-def softmin_reference(
-    sums: FloatArray,
-    scores: RealArray,
-    eta: float,
-    temperature: float,
-    new_sums: FloatArray,
-    share: RealArray,
-) -> tuple[float, float, float]:
-    """The same in numpy."""
-    new_sums[:] = sums + eta * scores.astype(np.float64)
-    lowest = float(new_sums.min())
-    powers = np.exp((lowest - new_sums) / temperature)
-    total = float(powers.sum())
-    share[:] = powers / total
-    return lowest, math.log(total) - lowest / temperature, float(powers @ scores) / total
-
-
 @kernel(
     "UniTuple(float64, 4)(real[:, ::1], real[::1], boolean, real[::1], float64[::1], float64, "
     "float64, float64[::1], real[::1], float64[::1])",

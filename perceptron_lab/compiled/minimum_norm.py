@@ -14,7 +14,6 @@ P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (
 from __future__ import annotations
 
 import numpy as np
-import scipy.optimize
 
 from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray, IntArray
@@ -251,16 +250,3 @@ def minimum_norm_point(
     weights[active[:count]] = np.maximum(shares[:count], 0.0)
     weights /= weights.sum()
     return weights @ rows, weights, turns
-
-
-def minimum_norm_point_reference(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The same by scipy's non-negative least squares.
-
-    It finds min norm(P'u)^2 + (1 - sum u)^2 over u >= 0, a multiple of the weights.
-    """
-    stacked = np.vstack([rows.T, np.ones(len(rows))])
-    target = np.zeros(len(stacked))
-    target[-1] = 1.0
-    weights = scipy.optimize.nnls(stacked, target)[0]
-    weights /= weights.sum()
-    return weights @ rows, weights

@@ -16,16 +16,18 @@ from perceptron_lab.compiled.cyclic_sweeps import (
     SPENT,
     STUCK,
     perceptron_sweep,
-    perceptron_sweep_reference,
     relaxed_sweep,
-    relaxed_sweep_reference,
     separating_sweeps,
     stretch_again,
     stretch_rows,
-    stretch_rows_reference,
     unstretched,
 )
 from perceptron_lab.results import FloatArray
+from tests.compiled.references import (
+    perceptron_sweep_reference,
+    relaxed_sweep_reference,
+    stretch_rows_reference,
+)
 from tests.families import planted
 from tests.repetitions import examples, repeated
 

@@ -20,9 +20,9 @@ from perceptron_lab.compiled.entropic_steps import (
     entropic_loop,
     entropic_pass,
     softmin,
-    softmin_reference,
 )
 from perceptron_lab.results import FloatArray
+from tests.compiled.references import softmin_reference
 from tests.families import planted
 from tests.repetitions import examples, repeated
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from perceptron_lab.compiled import minimum_norm
-from perceptron_lab.compiled.minimum_norm import minimum_norm_point, minimum_norm_point_reference
+from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.results import FloatArray
+from tests.compiled.references import minimum_norm_point_reference
 from tests.families import infeasible, planted
 from tests.repetitions import examples, repeated
 

@@ -16,9 +16,9 @@ from perceptron_lab.compiled.pivoted_cholesky import (
     INSPECT_ZEROS,
     rounding_tolerance,
     separating_direction,
-    separating_direction_reference,
 )
 from perceptron_lab.results import FloatArray
+from tests.compiled.references import separating_direction_reference
 from tests.oracles.exact import EPSILON, Kind, exact, form, kind, plus_diagonal
 from tests.oracles.matrices import all_matrices, gaussian
 from tests.repetitions import examples
