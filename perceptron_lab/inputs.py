@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.doubles import LARGEST_WHOLE, Doubles, doubles_of
@@ -165,8 +166,8 @@ def check_kernel(matrix: FloatArray) -> None:
         )
 
 
-def signs_of(labels: Any, count: int) -> FloatArray:
-    """Return +1 for the larger of two labels, -1 for the other, shape ``(count,)``."""
+def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
+    """Return one label for each of so many examples, shape ``(count,)``; none may be missing."""
     if np.ma.is_masked(labels):
         raise InputError("labels are a masked array with missing entries; fill or remove them")
     given = np.asarray(labels)
@@ -176,13 +177,53 @@ def signs_of(labels: Any, count: int) -> FloatArray:
         raise InputError(
             f"{count} examples, but {given.size} labels of shape {given.shape}; give one each"
         )
-    missing = [label for label in given.tolist() if _is_missing(label)]
+    integral = given.dtype.kind in "biu"
+    missing = 0 if integral else sum(_is_missing(label) for label in given.tolist())
     if missing:
-        raise InputError(f"{len(missing)} labels are missing (None, NaN or NA); give every one")
+        raise InputError(f"{missing} labels are missing (None, NaN or NA); give every one")
+    return given
+
+
+def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:
+    """Return +1 for the larger of two labels, -1 for the other, shape ``(count,)``."""
+    given = labels_of(labels, count)
     classes = np.unique(given)
     if len(classes) != 2:
         raise InputError(f"labels take {len(classes)} values {classes[:5]}; give two classes")
     return np.where(given == classes[1], 1.0, -1.0)
+
+
+def positive_mask(labels: npt.ArrayLike, count: int) -> npt.NDArray[np.bool_]:
+    """Return which labels are positive.
+
+    Parameters
+    ----------
+    labels
+        Shape ``(count,)``: booleans, or numbers 1 for a positive and -1 or 0 for a negative.
+    count
+        The number of examples.
+    """
+    given = labels_of(labels, count)
+    values = np.unique(given)
+    if given.dtype.kind not in "biuf" or not np.isin(values, (-1, 0, 1)).all():
+        raise InputError(
+            f"labels with values {values[:5].tolist()}; allowed: booleans, or 1 for a positive and "
+            "-1 or 0 for a negative example"
+        )
+    if {-1, 0} <= set(values.tolist()):
+        raise InputError("labels with values -1 and 0 both; give negatives one of them")
+    return np.asarray(given > 0)
+
+
+def two_classes(labels: npt.ArrayLike, count: int) -> npt.NDArray[np.bool_]:
+    """Return which labels are positive, as :func:`positive_mask`; both kinds must occur."""
+    positive = positive_mask(labels, count)
+    found = int(positive.sum())
+    if found in (0, count):
+        raise InputError(
+            f"{found} positive examples of {count}; a model needs positive and negative examples"
+        )
+    return positive
 
 
 def _is_missing(label: Any) -> bool:

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.errors import InputError
-from perceptron_lab.learners.models import BoolArray, positive_mask
+from perceptron_lab.inputs import positive_mask
+from perceptron_lab.learners.models import BoolArray
 from perceptron_lab.learners.precision import average_precision, checked_scores, tie_ends
 from perceptron_lab.results import FloatArray, IntArray
 

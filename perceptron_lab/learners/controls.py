@@ -17,9 +17,9 @@ from sklearn.svm import SVC
 from perceptron_lab.ellipsoids.soft.squared_hinge import SquaredHinge, minimised
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
-from perceptron_lab.inputs import checked_rows
+from perceptron_lab.inputs import checked_rows, two_classes
 from perceptron_lab.learners.features.kernel_rows import KernelRows
-from perceptron_lab.learners.models import BoolArray, Examples, two_classes
+from perceptron_lab.learners.models import BoolArray, Examples
 from perceptron_lab.operators.kernels import Polynomial
 from perceptron_lab.results import FloatArray
 

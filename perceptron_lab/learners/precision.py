@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.errors import InputError
-from perceptron_lab.learners.models import positive_mask
+from perceptron_lab.inputs import positive_mask
 from perceptron_lab.results import FloatArray
 
 

@@ -16,7 +16,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import get_tags
 
 from perceptron_lab.errors import InputError, did_you_mean
-from perceptron_lab.learners.models import BoolArray, Examples, Model, two_classes
+from perceptron_lab.inputs import two_classes
+from perceptron_lab.learners.models import BoolArray, Examples, Model
 from perceptron_lab.learners.precision import average_precision
 
 Parameters = dict[str, Any]

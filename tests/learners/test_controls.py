@@ -138,7 +138,7 @@ def test_kernel_rows_are_computed_by_blocks() -> None:
     [
         (np.eye(3), [1, 1, 1], "3 positive examples of 3; a model needs positive and negative"),
         (np.eye(3), [0, 0, 0], "0 positive examples of 3"),
-        (np.eye(3), [1, 0], "3 examples, but labels of shape"),
+        (np.eye(3), [1, 0], "3 examples, but 2 labels of shape"),
         (np.eye(3), [1, 0, 3], "allowed: booleans"),
         (np.full((2, 2), np.nan), [1, 0], "NaN or infinity"),
         (np.ones(3), [1, 0, 0], "non-empty matrix"),

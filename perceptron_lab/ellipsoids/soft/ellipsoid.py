@@ -20,8 +20,7 @@ from perceptron_lab.ellipsoids.soft.objective import Quadratic, SoftObjective
 from perceptron_lab.ellipsoids.soft.whitening import AffineMap
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
-from perceptron_lab.inputs import checked_rows
-from perceptron_lab.learners.models import two_classes
+from perceptron_lab.inputs import checked_rows, two_classes
 from perceptron_lab.results import FloatArray
 
 MEMORY = 20
