@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -33,9 +32,11 @@ def central_weights(system: ConicSystem) -> FloatArray:
     weights = barycentre(cone)
     if len(cone.blocks) == 1:
         return weights
-    image = operator.combine(weights)
+    centres, image = [(barycentre(part), at) for part, at in cone.blocks], operator.combine(weights)
     for _ in range(STEPS):
-        centre = _lowest_centre(cone, operator.scores(image))
+        scores, centre = operator.scores(image), np.zeros(cone.size)
+        lowest = int(np.argmin([own @ scores[at] for own, at in centres]))
+        centre[centres[lowest][1]] = centres[lowest][0]
         towards = operator.combine(centre) - image
         gain, square = -operator.inner(image, towards), operator.inner(towards, towards)
         if not 0.0 < gain < np.inf or not 0.0 < square < np.inf:
@@ -43,13 +44,4 @@ def central_weights(system: ConicSystem) -> FloatArray:
         step = min(gain / square, 1.0)
         weights = (1.0 - step) * weights + step * centre
         image += step * towards
-    return weights
-
-
-def _lowest_centre(cone: Cone, scores: FloatArray) -> FloatArray:
-    """Return the barycentre of the block whose mean eigenvalue is least, as weights."""
-    centres = [(barycentre(part), span) for part, span in cone.blocks]
-    lowest = int(np.argmin([centre @ scores[span] for centre, span in centres]))
-    weights = np.zeros(cone.size)
-    weights[centres[lowest][1]] = centres[lowest][0]
     return weights

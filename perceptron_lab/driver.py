@@ -23,7 +23,7 @@ from perceptron_lab.guarantees import guarantee
 from perceptron_lab.judge import PROVED, Judge
 from perceptron_lab.problems import Problem, as_system
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
-from perceptron_lab.results import FloatArray, Result, Status
+from perceptron_lab.results import Result, Status
 from perceptron_lab.system import ConicSystem
 
 Stop = Callable[[], str | None]
@@ -207,19 +207,13 @@ class _Run:
             self.failure = error
         self.seconds = time.perf_counter() - clock
         if start is not None:
-            self.state.point[:] = self._checked_start(start)
+            given, unknowns = np.array(start, dtype=float), system.operator.unknowns
+            if not self.algorithm.takes_start:
+                raise InputError(f"{self.name} has a starting point of its own; leave start out")
+            if given.shape != (unknowns,) or not np.isfinite(given).all():
+                raise InputError(f"start has shape {given.shape}; give {unknowns} finite numbers")
+            self.state.point[:] = system.operator.expand(given)
         self.record()
-
-    def _checked_start(self, start: npt.ArrayLike) -> FloatArray:
-        operator, point = self.judge.system.operator, np.array(start, dtype=float)
-        if not self.algorithm.takes_start:
-            name = registry.name_of("algorithm", self.algorithm)
-            raise InputError(f"{name} has a starting point of its own; leave start out")
-        if point.shape != (operator.unknowns,) or not np.isfinite(point).all():
-            raise InputError(
-                f"start has shape {point.shape}; give {operator.unknowns} finite numbers"
-            )
-        return operator.expand(point)
 
     def status(self) -> Status:
         """Advance until something is proved, given up or spent."""

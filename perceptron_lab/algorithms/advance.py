@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from perceptron_lab.algorithms.base import Algorithm, S
+from perceptron_lab.algorithms.base import Algorithm, S, Step
 from perceptron_lab.claims import Claim
 from perceptron_lab.system import ConicSystem
 
 
-def advance(
-    algorithm: Algorithm[S], system: ConicSystem, state: S, most: int
-) -> tuple[S, Claim | None]:
+def advance(algorithm: Algorithm[S], system: ConicSystem, state: S, most: int) -> Step[S]:
     """Step until ``most`` updates are made, the algorithm claims something or enters a new phase.
 
     A step that does none of the three is the last one: whoever called this has the clock, and may

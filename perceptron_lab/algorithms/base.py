@@ -58,6 +58,9 @@ class State:
 
 S = TypeVar("S", bound=State)
 
+Step = tuple[S, Claim | None]
+"""A state after some updates, and the claim that ends them."""
+
 Systems = Mapping[str, str]
 """What holds -> the kinds of systems on which it does, with spaces between them."""
 
@@ -101,7 +104,7 @@ class Algorithm(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def step(self, system: ConicSystem, state: S, most: int) -> tuple[S, Claim | None]:
+    def step(self, system: ConicSystem, state: S, most: int) -> Step[S]:
         """Make at most ``most`` >= 1 updates, in place; return early on a claim or a new phase.
 
         A step makes progress: it updates, claims or enters a new phase.

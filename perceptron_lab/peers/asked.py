@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perceptron_lab.algorithms.base import State, claim_bound
+from perceptron_lab.algorithms.base import State, Step, claim_bound
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.peers.base import Peer, quiet, refuse_other_cones
@@ -34,9 +34,7 @@ class Asked(Peer[AskedState]):
         refuse_other_cones(self, system)
         return AskedState(np.zeros(system.dimension))
 
-    def step(
-        self, system: ConicSystem, state: AskedState, most: int
-    ) -> tuple[AskedState, Claim | None]:
+    def step(self, system: ConicSystem, state: AskedState, most: int) -> Step[AskedState]:
         """Ask once, then repeat the answer."""
         if state.silence:
             raise NumericalError(state.silence)

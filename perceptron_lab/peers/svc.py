@@ -11,8 +11,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 from sklearn.svm import SVC
 
-from perceptron_lab.algorithms.base import SeesAll, State, Systems
-from perceptron_lab.claims import Claim
+from perceptron_lab.algorithms.base import SeesAll, State, Step, Systems
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -83,9 +82,7 @@ class Svc(SeesAll[SvcState]):
             np.zeros(system.dimension), weights=np.zeros(system.cone.size), length=length
         )
 
-    def step(
-        self, system: ConicSystem, state: SvcState, most: int
-    ) -> tuple[SvcState, Claim | None]:
+    def step(self, system: ConicSystem, state: SvcState, most: int) -> Step[SvcState]:
         """Train once; claim a separator or a bound, after the last training the point anyway."""
         if state.trained:
             return state, claimed(system, state, self.epsilon)

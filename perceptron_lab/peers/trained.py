@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.base import State
+from perceptron_lab.algorithms.base import State, Step
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.peers.base import Peer, Rows, ending, quiet, refuse_other_cones, rows_of
@@ -60,9 +60,7 @@ class Trained(Peer[TrainedState]):
             seed=int(rng.integers(2**31)),
         )
 
-    def step(
-        self, system: ConicSystem, state: TrainedState, most: int
-    ) -> tuple[TrainedState, Claim | None]:
+    def step(self, system: ConicSystem, state: TrainedState, most: int) -> Step[TrainedState]:
         """Train once; claim the point if it lies inside, or if it is the last."""
         if state.last is not None:
             return state, state.last

@@ -15,6 +15,7 @@ from perceptron_lab.algorithms.base import (
     AnyAlgorithm,
     SeesAll,
     State,
+    Step,
     Systems,
     claim_bound,
     claim_of,
@@ -145,7 +146,7 @@ class Auto(SeesAll[State]):
         mean = np.full(system.cone.size, 1.0 / system.cone.size)
         return WorkingState(system.combine(mean), notes=["the mean of the rows"], rng=rng)
 
-    def step(self, system: ConicSystem, state: State, most: int) -> tuple[State, Claim | None]:
+    def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` rounds, or updates of the algorithm that is used."""
         if isinstance(state, DelegatedState):
             return self._delegate(system, state, most)
@@ -162,8 +163,14 @@ class Auto(SeesAll[State]):
 
     def _round(self, system: ConicSystem, state: WorkingState) -> Claim | None:
         """Price all rows; claim y, or let rows join and separate the working set."""
-        if state.largest is not None:
-            return _widen(system, state, state.largest)
+        if state.largest is not None:  # only the point of the largest margin is claimed
+            before, largest = state.largest.updates, state.largest
+            _, claim = WIDEST.step(system, largest, 1)
+            state.point, state.weights = largest.point, largest.weights
+            state.phase = largest.phase or state.phase
+            state.updates += largest.updates - before
+            state.iterations += largest.updates - before
+            return claim if largest.phase == OPTIMAL else None
         operator = system.operator
         scores = system.priced(state.point)
         score = system.lowest(scores)
@@ -218,9 +225,7 @@ class Auto(SeesAll[State]):
             return None
         return claim_bound(system, state.weights, self.epsilon)
 
-    def _delegate(
-        self, system: ConicSystem, state: DelegatedState, most: int
-    ) -> tuple[State, Claim | None]:
+    def _delegate(self, system: ConicSystem, state: DelegatedState, most: int) -> Step[State]:
         """Go on with the von Neumann algorithm, or after some updates with the ellipsoid method."""
         widening = state.algorithm is WIDEST_OF_CONES
         if not widening and state.caution == system.caution:
@@ -246,17 +251,6 @@ class Auto(SeesAll[State]):
             "a combination of algorithms",
             "each part has its own bound; plab show names them",
         )
-
-
-def _widen(system: ConicSystem, state: WorkingState, largest: MinimumNormState) -> Claim | None:
-    """Go on towards the largest margin; claim its point, and nothing on the way."""
-    before = largest.updates
-    _, claim = WIDEST.step(system, largest, 1)
-    state.point, state.weights = largest.point, largest.weights
-    state.phase = largest.phase or state.phase
-    state.updates += largest.updates - before
-    state.iterations += largest.updates - before
-    return claim if largest.phase == OPTIMAL else None
 
 
 def _of_rows(system: ConicSystem) -> bool:

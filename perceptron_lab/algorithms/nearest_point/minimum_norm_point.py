@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.automatic.separation import equal_scores
-from perceptron_lab.algorithms.base import InCoordinates, SeesAll, State, Systems, claim_of
+from perceptron_lab.algorithms.base import InCoordinates, SeesAll, State, Step, Systems, claim_of
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
@@ -93,7 +93,7 @@ class MinimumNormPoint(InCoordinates[MinimumNormState], SeesAll[MinimumNormState
 
     def step(
         self, system: ConicSystem, state: MinimumNormState, most: int
-    ) -> tuple[MinimumNormState, Claim | None]:
+    ) -> Step[MinimumNormState]:
         """Make up to ``most`` rounds; claim w, or weights that bound the margin."""
         for _ in range(most):
             scores = system.scores(state.point)

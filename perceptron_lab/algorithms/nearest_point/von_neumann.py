@@ -12,6 +12,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import (
     DeepestState,
     SeesAll,
+    Step,
     Systems,
     claim_of,
     least,
@@ -19,7 +20,6 @@ from perceptron_lab.algorithms.base import (
     squared_accuracy,
     squared_ratio,
 )
-from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -68,9 +68,7 @@ class VonNeumann(SeesAll[DeepestState]):
         weights = barycentre(system.cone)
         return DeepestState(system.combine(weights), weights=weights)
 
-    def step(
-        self, system: ConicSystem, state: DeepestState, most: int
-    ) -> tuple[DeepestState, Claim | None]:
+    def step(self, system: ConicSystem, state: DeepestState, most: int) -> Step[DeepestState]:
         """Make up to ``most`` updates; claim a separator, or weights that bound the margin."""
         for _ in range(most):
             cut, score, scores = state.look(system)
@@ -89,15 +87,10 @@ class VonNeumann(SeesAll[DeepestState]):
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return the less of (L / epsilon)^2 and 2 (L / rho)^2 ln(norm(w_0) / epsilon)."""
-        return least(
-            squared_accuracy(facts, epsilon, "Dantzig (1992), section 5 of RamdasPena2014"),
-            _linear(facts, epsilon),
-        )
-
-
-def _linear(facts: Facts, epsilon: float) -> Bound:
-    theorem = "Epelman and Freund (2000), section 5 of RamdasPena2014, for 0 inside the hull"
-    if not facts.hull_radius or not facts.atom_norm or not facts.start_norm or epsilon <= 0.0:
-        return Bound(None, theorem, "no ball around 0 in the hull is known")
-    halvings = max(0.0, math.log(facts.start_norm / epsilon))
-    return Bound(math.ceil(2.0 * (facts.atom_norm / facts.hull_radius) ** 2 * halvings), theorem)
+        anyway = squared_accuracy(facts, epsilon, "Dantzig (1992), section 5 of RamdasPena2014")
+        if not facts.hull_radius or not facts.atom_norm or not facts.start_norm or epsilon <= 0.0:
+            return anyway
+        halvings = max(0.0, math.log(facts.start_norm / epsilon))
+        updates = math.ceil(2.0 * (facts.atom_norm / facts.hull_radius) ** 2 * halvings)
+        theorem = "Epelman and Freund (2000), section 5 of RamdasPena2014, for 0 inside the hull"
+        return least(anyway, Bound(updates, theorem))

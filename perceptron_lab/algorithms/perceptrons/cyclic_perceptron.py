@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import InCoordinates, State, Systems, squared_ratio
-from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.algorithms.base import InCoordinates, State, Step, Systems, squared_ratio
+from perceptron_lab.claims import FeasiblePoint
 from perceptron_lab.compiled.cyclic_sweeps import perceptron_sweep
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
@@ -67,9 +67,7 @@ class CyclicPerceptron(InCoordinates[CyclicState]):
             point=np.zeros(system.dimension), weights=np.zeros(operator.size), rows=rows
         )
 
-    def step(
-        self, system: ConicSystem, state: CyclicState, most: int
-    ) -> tuple[CyclicState, Claim | None]:
+    def step(self, system: ConicSystem, state: CyclicState, most: int) -> Step[CyclicState]:
         """Sweep for up to ``most`` updates; claim x when a whole round has passed without one."""
         assert state.weights is not None
         updates, seen, state.row = perceptron_sweep(

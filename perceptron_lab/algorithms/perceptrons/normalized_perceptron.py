@@ -11,13 +11,13 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import (
     DeepestState,
     SeesAll,
+    Step,
     Systems,
     claim_of,
     mix,
     squared_accuracy,
     squared_ratio,
 )
-from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound
@@ -58,9 +58,7 @@ class NormalizedPerceptron(SeesAll[DeepestState]):
         """Return the state at y = 0."""
         return DeepestState(np.zeros(system.dimension), weights=np.zeros(system.cone.size))
 
-    def step(
-        self, system: ConicSystem, state: DeepestState, most: int
-    ) -> tuple[DeepestState, Claim | None]:
+    def step(self, system: ConicSystem, state: DeepestState, most: int) -> Step[DeepestState]:
         """Make up to ``most`` updates; claim a separator, or weights that bound the margin."""
         for _ in range(most):
             deepest = state.look(system)

@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import Algorithm, State, Systems, cut_or_claim, squared
-from perceptron_lab.claims import Claim
+from perceptron_lab.algorithms.base import Algorithm, State, Step, Systems, cut_or_claim, squared
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound
@@ -44,7 +43,7 @@ class Perceptron(Algorithm[State]):
         """Return the state at x = 0."""
         return State(np.zeros(system.dimension), weights=np.zeros(system.cone.size))
 
-    def step(self, system: ConicSystem, state: State, most: int) -> tuple[State, Claim | None]:
+    def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` updates; claim x feasible when no cut is left."""
         assert state.weights is not None
         view = system if self.normalized else system.unnormalised()

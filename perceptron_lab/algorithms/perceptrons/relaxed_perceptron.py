@@ -16,10 +16,11 @@ from perceptron_lab.algorithms.base import (
     NO_NORM,
     InCoordinates,
     State,
+    Step,
     Systems,
     no_point_exists,
 )
-from perceptron_lab.claims import Claim, MarginAbove
+from perceptron_lab.claims import MarginAbove
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
@@ -88,9 +89,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
         """Return the first random unit point."""
         return RelaxedState(point=random_unit(system.dimension, rng), rng=rng, phase="try 1")
 
-    def step(
-        self, system: ConicSystem, state: RelaxedState, most: int
-    ) -> tuple[RelaxedState, Claim | None]:
+    def step(self, system: ConicSystem, state: RelaxedState, most: int) -> Step[RelaxedState]:
         """Make up to ``most`` updates; claim a relaxed point, or begin another try."""
         limit = self.limit(system.dimension)
         for _ in range(most):

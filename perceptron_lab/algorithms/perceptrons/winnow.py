@@ -14,11 +14,11 @@ from perceptron_lab.algorithms.base import (
     NO_MARGIN,
     InCoordinates,
     State,
+    Step,
     Systems,
     cut_or_claim,
     squared,
 )
-from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
@@ -79,9 +79,7 @@ class Winnow(InCoordinates[WinnowState]):
             total=np.zeros(system.dimension),
         )
 
-    def step(
-        self, system: ConicSystem, state: WinnowState, most: int
-    ) -> tuple[WinnowState, Claim | None]:
+    def step(self, system: ConicSystem, state: WinnowState, most: int) -> Step[WinnowState]:
         """Make up to ``most`` updates; claim y feasible when no cut is left."""
         assert state.weights is not None
         entropy = math.log(2.0 * system.dimension)

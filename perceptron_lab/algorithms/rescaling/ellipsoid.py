@@ -18,12 +18,12 @@ from perceptron_lab.algorithms.base import (
     NO_MARGIN,
     InCoordinates,
     State,
+    Step,
     Systems,
     claim_bound,
     cut_or_claim,
 )
 from perceptron_lab.algorithms.rescaling.metric import Metric
-from perceptron_lab.claims import Claim
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
@@ -155,9 +155,7 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
             smallest_log_radius=log_volume_radius(system.dimension, min(unit_margin, 1.0)),
         )
 
-    def step(
-        self, system: ConicSystem, state: EllipsoidState, most: int
-    ) -> tuple[EllipsoidState, Claim | None]:
+    def step(self, system: ConicSystem, state: EllipsoidState, most: int) -> Step[EllipsoidState]:
         """Make up to ``most`` updates; claim the centre, or weights if the volume is too small."""
         constants = coefficients(system.dimension, self.variant)
         for _ in range(most):

@@ -12,7 +12,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import NO_MARGIN, InCoordinates, State, Systems
+from perceptron_lab.algorithms.base import NO_MARGIN, InCoordinates, State, Step, Systems
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
     RelaxedPerceptron,
@@ -193,9 +193,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
             point=inner.point, weights=inner.weights, rng=rng, inner=inner, phase="perceptron 1"
         )
 
-    def step(
-        self, system: ConicSystem, state: RescaledState, most: int
-    ) -> tuple[RescaledState, Claim | None]:
+    def step(self, system: ConicSystem, state: RescaledState, most: int) -> Step[RescaledState]:
         """Go on with the phase under way, for at most ``most`` updates."""
         view = system if state.operator is None else system.with_operator(state.operator)
         relaxed, limit = self._relaxed(view.dimension), self.perceptron_limit(view.dimension)

@@ -11,9 +11,15 @@ import scipy.linalg
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import NO_MARGIN, InCoordinates, State, Systems, cut_or_claim
+from perceptron_lab.algorithms.base import (
+    NO_MARGIN,
+    InCoordinates,
+    State,
+    Step,
+    Systems,
+    cut_or_claim,
+)
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
-from perceptron_lab.claims import Claim
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -89,9 +95,7 @@ class SpaceDilation(InCoordinates[DilationState]):
             return self.first_step * self.ratio**update
         return self.first_step
 
-    def step(
-        self, system: ConicSystem, state: DilationState, most: int
-    ) -> tuple[DilationState, Claim | None]:
+    def step(self, system: ConicSystem, state: DilationState, most: int) -> Step[DilationState]:
         """Make up to ``most`` updates; claim x feasible when no cut is left."""
         for _ in range(most):
             cut = cut_or_claim(system, state.point)

@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import AnyAlgorithm, SeesAll, State, Systems, claim_bound
+from perceptron_lab.algorithms.base import AnyAlgorithm, SeesAll, State, Step, Systems, claim_bound
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove
 from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.facts import Facts
@@ -131,9 +131,7 @@ class Whitened(SeesAll[WhitenedState]):
         state.mirror()
         return state
 
-    def step(
-        self, system: ConicSystem, state: WhitenedState, most: int
-    ) -> tuple[WhitenedState, Claim | None]:
+    def step(self, system: ConicSystem, state: WhitenedState, most: int) -> Step[WhitenedState]:
         """Step the inner algorithm; claim what it claims, mapped back."""
         state.whitened = whitened = replace(
             state.whitened, cone=system.cone, caution=system.caution, target=system.target

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.base import Step, Systems
 from perceptron_lab.algorithms.saddle_points.mirror_prox import (
     AveragedIterates,
     MirrorProxState,
@@ -19,7 +19,6 @@ from perceptron_lab.algorithms.saddle_points.mirror_prox import (
     claim_of_average,
     entropy_root,
 )
-from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import gibbs
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
@@ -92,32 +91,25 @@ class AdaptiveMirrorProx(AveragedIterates[AdaptiveState]):
         """Return the state at v_1, with empty sums and gamma = 1 / L."""
         return AdaptiveState(**vars(at_centre(system)))
 
-    def step(
-        self, system: ConicSystem, state: AdaptiveState, most: int
-    ) -> tuple[AdaptiveState, Claim | None]:
+    def step(self, system: ConicSystem, state: AdaptiveState, most: int) -> Step[AdaptiveState]:
         """Take up to ``most`` steps; claim the average y, or the average x."""
+        size, root = system.atom_norm(), entropy_root(system.cone.rank)
+        constants = size / root, 1.0 / (size * root)
         for _ in range(most):
             claim = claim_of_average(system, state, self.epsilon)
             if claim is not None:
                 return state, claim
-            trial = self._accepted(system, state)
+            x_v, log_partition = gibbs(system.cone, state.values, state.frame, constants[0])
+            at_v = system.combine(x_v), system.scores(state.centre)
+            trial = _try(system, state, at_v, constants, log_partition)
+            while not trial.accepted and state.gamma > 1.0:
+                state.gamma = max(1.0, self.shrinkage * state.gamma)
+                trial = _try(system, state, at_v, constants, log_partition)
             accumulate(system, state, trial.y_w, trial.x_w, trial.scores, trial.image, state.gamma)
             state.scores, state.centre = trial.sums, trial.y_next
             state.values, state.frame = trial.spectrum
             state.gamma *= self.growth
         return state, None
-
-    def _accepted(self, system: ConicSystem, state: AdaptiveState) -> _Trial:
-        """Shorten gamma until a step satisfies the condition."""
-        size, root = system.atom_norm(), entropy_root(system.cone.rank)
-        temperature, unit = size / root, 1.0 / (size * root)
-        x_v, log_partition = gibbs(system.cone, state.values, state.frame, temperature)
-        image, scores = system.combine(x_v), system.scores(state.centre)
-        while True:
-            trial = _try(system, state, (image, scores), (temperature, unit), log_partition)
-            if trial.accepted or state.gamma == 1.0:
-                return trial
-            state.gamma = max(1.0, self.shrinkage * state.gamma)
 
 
 def _try(

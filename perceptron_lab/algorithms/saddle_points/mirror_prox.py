@@ -10,7 +10,16 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import NO_MARGIN, NO_NORM, S, SeesAll, State, Systems, claim_of
+from perceptron_lab.algorithms.base import (
+    NO_MARGIN,
+    NO_NORM,
+    S,
+    SeesAll,
+    State,
+    Step,
+    Systems,
+    claim_of,
+)
 from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import gibbs
 from perceptron_lab.facts import Facts
@@ -115,9 +124,7 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
         """Return the state at v_1, with empty sums."""
         return at_centre(system)
 
-    def step(
-        self, system: ConicSystem, state: MirrorProxState, most: int
-    ) -> tuple[MirrorProxState, Claim | None]:
+    def step(self, system: ConicSystem, state: MirrorProxState, most: int) -> Step[MirrorProxState]:
         """Make up to ``most`` iterations; claim the average y, or the average x."""
         size, root = system.atom_norm(), entropy_root(system.cone.rank)
         step, temperature = 1.0 / (size * root), size / root

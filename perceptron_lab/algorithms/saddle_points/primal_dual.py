@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import State, Systems, claim_bound, claim_of
+from perceptron_lab.algorithms.base import State, Step, Systems, claim_bound, claim_of
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AveragedIterates, ball, entropy_root
 from perceptron_lab.algorithms.saddle_points.primal_dual_single import (
     SingleState,
@@ -168,7 +168,7 @@ class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
 
     def step(
         self, system: ConicSystem, state: PrimalDualState | SingleState, most: int
-    ) -> tuple[PrimalDualState | SingleState, Claim | None]:
+    ) -> Step[PrimalDualState | SingleState]:
         """Make up to ``most`` iterations; claim the average or the last y, or weights."""
         if isinstance(state, SingleState):
             claim, double = step_single(system, state, most, self.epsilon)

@@ -9,9 +9,8 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import NO_MARGIN, SeesAll, Systems, claim_of
+from perceptron_lab.algorithms.base import NO_MARGIN, SeesAll, Step, Systems, claim_of
 from perceptron_lab.algorithms.smoothing.smoothing import Entropy, SmoothedState, begin, turn
-from perceptron_lab.claims import Claim
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound
@@ -49,9 +48,7 @@ class SmoothedPerceptron(SeesAll[SmoothedState]):
         """Return the state at the barycentre."""
         return begin(system, Entropy())
 
-    def step(
-        self, system: ConicSystem, state: SmoothedState, most: int
-    ) -> tuple[SmoothedState, Claim | None]:
+    def step(self, system: ConicSystem, state: SmoothedState, most: int) -> Step[SmoothedState]:
         """Make up to ``most`` iterations; claim a separator, or weights that bound the margin."""
         for _ in range(most):
             image = system.norm(state.mean)

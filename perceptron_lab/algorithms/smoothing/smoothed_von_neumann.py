@@ -10,9 +10,8 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import NO_NORM, SeesAll, Systems, claim_of, least
+from perceptron_lab.algorithms.base import NO_NORM, SeesAll, Step, Systems, claim_of, least
 from perceptron_lab.algorithms.smoothing.smoothing import Euclidean, SmoothedState, begin, turn
-from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
@@ -58,9 +57,7 @@ class SmoothedVonNeumann(SeesAll[SmoothedState]):
         """Return the state at the barycentre."""
         return begin(system, Euclidean(barycentre(system.cone), self.mu0))
 
-    def step(
-        self, system: ConicSystem, state: SmoothedState, most: int
-    ) -> tuple[SmoothedState, Claim | None]:
+    def step(self, system: ConicSystem, state: SmoothedState, most: int) -> Step[SmoothedState]:
         """Make up to ``most`` iterations; claim a separator, or weights that bound the margin."""
         prox = Euclidean(barycentre(system.cone), self.mu0)
         for _ in range(most):
@@ -173,9 +170,7 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
             **(state | {"phase": "call 1"}), around=around, accuracy=accuracy, limit=limit
         )
 
-    def step(
-        self, system: ConicSystem, state: IteratedState, most: int
-    ) -> tuple[IteratedState, Claim | None]:
+    def step(self, system: ConicSystem, state: IteratedState, most: int) -> Step[IteratedState]:
         """Go on with the call under way, for up to ``most`` iterations."""
         prox = Euclidean(state.around, self.mu0)
         for _ in range(most):
