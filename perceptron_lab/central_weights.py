@@ -8,8 +8,7 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
-STEPS = 20
-"""Steps that balance the blocks, at most; two blocks take one."""
+STEPS = 20  # Steps that balance the blocks, at most; two blocks take one
 
 
 def central_weights(system: ConicSystem) -> FloatArray:

@@ -9,27 +9,16 @@ from perceptron_lab.results import FloatArray
 
 @dataclass(frozen=True)
 class FeasiblePoint:
-    """``A* point`` lies strictly inside the cone.
-
-    Parameters
-    ----------
-    point
-        Shape ``(dimension,)``.
-    """
+    """``A* point`` lies strictly inside the cone; the point has shape ``(dimension,)``."""
 
     point: FloatArray
 
 
 @dataclass(frozen=True)
 class MarginAbove:
-    """The margin of ``point`` is at least ``bound``, which may be negative (a relaxed answer).
+    """min over atoms of <atom, A* point> / norm(point) is at least ``bound``.
 
-    Parameters
-    ----------
-    point
-        Shape ``(dimension,)``.
-    bound
-        The claimed lower bound of min over atoms of <atom, A* point> / norm(point).
+    The bound may be negative (a relaxed answer); the point has shape ``(dimension,)``.
     """
 
     point: FloatArray
@@ -38,14 +27,9 @@ class MarginAbove:
 
 @dataclass(frozen=True)
 class MarginBelow:
-    """No point has a margin above ``bound``, as norm(A weights) shows.
+    """No point has a margin above ``bound`` >= 0, as norm(A weights) shows.
 
-    Parameters
-    ----------
-    weights
-        A non-zero element of the dual cone, flat, shape ``(size,)``.
-    bound
-        The claimed upper bound of the margin, 0 or more.
+    The weights are a non-zero element of the dual cone, flat, shape ``(size,)``.
     """
 
     weights: FloatArray

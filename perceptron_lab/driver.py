@@ -26,16 +26,14 @@ from perceptron_lab.recording import FREE, Observe, Recorder, Watch
 from perceptron_lab.results import Result, Status
 from perceptron_lab.system import ConicSystem
 
-Stop = Callable[[], str | None]
-"""Asked between chunks of steps; a text is the reason to end."""
+Stop = Callable[[], str | None]  # Asked between chunks of steps; a text is the reason to end
 
+# Records and proofs take this part of the budget of seconds, or a second, on top of the steps; what
+# they take beyond counts as spent
 SHARE = 8.0
-"""Records and proofs take this part of the budget of seconds, or a second, on top of the steps;
-what they take beyond counts as spent."""
+# Updates of more seconds are made one at a time: the next may take ten thousand times as long
 LONG = 0.0001
-"""Updates of more seconds are made one at a time: the next may take ten thousand times as long."""
-LONGEST = 2**40
-"""Updates that are asked of an algorithm at a time, at most."""
+LONGEST = 2**40  # Updates that are asked of an algorithm at a time, at most
 
 
 class Oracle(Protocol):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Facts:
     """Known quantities of a system, for ``algorithm.bound(facts)``.
 
-    A margin may be a lower bound: every bound decreases in it, so that the result stays valid.
+    A margin may be a lower bound, since every bound decreases in it. None: not known.
 
     Parameters
     ----------
@@ -29,17 +29,14 @@ class Facts:
     unit_rows
         Whether the cuts are unit rows, as the theorems on rescaling need.
     spectral
-        An upper bound of norm(A)_2, from the trace norm of weights, of unit rows or the data as
-        given.
+        An upper bound of norm(A)_2, of unit rows or the data as given.
     l1_margin
-        max over y with norm(y)_1 = 1 of min over cuts of a'y / norm(a)_inf (`RamdasPena2014`,
-        section 2.2), where known.
+        max over y with norm(y)_1 = 1 of min over cuts of a'y / norm(a)_inf.
     hull_radius
         Where no point is feasible, a proved lower bound of |rho|: of the radius of the largest ball
-        around 0, within the span of the cuts, that lies in the hull A Delta(K)
-        (:func:`perceptron_lab.infeasible_margin.negative_margin`).
+        around 0, within the span of the cuts, in the hull A Delta(K).
     centre_norm
-        An upper bound of norm(A q) for q = e / n, the centre of Delta(K), where known.
+        An upper bound of norm(A q) for q = e / n, the centre of Delta(K).
     """
 
     dimension: int

@@ -12,8 +12,8 @@ import numpy as np
 from perceptron_lab.errors import InputError, NumericalError, PlabError
 from perceptron_lab.results import Bound
 
+# Exceptions of computations whose numbers went too far; others are mistakes in a program
 COMPUTED = (ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError)
-"""Exceptions of computations whose numbers went too far; others are mistakes in a program."""
 
 _log = logging.getLogger("perceptron_lab")
 
@@ -28,13 +28,6 @@ def kept(error: Exception, *, updates: int = 1) -> bool:
 
     Passed on are refusals before the first update, and what leaves nothing to prove with: no
     memory, data that cannot be read any more, a processor in another mode of arithmetic.
-
-    Parameters
-    ----------
-    error
-        What an algorithm raised in a step, or a proof.
-    updates
-        How many updates there were before.
     """
     if isinstance(error, InputError):
         return updates > 0
@@ -44,18 +37,9 @@ def kept(error: Exception, *, updates: int = 1) -> bool:
 
 
 def describe(error: Exception, name: str, certificate: dict[str, Any]) -> str:
-    """Say in a sentence how an algorithm failed; the certificate takes where it did.
+    """Return in a sentence how an algorithm failed.
 
-    What looks like a mistake in the program is logged as well, with its traceback.
-
-    Parameters
-    ----------
-    error
-        What the algorithm raised.
-    name
-        The algorithm's.
-    certificate
-        Its ``exception`` becomes the kinds, texts and places, the innermost place last.
+    The certificate's ``exception`` becomes the kind, text and places, the innermost place last.
     """
     if isinstance(error, NumericalError):
         return str(error)
@@ -74,7 +58,7 @@ def sentence(error: Exception) -> str:
 
 
 def log(error: Exception, what: str) -> None:
-    """Log what looks like a mistake in a program, with its traceback."""
+    """Log an exception that is no failed computation, with its traceback."""
     if not isinstance(error, COMPUTED):
         _log.error(what, exc_info=error)
 

@@ -10,8 +10,8 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.errors import InputError
 
+# Every parameter record refuses unknown keys, NaN, infinity and silent conversions
 STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-"""Every parameter record refuses unknown keys, NaN, infinity and silent conversions."""
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -51,8 +51,8 @@ class MarginRatio:
         return f"margin_ratio={self.margin_ratio!r}"
 
 
+# `decide` ends with the first proof, `budget` runs on after it (for curves)
 Goal = Literal["decide", "budget"] | MarginUpper | MarginRatio
-"""``decide`` ends with the first proof, ``budget`` runs on after it (for curves)."""
 
 _WORDS: dict[str, Goal] = {"decide": "decide", "budget": "budget"}
 _NUMBERS: dict[str, type[MarginUpper | MarginRatio]] = {

@@ -11,8 +11,7 @@ from perceptron_lab.failures import kept, no_bound
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem
 
-TOLD = ("l1_margin", "hull_radius", "centre_norm")
-"""Facts that a system does not know of itself."""
+TOLD = ("l1_margin", "hull_radius", "centre_norm")  # Facts that a system does not know of itself
 
 
 def guarantee(
@@ -20,14 +19,7 @@ def guarantee(
 ) -> Bound:
     """Return the bound for a feasible system, or for weights where no margin is known.
 
-    Parameters
-    ----------
-    algorithm, system
-        The algorithm, and the system on which it ran.
-    facts
-        The facts known before the run, if any.
-    lower
-        The proved lower bound of the margin, if there is one.
+    ``facts`` were known before the run, ``lower`` is the proved lower bound of the margin.
     """
     margin = facts.margin if facts is not None and facts.margin else lower
     try:

@@ -24,14 +24,14 @@ from perceptron_lab.system import ConicSystem
 Given = TypeVar("Given")
 Proof = TypeVar("Proof")
 
+# Interior shifts that may mend a boundary answer, relative to the point's length
 SHIFTS = tuple(10.0**k for k in range(-15, -5))
-"""Interior shifts that may mend a boundary answer, relative to the point's length."""
 
+# A claim that is repeated unchanged up to this caution of the system ends a run
 LARGEST_CAUTION = 1e-7
-"""A claim that is repeated unchanged up to this caution of the system ends a run."""
 
+# The statuses that state a theorem about the data
 PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED})
-"""The statuses that state a theorem about the data."""
 
 _LIMITS = frozenset({Status.UPDATE_LIMIT, Status.TIME_LIMIT})
 

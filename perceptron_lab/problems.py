@@ -14,8 +14,8 @@ from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.system import ConicSystem
 
 Rows: TypeAlias = npt.ArrayLike | sp.sparray | sp.spmatrix | RowSource
+# A system, a file, rows, or examples with their labels
 Problem: TypeAlias = ConicSystem | str | Path | Rows | tuple[Rows, npt.ArrayLike]
-"""A system, a file, rows, or examples with their labels."""
 
 
 def as_system(problem: Problem) -> ConicSystem:

@@ -14,30 +14,19 @@ from perceptron_lab.algorithms.base import State
 from perceptron_lab.results import FloatArray, Trace
 from perceptron_lab.system import ConicSystem
 
-Observe = Callable[[FloatArray], dict[str, Any]]
-"""A function of a point, for the trace."""
-Watch = Callable[[Trace], None]
-"""Called with the trace whenever it has a new record."""
+Observe = Callable[[FloatArray], dict[str, Any]]  # A function of a point, for the trace
+Watch = Callable[[Trace], None]  # Called with the trace whenever it has a new record
 
-FREE = 1.0
-"""Seconds that records may take whatever the steps take."""
+FREE = 1.0  # Seconds that records may take whatever the steps take
 
 
 @dataclass
 class Recorder:
     """Appends states to a trace, and leaves records out where they would cost too much.
 
-    Parameters
-    ----------
-    allowance
-        Seconds that records may take in all, apart from the first and the last one. Beyond
-        ``FREE`` seconds they also take no longer than the steps.
-    observe, watch
-        As in :func:`perceptron_lab.driver.solve`.
-    trace
-        The records.
-    seconds
-        Seconds that they have taken.
+    All records but the first and the last may take ``allowance`` seconds, and, beyond ``FREE``
+    seconds, no longer than the steps. ``observe`` and ``watch`` are those of
+    :func:`perceptron_lab.driver.solve`.
     """
 
     allowance: float

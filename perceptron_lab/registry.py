@@ -7,6 +7,7 @@ from typing import Any
 
 from perceptron_lab.errors import ConfigError, did_you_mean
 
+# What the package registers, by modules below it
 _OURS = {
     "algorithm": {
         "auto": "algorithms.automatic.auto:Auto",
@@ -69,7 +70,6 @@ _OURS = {
         "ellipsoid-separation": ("ellipsoids.hard.separation_dataset:EllipsoidSeparationSystems"),
     },
 }
-"""What the package registers, by modules below it."""
 
 _TARGETS: dict[str, dict[str, str | type]] = {
     kind: {name: f"perceptron_lab.{target}" for name, target in targets.items()}

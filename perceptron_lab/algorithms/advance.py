@@ -10,15 +10,8 @@ from perceptron_lab.system import ConicSystem
 def advance(algorithm: Algorithm[S], system: ConicSystem, state: S, most: int) -> Step[S]:
     """Step until ``most`` updates are made, the algorithm claims something or enters a new phase.
 
-    A step that does none of the three is the last one: whoever called this has the clock, and may
-    call again.
-
-    Parameters
-    ----------
-    algorithm, system, state
-        The algorithm, what it runs on, and where it stands.
-    most
-        Updates at most, 1 or more.
+    A step that does none of the three is the last one: the caller has the clock, and may call
+    again. ``most`` is 1 or more.
     """
     target, phase = state.updates + most, state.phase
     claim: Claim | None = None

@@ -18,8 +18,7 @@ from perceptron_lab.system import ConicSystem, Cut, Deepest
 BEYOND = "the bound is beyond the range of doubles"
 NO_MARGIN = "no positive margin is known"
 NO_NORM = "no bound of the cuts' norms is known"
-ROUNDING = 1e-13
-"""Rounding error of a vanishing combination, relative to the norms of the cuts."""
+ROUNDING = 1e-13  # Rounding error of a vanishing combination, relative to the norms of the cuts
 
 
 @dataclass
@@ -58,11 +57,10 @@ class State:
 
 S = TypeVar("S", bound=State)
 
-Step = tuple[S, Claim | None]
-"""A state after some updates, and the claim that ends them."""
+Step = tuple[S, Claim | None]  # A state after some updates, and the claim that ends them
 
+# What holds -> the kinds of systems on which it does, with spaces between them
 Systems = Mapping[str, str]
-"""What holds -> the kinds of systems on which it does, with spaces between them."""
 
 
 class Algorithm(ABC, Generic[S]):
@@ -124,8 +122,7 @@ class Algorithm(ABC, Generic[S]):
         return self.bound(facts)
 
 
-AnyAlgorithm = Algorithm[Any]
-"""An algorithm, whatever its state."""
+AnyAlgorithm = Algorithm[Any]  # An algorithm, whatever its state
 
 
 class InCoordinates(Algorithm[S]):
@@ -188,16 +185,8 @@ def claim_of(
 ) -> Claim | None:
     """Return the claim that a point with weights allows: a separator, a bound, or None.
 
-    Parameters
-    ----------
-    system, state
-        The system, and a state of it.
-    score, scores
-        The lowest eigenvalue of A*point, and A*point.
-    image
-        norm(A w) / <e, w> of the state's weights, computed.
-    epsilon
-        The largest norm(A w) that is worth a claim, where the run has no target of its own.
+    ``scores`` are A*point, ``score`` their lowest eigenvalue, ``image`` is norm(A w) / <e, w>. A
+    bound is claimed from epsilon on, or from the run's own target.
     """
     if state.claimed == state.updates:
         return None

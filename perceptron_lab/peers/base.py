@@ -18,8 +18,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
-Rows = FloatArray | sp.csr_array
-"""Rows as a solver takes them, dense or sparse."""
+Rows = FloatArray | sp.csr_array  # Rows as a solver takes them, dense or sparse
 
 
 class Peer(SeesAll[S]):

@@ -22,8 +22,8 @@ from perceptron_lab.peers.base import Rows, rows_of
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
+# The statuses of cvxpy with values; the second one comes with SCS's limits, too
 ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
-"""The statuses of cvxpy with values; the second one comes with SCS's limits, too."""
 
 
 class ConeProgram(Asked):

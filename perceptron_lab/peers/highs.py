@@ -19,8 +19,7 @@ from perceptron_lab.peers.base import Rows, rows_of
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
-SOLVED, INFEASIBLE = 0, 2
-"""Statuses of scipy.optimize.linprog."""
+SOLVED, INFEASIBLE = 0, 2  # Statuses of scipy.optimize.linprog
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -11,8 +11,7 @@ from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.cone_program import ConeProgram
 
-REFINEMENT = 0.01
-"""Each tolerance over the one before."""
+REFINEMENT = 0.01  # Each tolerance over the one before
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -21,8 +21,8 @@ from perceptron_lab.peers.base import Rows, ending, quiet, refuse_other_cones, r
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
+# How LIBSVM is told the inner products: by the rows, or one by one
 Kernel = Literal["linear", "precomputed"]
-"""How LIBSVM is told the inner products: by the rows, or one by one."""
 
 
 @plain_dataclass(kw_only=True)

@@ -35,12 +35,11 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Bound, FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
-WIDEST = MinimumNormPoint()
-"""For the largest margin of rows."""
+WIDEST = MinimumNormPoint()  # For the largest margin of rows
+# For the largest margin of other cones: bracket and error fall like 1 / k
 WIDEST_OF_CONES = SmoothedVonNeumann()
-"""For the largest margin of other cones: bracket and error fall like 1 / k."""
+# Updates of the von Neumann algorithm on a conic system before the ellipsoid method takes over
 FIRST_UPDATES = 30
-"""Updates of the von Neumann algorithm on a conic system before the ellipsoid method takes over."""
 
 
 @plain_dataclass(kw_only=True)

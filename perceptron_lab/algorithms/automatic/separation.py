@@ -17,26 +17,17 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.whitening import LARGEST_DIMENSION, Whitening
 from perceptron_lab.results import FloatArray, IntArray
 
-FEW = 2.5
-"""Rows, in units of the dimension, that are not worth primal-dual steps."""
-STEPS = 100
-"""Primal-dual steps between looks at what they have come to."""
-MOST_STEPS = 400
-"""Primal-dual steps in one attempt."""
-HOPELESS = 1e-5
-"""An upper bound of the margin below which primal-dual steps are too many."""
+FEW = 2.5  # Rows, in units of the dimension, that are not worth primal-dual steps
+STEPS = 100  # Primal-dual steps between looks at what they have come to
+MOST_STEPS = 400  # Primal-dual steps in one attempt
+HOPELESS = 1e-5  # An upper bound of the margin below which primal-dual steps are too many
+# Stretches of the space in the first attempt; every further one makes twice as many
 FIRST_PATIENCE = 8
-"""Stretches of the space in the first attempt; every further one makes twice as many."""
-MOST_PATIENCE = 2000
-"""Stretches of the space in one attempt, beyond which doubles cannot go."""
-SHARE = 0.5
-"""Work of Wolfe's algorithm at most, as a part of that of the sweeps before it."""
-CHEAP = 1e9
-"""Multiplications of a factorisation that is no more costly than a hundred steps or so."""
-ILL_CONDITIONED = 10.0
-"""Rows of a larger condition number are whitened."""
-_CHUNK = 2**17
-"""Entries that are converted to single precision at a time."""
+MOST_PATIENCE = 2000  # Stretches of the space in one attempt, beyond which doubles cannot go
+SHARE = 0.5  # Work of Wolfe's algorithm at most, as a part of that of the sweeps before it
+CHEAP = 1e9  # Multiplications of a factorisation that is no more costly than a hundred steps or so
+ILL_CONDITIONED = 10.0  # Rows of a larger condition number are whitened
+_CHUNK = 2**17  # Entries that are converted to single precision at a time
 
 
 @dataclass
@@ -58,22 +49,9 @@ class Separation:
     From 4 on everything is in double precision, and 2 and 3 take turns, with twice the stretches
     each time.
 
-    Parameters
-    ----------
-    operator
-        The data, of rows of norm 1.
-    working
-        Which rows, shape ``(k,)``.
-    hull
-        Weights of the last point of least norm, shape ``(k,)``, or None.
-    patience
-        Stretches of the space in the next attempt.
-    steps
-        Primal-dual steps so far.
-    events
-        The decisions, in words.
-    transform
-        The map that whitens the rows, or None.
+    ``working`` says which rows of the operator, of norm 1, shape ``(k,)``; ``hull`` are the weights
+    of the last point of least norm, shape ``(k,)``; ``patience`` counts the stretches of the space
+    in the next attempt; ``events`` are the decisions, in words; ``transform`` whitens the rows.
     """
 
     operator: Matrix

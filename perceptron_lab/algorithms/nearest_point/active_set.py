@@ -1,21 +1,8 @@
 """The largest margin to rounding, by a dual active-set method in the scale of the scores.
 
-The least norm(y)^2 / 2 with a'y >= 1 for all rows is attained at y = w / norm(w)^2, for the point w
-of least norm in the hull. Rows W that are active, a'y = 1, have non-negative multipliers u with
-y = N u, N of columns a, and u / sum(u) are the weights of w. A step lets the most violated row
-enter: u moves along -R^-1 Q'a with N = Q R, and y along the part of a outside the span of N, until
-that row is active; rows whose multipliers vanish on the way leave. norm(y) grows with every step,
-so that no set returns but for rounding, and one that does ends the search.
-
-w itself drowns in rounding where the margin rho is small: it is known to u = 2^-53, and its scores
-are rho^2 only. y has scores of 1, with rounding errors of u norm(y) = u / rho, since it is computed
-as Q R^-T e and not as a sum of rows. So the margin is found to a relative u / rho, however
-ill-conditioned the rows are.
-
-References
-----------
-D. Goldfarb and A. Idnani, A numerically stable dual method for solving strictly convex quadratic
-programs, Mathematical Programming 27 (1983) 1-33.
+Goldfarb and Idnani's method for the least norm(y)^2 / 2 with a'y >= 1 for all rows, attained at
+y = w / norm(w)^2 for the point w of least norm in the hull. The margin is found to a relative
+2^-53 over itself, however ill-conditioned the rows are: see docs/notes/active-set.md.
 """
 
 from __future__ import annotations
@@ -29,34 +16,22 @@ import scipy.linalg
 from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF
 from perceptron_lab.results import FloatArray, IntArray
 
+# A row that is so close to the span of others, relative to its norm, depends on them
 DEPENDENT = 1e-13
-"""A row that is so close to the span of others, relative to its norm, depends on them."""
-TOLERANCE = 4.0
-"""Scores may miss 1 by so many u norm(y) sqrt(n)."""
+TOLERANCE = 4.0  # Scores may miss 1 by so many u norm(y) sqrt(n)
+# Sets that are tried without an increase of norm(y), at most, in units of the dimension
 PATIENCE = 4
-"""Sets that are tried without an increase of norm(y), at most, in units of the dimension."""
-NOTHING = 1e-13
-"""A rounding error, relative to the largest of its kind."""
+NOTHING = 1e-13  # A rounding error, relative to the largest of its kind
 
 
 @dataclass
 class ActiveSet:
     """Active rows with their multipliers, and the shortest y with a'y = 1 for them.
 
-    Parameters
-    ----------
-    active
-        Which rows are active, shape ``(k,)``. Of those to begin with, dependent ones and those of
-        negative multipliers leave at once.
-    normals
-        These rows, of norm about 1, shape ``(k, n)``.
-    point
-        y, shape ``(n,)``.
-    multipliers
-        u >= 0, shape ``(k,)``.
-    vanishing
-        Whether a row has turned out to be minus a combination of the active ones, which it has
-        joined: then no y exists, and ``multipliers`` combine the rows to 0.
+    ``active`` says which rows, shape ``(k,)``, ``normals`` holds them, shape ``(k, n)``; dependent
+    rows and those of negative multipliers leave at once. ``vanishing``: a row has turned out to be
+    minus a combination of the active ones, which it has joined; then no y exists, and
+    ``multipliers`` combine the rows to 0.
     """
 
     active: IntArray

@@ -26,8 +26,8 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
+# The margin claimed, in units of -sigma: the oracle's scores have rounding errors
 ALLOWANCE = 1.0 + 1e-9
-"""The margin claimed, in units of -sigma: the oracle's scores have rounding errors."""
 
 
 @plain_dataclass(kw_only=True)

@@ -31,8 +31,7 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
 
-MOST_MEMORY = 2**28
-"""Bytes that the cuts of matrix blocks may take which are kept for the weights."""
+MOST_MEMORY = 2**28  # Bytes that the cuts of matrix blocks may take which are kept for the weights
 
 
 @plain_dataclass(frozen=True)
@@ -72,13 +71,7 @@ def log_volume_radius(dimension: int, margin: float) -> float:
     If unit cuts have margin rho at z, every unit y within the angle arcsin rho of z is feasible:
     r_0 = (I_{rho^2}((n-1)/2, 1/2) / 2)^(1/n) with the regularised incomplete beta function. Where
     that underflows, its leading term rho^(n-1) / (a B(a, 1/2)), a = (n-1)/2, bounds it from below.
-
-    Parameters
-    ----------
-    dimension
-        n >= 1.
-    margin
-        rho, 0 < rho <= 1.
+    0 < rho <= 1.
     """
     if dimension == 1:
         return math.log(0.5)

@@ -20,13 +20,7 @@ from perceptron_lab.results import FloatArray
 
 
 class Metric:
-    """A symmetric positive definite matrix Q, starting at I.
-
-    Parameters
-    ----------
-    dimension
-        Its order, n >= 1.
-    """
+    """A symmetric positive definite matrix Q of order ``dimension``, starting at I."""
 
     def __init__(self, dimension: int) -> None:
         self._lower = np.eye(dimension, order="F")

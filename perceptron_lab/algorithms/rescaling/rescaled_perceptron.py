@@ -27,8 +27,7 @@ from perceptron_lab.operators.rescaled import Rescaled, RescaledMap, RescaledRow
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
-EPSILON = 1.0 / 16.0
-"""The deviation below its expectation that the convergence theorem allows for."""
+EPSILON = 1.0 / 16.0  # The deviation below its expectation that the convergence theorem allows for
 
 
 @plain_dataclass(frozen=True)

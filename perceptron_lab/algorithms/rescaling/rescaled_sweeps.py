@@ -33,16 +33,9 @@ class SweptRows:
     directions x_i of the stretches. The images are swept over and stretched in place; rows that
     join are stretched in the same way.
 
-    Parameters
-    ----------
-    given
-        Rows of norm about 1, shape ``(k, n)``, double precision.
-    transform
-        T_0, shape ``(n, r)``; None stands for the identity.
-    precision
-        float32 or float64, of the images and sweeps.
-    seen
-        Rows looked at so far.
+    ``given`` are rows of norm about 1, shape ``(k, n)``, in double precision, ``transform`` is T_0,
+    shape ``(n, r)`` (None: the identity), ``precision`` that of images and sweeps, and ``seen``
+    counts the rows looked at.
     """
 
     given: FloatArray

@@ -24,8 +24,7 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
-ROUNDING = 1e-13
-"""Rounding error of either side of the condition, relative to its terms."""
+ROUNDING = 1e-13  # Rounding error of either side of the condition, relative to its terms
 
 
 @plain_dataclass(kw_only=True)

@@ -16,11 +16,9 @@ from perceptron_lab.operators.blockwise import blocks
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.system import ConicSystem
 
-RESOLUTION = 1e-6
-"""A norm(A x) that single precision can hardly tell from 0."""
+RESOLUTION = 1e-6  # A norm(A x) that single precision can hardly tell from 0
 _CHUNK = 256
-_UNIT = 1e-3
-"""Single-precision rows whose norms differ from 1 by no more are used as they are."""
+_UNIT = 1e-3  # Single-precision rows whose norms differ from 1 by no more are used as they are
 
 
 @dataclass(kw_only=True)

@@ -19,8 +19,7 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
-Size = Literal["norm", "paper"]
-"""The choice of lambda in mu_0 = 2 lambda."""
+Size = Literal["norm", "paper"]  # The choice of lambda in mu_0 = 2 lambda
 
 
 @dataclass(frozen=True, config=STRICT)
