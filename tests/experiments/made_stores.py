@@ -33,7 +33,7 @@ CONFIG = ExperimentConfig.model_validate(
     }
 )
 MACHINE = {"id": "machine", "time": "2020-01-01T00:00:00+00:00"}
-CORE = "c0de" * 16
+CORE = "cell:" + "c0de" * 16
 LIMITS = ProcessLimits(memory=10**9)
 
 

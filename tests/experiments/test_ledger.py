@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.experiments import Execution, Rows, run_cells
-from perceptron_lab.experiments.running import runner
 from perceptron_lab.experiments.running.status import State, status
+from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.experiments.storage.reader import Reader
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty
@@ -46,7 +46,7 @@ def test_rows_of_other_code_and_another_budget(
 ) -> None:
     algorithms = [faulty("not"), faulty("error")]
     with monkeypatch.context() as patch:
-        patch.setattr(runner, "digest_of", lambda *_: "0" * 64)
+        patch.setattr(CellCode, "digest_of", lambda *_: f"cell:{0:064}")
         run_cells(configure(algorithms=algorithms), output=tmp_path)
     more = configure(algorithms=[*algorithms, faulty("not", 2)])
     done = hold(run_cells(more, output=tmp_path))

@@ -20,6 +20,7 @@ from perceptron_lab.experiments.running.plan import Cell, load_problems
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
 from perceptron_lab.experiments.storage.columns import CLOCKS, COLUMNS
+from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.results import Trace
@@ -301,7 +302,7 @@ def test_stale_rows_are_kept_until_they_are_refreshed(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     once = run_cells(configure(), output=tmp_path)
-    monkeypatch.setattr(runner, "digest_of", lambda *records: "0" * 64)
+    monkeypatch.setattr(CellCode, "digest_of", lambda *_: f"cell:{0:064}")
     watching = Watching()
     kept = run_cells(configure(), output=tmp_path, progress=watching)
     assert (watching.kept, watching.stale, watching.seen) == (4, 4, [])

@@ -19,7 +19,7 @@ from perceptron_lab.experiments.configuration.config import ExperimentConfig, Pr
 from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.running.status import ExperimentStatus, State, status
 from perceptron_lab.experiments.storage.certificate_files import path_of
-from perceptron_lab.experiments.storage.core_digest import digest_of
+from perceptron_lab.experiments.storage.core_digest import CellCode, shown_digest
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
 from perceptron_lab.results import Status
@@ -44,8 +44,7 @@ def begun(store: Store, config: ExperimentConfig) -> list[Planned]:
 
 
 def core_of(planned: Planned) -> str:
-    record = registry.load("algorithm", planned.settings["algorithm"])
-    return digest_of(record(**planned.settings["parameters"]))
+    return CellCode().digest_of(planned.settings)
 
 
 def add(store: Store, planned: Planned, outcome: Any = None, core: str = "") -> None:
@@ -73,7 +72,7 @@ def test_every_state_has_its_reason(config: ExperimentConfig, results: Path) -> 
     with Store.open(results) as store:
         planned = begun(store, config)
         add(store, planned[0])
-        add(store, planned[1], core="0" * 64)
+        add(store, planned[1], core=f"cell:{0:064}")
         add(store, planned[2], make_failure())
     found = status(results)
     assert (found.experiment, found.folder, found.running, found.process) == (
@@ -82,7 +81,7 @@ def test_every_state_has_its_reason(config: ExperimentConfig, results: Path) -> 
         False,
         None,
     )
-    core = core_of(planned[1])[:8]
+    core = shown_digest(core_of(planned[1]))
     assert states(found) == [
         ("done", "", False),
         ("stale", f"the numeric code was 00000000 and is {core}; --refresh runs it again", False),
@@ -167,7 +166,7 @@ def test_a_failure_tells_of_the_result_before_it_and_of_other_code(
         planned = begun(store, config)
         add(store, planned[0])
         add(store, planned[0], make_failure())
-        add(store, planned[1], unverified, core="0" * 64)
+        add(store, planned[1], unverified, core=f"cell:{0:064}")
     found = states(status(results))
     kept = "the store has an earlier result of it"
     assert found[0][1] == f"it ended badly; the next run tries it again; {kept}"

@@ -10,6 +10,7 @@ import pytest
 
 from perceptron_lab.experiments.running import environment as environments
 from perceptron_lab.experiments.running import runner
+from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.reporting import Evidence, cautions
 from perceptron_lab.reporting.experiment import run
 from perceptron_lab.reporting.report import write_report
@@ -50,7 +51,7 @@ def test_rows_of_different_environments(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.slow
 def test_stale_and_missing_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(runner, "digest_of", lambda *records: "0" * 64)
+        patch.setattr(CellCode, "digest_of", lambda *_: f"cell:{0:064}")
         folder = run(made(tmp_path, seeds=[0]), output=tmp_path).folder
     results = run(made(tmp_path), output=tmp_path)
     assert results.cautions == ("1 of 2 rows made by another numeric core",)

@@ -24,7 +24,7 @@ from perceptron_lab.experiments.cells.cell_run import Outcome, failure
 from perceptron_lab.experiments.cells.supervisor import Job, memory_of
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.experiments.storage.core_digest import core_digest
+from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.results import Status
 
 try:
@@ -35,11 +35,13 @@ except ImportError:
         "--executor out"
     ) from None
 
-from perceptron_lab.experiments.cells.dask_worker import Errand, digest_of_job, end_run, run_errand
+from perceptron_lab.experiments.cells.dask_worker import Task, end_run, run_task
 
 CONNECTION_SECONDS = 30
 """How long a scheduler may take to answer."""
 
+_Parcel = tuple[dict[str, str], bytes]
+"""Module -> digest of its source, of the code that a job needs, and the pickled job."""
 _LOOK_SECONDS = 1.0  # until the next look for new workers
 
 
@@ -90,15 +92,14 @@ def distribute(
 
 def _parcels(
     jobs: Sequence[Job], limits: ProcessLimits, retries: int, topic: str
-) -> list[bytes | Outcome]:
-    """Pickle the jobs, together with what the user defines in his script; or say why not."""
-    additions = tuple(registry.additions())
-    parcels: list[bytes | Outcome] = []
+) -> list[_Parcel | Outcome]:
+    """Pickle the jobs with what the user's script defines, beside their code; or say why not."""
+    additions, code = tuple(registry.additions()), CellCode()
+    parcels: list[_Parcel | Outcome] = []
     for position, job in enumerate(jobs):
-        sent = replace(job, additions=additions)
-        errand = Errand(sent, limits, retries, digest_of_job(job), position, topic)
+        task = Task(replace(job, additions=additions), limits, retries, position, topic)
         try:
-            parcels.append(cloudpickle.dumps(errand))
+            parcels.append((code.modules_of(job.cell.settings), cloudpickle.dumps(task)))
         except Exception as error:
             outcome = failure(error)
             text = f"the cell cannot be handed to a worker: {outcome.message}"
@@ -113,11 +114,11 @@ class _Run:
         self._client, self._topic = client, topic
         self._jobs, self._progress = jobs, progress
         self._news: SimpleQueue[Any] = SimpleQueue()
-        self._waiting: deque[tuple[int, bytes]] = deque()  # parcels that have not been sent
+        self._waiting: deque[tuple[int, _Parcel]] = deque()  # those that have not been sent
         self._positions: dict[Any, int] = {}  # of the futures that have not ended
         self._idle = False
 
-    def outcomes(self, parcels: Sequence[bytes | Outcome]) -> Generator[tuple[int, Outcome]]:
+    def outcomes(self, parcels: Sequence[_Parcel | Outcome]) -> Generator[tuple[int, Outcome]]:
         """Send the parcels; yield what comes back."""
         self._client.subscribe_topic(self._topic, lambda event: self._news.put(event[1]))
         for position, parcel in enumerate(parcels):
@@ -147,11 +148,10 @@ class _Run:
         if threads == 0 and not self._idle:
             self._progress.idle("the scheduler has no workers; start some with `dask worker`")
         self._idle = threads == 0
-        core = core_digest()
         while self._waiting and len(self._positions) < max(threads, 1):
             position, parcel = self._waiting.popleft()
             key = f"{self._topic}-{position}"
-            future = self._client.submit(run_errand, core, parcel, pure=False, key=key)
+            future = self._client.submit(run_task, self._topic, *parcel, pure=False, key=key)
             self._positions[future] = position
             future.add_done_callback(self._news.put)
 

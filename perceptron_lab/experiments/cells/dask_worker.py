@@ -1,19 +1,18 @@
 """What a worker of a dask cluster does: it runs a cell in a limited process of its own.
 
 The worker loads data through its own cache or mirror and compares its sha256; it must have the same
-numeric core as the run. For each run, each of its threads has a fork server, which ends with the
+code for a cell as the run. For each run, each of its threads has a fork server, which ends with the
 run or with the worker.
 """
 
 from __future__ import annotations
 
 import pickle
-import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import distributed
@@ -25,12 +24,12 @@ from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.running.environment import environment
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.experiments.storage.core_digest import core_digest, digest_of_kinds
+from perceptron_lab.experiments.storage.core_digest import PACKAGE, CellCode
 from perceptron_lab.results import Status
 
 
 @dataclass(frozen=True)
-class Errand:
+class Task:
     """What a worker is sent.
 
     Parameters
@@ -39,8 +38,6 @@ class Errand:
         The job, with what the user has registered.
     limits, retries
         As for :func:`~perceptron_lab.experiments.cells.supervisor.supervise`.
-    digest
-        Of the code that the worker must have for it.
     position
         The job's position, for messages.
     topic
@@ -50,66 +47,67 @@ class Errand:
     job: Job
     limits: ProcessLimits
     retries: int
-    digest: str
     position: int
     topic: str
 
 
-def digest_of_job(job: Job) -> str:
-    """Return the digest of the code that a job needs, without what is sent along with it."""
-    variant = job.cell.variant
-    kinds = {type(part.record) for part in (variant.algorithm, *variant.oracles)}
-    return digest_of_kinds(*(kind for kind in kinds if _imported(kind)))
-
-
-def _imported(kind: type) -> bool:
-    """Return whether a class is imported from a file; those of scripts and notebooks are sent."""
-    module = sys.modules.get(kind.__module__)
-    return kind.__module__ != "__main__" and getattr(module, "__file__", None) is not None
-
-
-def run_errand(core: str, content: bytes) -> Outcome:
+def run_task(topic: str, modules: Mapping[str, str], content: bytes) -> Outcome:
     """Run one job on a worker; the environment of the worker is part of the outcome.
 
     Parameters
     ----------
-    core
-        Digest of the numeric core that the worker must have.
+    topic
+        The name of the run.
+    modules
+        Module -> digest of its source, of the code that the worker must have.
     content
-        The pickled :class:`Errand`, which is not read if it has another one.
+        The pickled :class:`Task`, which is not read if the worker has another version of the
+        package.
     """
-    if core_digest() != core:
-        return _other_code("another version of the numeric core", core_digest(), core)
+    sent = {name: digest for name, digest in modules.items() if _is_imported(name)}
+    ours = {name: digest for name, digest in sent.items() if name.startswith(PACKAGE.name)}
+    if refused := _other_code(topic, ours):
+        return refused
     try:
-        errand: Errand = pickle.loads(content)
+        task: Task = pickle.loads(content)
     except Exception as error:  # a module of the user's is missing, or another one
         outcome = failure(error)
         text = f"the worker cannot read the cell: {outcome.message}; install the module there"
         return replace(outcome, message=text)
-    if (found := digest_of_job(errand.job)) != errand.digest:
-        return _other_code("another version of the algorithm's module", found, errand.digest)
-    return replace(_run(errand), environment=_described())
+    return _other_code(topic, sent) or replace(_run(task), environment=_described())
 
 
-def _other_code(what: str, found: str, wanted: str) -> Outcome:
-    text = (
-        f"the worker has {what} ({found[:8]}, here {wanted[:8]}); install the same version "
-        "everywhere, and start the workers again"
-    )
-    return Outcome(Status.ERROR, text)
+def _is_imported(module: str) -> bool:
+    """Return whether workers import a module; classes of scripts and notebooks are sent."""
+    return module != "__main__" and ":" not in module
 
 
-def _run(errand: Errand) -> Outcome:
+_code_of = lru_cache(maxsize=4)(lambda topic: CellCode())
+"""The code of a worker, read once for each run."""
+
+
+def _other_code(topic: str, modules: Mapping[str, str]) -> Outcome | None:
+    """Return the outcome of a cell whose code is another one here; None if it is the same."""
+    for name, digest in modules.items():
+        source = _code_of(topic).source(name, name)
+        if source is None or source.digest != digest:
+            text = f"the worker has {'another version of' if source else 'no module'} {name}"
+            mend = "install the same version everywhere, and start the workers again"
+            return Outcome(Status.ERROR, f"{text}; {mend}")
+    return None
+
+
+def _run(task: Task) -> Outcome:
     worker = distributed.get_worker()
-    limits = errand.limits
+    limits = task.limits
     if limits.memory is None and worker.memory_manager.memory_limit:
         allowed = int(worker.memory_manager.memory_limit) // worker.state.nthreads
         limits = limits.model_copy(update={"memory": allowed})
-    given: dict[str, Any] = {"workers": 1, "limits": limits, "retries": errand.retries}
-    told = _Told(worker.log_event, errand)
+    given: dict[str, Any] = {"workers": 1, "limits": limits, "retries": task.retries}
+    told = _Told(worker.log_event, task)
     with (
-        _serving(errand) as server,
-        closing(supervise([errand.job], server=server, progress=told, **given)) as ends,
+        _serving(task) as server,
+        closing(supervise([task.job], server=server, progress=told, **given)) as ends,
     ):
         ((_, outcome),) = ends
     return outcome
@@ -120,17 +118,17 @@ _ended: set[str] = set()  # runs
 
 
 @contextmanager
-def _serving(errand: Errand) -> Generator[ForkServer]:
+def _serving(task: Task) -> Generator[ForkServer]:
     """Return the fork server of this run and thread: cells come there one after another."""
-    key = errand.topic, threading.get_ident()
+    key = task.topic, threading.get_ident()
     if key not in _servers:
-        _servers[key] = ForkServer(modules_of([errand.job])), threading.Lock()
+        _servers[key] = ForkServer(modules_of([task.job])), threading.Lock()
     server, used = _servers[key]
     with used:
         try:
             yield server
         finally:
-            if errand.topic in _ended:
+            if task.topic in _ended:
                 server.close()
 
 
@@ -159,8 +157,8 @@ def _described() -> dict[str, Any]:
 class _Told(Progress):
     """Tell the run how far a cell is, as long as there is a run."""
 
-    def __init__(self, log_event: Callable[[str, dict[str, Any]], None], errand: Errand) -> None:
-        self._log_event, self._errand = log_event, errand
+    def __init__(self, log_event: Callable[[str, dict[str, Any]], None], task: Task) -> None:
+        self._log_event, self._task = log_event, task
 
     def started(self, cell: Cell) -> None:
         self._say(kind="started")
@@ -169,6 +167,6 @@ class _Told(Progress):
         self._say(kind="moved", updates=int(updates), margin=float(margin))
 
     def _say(self, **content: Any) -> None:
-        if self._errand.topic in _ended:
+        if self._task.topic in _ended:
             raise RuntimeError("the run has ended")  # which ends the cell
-        self._log_event(self._errand.topic, content | {"position": self._errand.position})
+        self._log_event(self._task.topic, content | {"position": self._task.position})

@@ -60,6 +60,14 @@ class Cell:
         """The same for cells that share a problem."""
         return canonical(self.instance.identity | {"title": self.instance.title, "seed": self.seed})
 
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What is run, as JSON values, all parameters among them."""
+        parameters = {"dataset_parameters": self.instance.dataset.parameters}
+        goal = _GOAL.dump_python(self.goal, mode="json")
+        identity = self.instance.identity | self.variant.identity
+        return identity | parameters | {"goal": goal, "seed": self.seed}
+
     @property
     def algorithm_seed(self) -> int:
         """A seed of the algorithm's own, the same whatever the goal, budget and order of cells."""

@@ -23,7 +23,7 @@ from perceptron_lab.experiments.running.output_folder import output_folder
 from perceptron_lab.experiments.running.plan import Cell, Loaded, load_problems, plan
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.columns import Run
-from perceptron_lab.experiments.storage.core_digest import digest_of
+from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
 from perceptron_lab.experiments.storage.rows import Row, parsed, rendered, row_of
 from perceptron_lab.experiments.storage.store import Store
@@ -168,6 +168,7 @@ class _Run:
     interrupts: Interrupts
     progress: Progress
     limits: ProcessLimits
+    code: CellCode = field(default_factory=CellCode)
 
     def execute(self, how: Execution, base: Path, environment_id: str) -> Rows:
         """Run the cells that are due, and store their rows; export the table at every end.
@@ -215,19 +216,16 @@ class _Run:
         return Ledger.of(self.planned, verdicts, stored)
 
     def _verdict(self, position: int, stored: Stored | None) -> Verdict:
-        # To know the core takes a good part of a second, in which the first cells can run.
-        core = None if stored is None else self._core(position)
-        return judge(stored, self.planned[position], core, self.limits)
-
-    def _core(self, position: int) -> str:
-        variant = self.cells[position].variant
-        return digest_of(variant.algorithm.record, *(oracle.record for oracle in variant.oracles))
+        # To read the code takes a tenth of a second, in which the first cells can run.
+        planned = self.planned[position]
+        core = None if stored is None else self.code.digest_of(planned.settings)
+        return judge(stored, planned, core, self.limits)
 
     def _keep(self, position: int, outcome: Outcome, environment_id: str) -> Row:
         cell, planned = self.cells[position], self.planned[position]
         problem = self.problems[cell.problem_key]
         row = row_of(run_of(cell, planned.cell, problem, outcome, environment_id))
-        core = self._core(position)
+        core = self.code.digest_of(planned.settings)
         return self.store.add(planned, row, outcome, core=core, limits=self.limits)
 
 

@@ -22,7 +22,7 @@ from perceptron_lab.experiments.configuration.loader import checked_config, read
 from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.experiments.storage import schema
-from perceptron_lab.experiments.storage.core_digest import digest_of_kinds
+from perceptron_lab.experiments.storage.core_digest import CellCode, components_of
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.reuse import Decision, judge
 from perceptron_lab.experiments.storage.store_lock import holder
@@ -182,7 +182,7 @@ def _held_against(
     if limits.memory is None:
         limits = limits.model_copy(update={"memory": machine_memory()})
     known = store.stored_of(one.cell for one in planned) if store else {}
-    cells = []
+    code, cells = CellCode(), []
     for one in planned:
         if alive and one.cell in begun:
             cells.append(_cell(one, State.RUNNING, f"since {begun[one.cell]}", due=False))
@@ -190,16 +190,21 @@ def _held_against(
             cells.append(_cell(one, State.MISSING, "its data were not loaded yet", due=True))
         else:
             cells.append(
-                _judged(one, known.get(one.cell), limits, one.cell in begun, one.cell in kept)
+                _judged(one, known.get(one.cell), code, limits, one.cell in begun, one.cell in kept)
             )
     return ExperimentStatus(config.experiment, str(folder), alive, process or None, tuple(cells))
 
 
 def _judged(
-    planned: Planned, stored: Stored | None, limits: ProcessLimits, cut_off: bool, kept: bool
+    planned: Planned,
+    stored: Stored | None,
+    code: CellCode,
+    limits: ProcessLimits,
+    cut_off: bool,
+    kept: bool,
 ) -> CellStatus:
     """Return the state of a cell that does not run just now."""
-    core = _core_of(planned.settings)
+    core = _core_of(planned.settings, code)
     verdict = judge(stored, planned, core, limits)
     due = verdict.decision is Decision.AGAIN
     stale = verdict.decision is Decision.STALE
@@ -218,8 +223,8 @@ def _judged(
         return _cell(planned, State.MISSING, verdict.reason, due, stored.status)
     if stale:
         return _cell(planned, State.STALE, verdict.reason, due, stored.status)
-    unknown = "" if core else "its algorithm or oracle is not registered here: is it the same code?"
-    return _cell(planned, State.DONE, unknown, due, stored.status)
+    unregistered = "its algorithm, oracle or dataset is not registered here: is it the same code?"
+    return _cell(planned, State.DONE, "" if core else unregistered, due, stored.status)
 
 
 def _cell(planned: Planned, state: State, why: str, due: bool, ended: str = "") -> CellStatus:
@@ -235,11 +240,8 @@ def _cell(planned: Planned, state: State, why: str, due: bool, ended: str = "") 
     )
 
 
-def _core_of(settings: Mapping[str, Any]) -> str | None:
-    """Return today's digest for a cell; None if its algorithm or an oracle is not known here."""
-    algorithm = settings["algorithm"]
-    kind = "algorithm" if algorithm in registry.names("algorithm") else "learner"
-    named = [(kind, algorithm), *(("oracle", oracle["name"]) for oracle in settings["oracle"])]
-    if any(name not in registry.names(sort) for sort, name in named):
+def _core_of(settings: Mapping[str, Any], code: CellCode) -> str | None:
+    """Return today's digest for a cell; None if something that it uses is not registered here."""
+    if any(name not in registry.names(kind) for kind, name in components_of(settings)):
         return None
-    return digest_of_kinds(*(registry.load(sort, name) for sort, name in named))
+    return code.digest_of(settings)

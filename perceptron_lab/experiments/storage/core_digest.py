@@ -1,128 +1,223 @@
-"""One hash of the code that numbers come from: rows of another one are stale.
+"""One digest per cell of the code that its numbers come from: rows of another one are stale.
 
-It covers the syntax trees of the package without docstrings, so that comments, layout and
-documentation change nothing and every other edit does; experiments, reports, commands and
-estimators are left out, since no number of a row comes from them. Algorithms and oracles that were
-registered from outside the package add the tree of their own module.
+The code of a cell are the modules that its dataset, its algorithm or learner, its oracles and the
+driver with its proofs import, transitively, also inside functions. What is named counts like what
+is imported: registered names among the parameters (the inner algorithm of ``whitened``), and texts
+in the package's sources that name its modules. Registries themselves do not count, nor does what no
+number of a row comes from: experiments, reports and commands.
+
+Components that were registered from outside the package add the modules of the user's that they
+import (:func:`~perceptron_lab.experiments.storage.source_files.file_of`).
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect
-import sys
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from threading import Lock
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
+from perceptron_lab import registry
+from perceptron_lab.experiments.storage.source_files import (
+    Source,
+    file_below,
+    file_of,
+    read_module,
+)
+
 PACKAGE: Final = Path(__file__).resolve().parents[2]
-OUTSIDE: Final = ("experiments", "reporting", "cli", "estimators")
+OUTSIDE: Final = ("experiments", "reporting", "cli")
 """The parts of the package that no number of a row comes from."""
 
-_PARSING = Lock()  # in two threads at once Python 3.11 loses count of the depth of its trees
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_OURS: Final = f"{PACKAGE.name}."
+_REGISTRIES: Final = (PACKAGE.name, f"{_OURS}registry")
+"""Modules that tell where others are, and add nothing to them."""
+_DRIVERS: Final = {"algorithm": f"{_OURS}driver", "learner": f"{_OURS}learners.learning"}
+_KINDS: Final = ("algorithm", "learner", "dataset", "oracle")
+_SCHEME: Final = "cell:"
+"""What digests begin with; those of earlier versions, of the whole package, are 64 digits alone."""
 
 
-def digest_of(*records: object) -> str:
-    """Return the digest for a cell, 64 hexadecimal digits.
+def shown_digest(core: str) -> str:
+    """Return what reports show of a digest: its first 8 digits."""
+    return core.removeprefix(_SCHEME)[:8]
+
+
+def is_of_whole_package(core: str) -> bool:
+    """Return whether a digest was made by an earlier version, which kept one for all cells."""
+    return not core.startswith(_SCHEME)
+
+
+def components_of(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return kind and name of what is registered and used by a cell.
 
     Parameters
     ----------
-    records
-        Its algorithm and its oracles. Those of the package add nothing: it is in the digest anyway.
+    settings
+        As in :attr:`~perceptron_lab.experiments.storage.stored.Planned.settings`.
     """
-    return digest_of_kinds(*map(type, records))
+    algorithm, oracles = settings["algorithm"], settings["oracle"]
+    kind = "learner" if algorithm in registry.names("learner") else "algorithm"
+    given = [settings["dataset_parameters"], settings["parameters"], oracles]
+    named = {
+        (sort, text) for text in _texts(given) for sort in _KINDS if text in registry.names(sort)
+    }
+    used = [("dataset", settings["dataset"]), (kind, algorithm)]
+    return [*used, *(("oracle", oracle["name"]) for oracle in oracles), *sorted(named)]
 
 
-def digest_of_kinds(*kinds: type) -> str:
-    """Return the digest for a cell whose algorithm and oracles are of these classes."""
-    ours = __name__.partition(".")[0]
-    added = {_source_of(kind) for kind in kinds if kind.__module__.partition(".")[0] != ours}
-    if not added:
-        return core_digest()
-    return hashlib.sha256("\n".join([core_digest(), *sorted(added)]).encode()).hexdigest()
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
 
 
-@cache
-def core_digest(package: Path = PACKAGE) -> str:
-    """Return the digest of the numeric core as it is on the disk, 64 hexadecimal digits.
+class CellCode:
+    """The code of cells as it is on the disk; every file is read once, when it is first needed.
 
     Parameters
     ----------
     package
         The folder of the package.
     """
-    whole = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        within = path.relative_to(package)
-        if within.parts[0] not in OUTSIDE:
-            whole.update(f"{within.as_posix()}\n{tree_digest(path.read_bytes())}\n".encode())
-    return whole.hexdigest()
 
+    def __init__(self, package: Path = PACKAGE) -> None:
+        self._package = package
+        self._files: dict[str, Path | None] = {}
+        self._known: dict[str, Source] = {}
+        self._digests: dict[tuple[tuple[str, str], ...], str] = {}
 
-def tree_digest(source: bytes | str) -> str:
-    """Return the sha256 of the syntax tree of a source without its docstrings.
+    def digest_of(self, settings: Mapping[str, Any]) -> str:
+        """Return the digest of a cell: the scheme's mark and 64 hexadecimal digits."""
+        components = tuple(components_of(settings))
+        if components not in self._digests:
+            found = self._modules(components)
+            whole = "".join(f"{name} {digest}\n" for name, digest in sorted(found.items()))
+            digits = hashlib.sha256(whole.encode()).hexdigest()
+            self._digests[components] = f"{_SCHEME}{digits}"
+        return self._digests[components]
 
-    Raises
-    ------
-    SyntaxError
-        If it is no Python.
-    """
-    words: list[str] = []
-    with _PARSING:
-        tree = ast.parse(source)
-    _write(tree, words)
-    return hashlib.sha256("".join(words).encode(errors="backslashreplace")).hexdigest()
+    def modules_of(self, settings: Mapping[str, Any]) -> dict[str, str]:
+        """Return module -> digest of its source, of all that a cell's digest is made from.
 
+        A class without a source, as in a notebook, has an entry ``module:class``.
+        """
+        return self._modules(components_of(settings))
 
-def _write(node: ast.AST, words: list[str]) -> None:
-    """Add a tree as text, the same in all versions of Python: nothing is said of what is empty."""
-    words.append(f"{type(node).__name__}(")
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if name == "body" and isinstance(node, _DOCUMENTED):
-            value = _without_docstring(value)
-        if value is None or value == []:
-            continue
-        words.append(f"{name}=")
-        for item in value if isinstance(value, list) else (value,):
-            if isinstance(item, ast.AST):
-                _write(item, words)
+    def source(self, name: str, root: str = "") -> Source | None:
+        """Return the source of a module of the package or the user's; None if it is neither.
+
+        Parameters
+        ----------
+        name
+            Full name of the module.
+        root
+            The module of the user's class that needs it.
+        """
+        if name not in self._files:
+            ours = _is_ours(name)
+            found = file_below(self._package.parent, name) if ours else file_of(name, of=root)
+            self._files[name] = found
+        path = self._files[name]
+        if path is not None and name not in self._known:
+            self._known[name] = read_module(name, path)
+        return None if path is None else self._known[name]
+
+    def _modules(self, components: Sequence[tuple[str, str]]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        drivers = {_DRIVERS[kind] for kind, _ in components if kind in _DRIVERS}
+        for name in drivers:
+            self._follow(name, name, found)
+        for kind, name in components:
+            target = registry.target(kind, name)
+            root = target.__module__ if isinstance(target, type) else target.partition(":")[0]
+            if isinstance(target, type) and self.source(root, root) is None:
+                text = "".join(_compiled(target))
+                found[f"{root}:{target.__qualname__}"] = hashlib.sha256(text.encode()).hexdigest()
+                for module in _modules_named_by(target):
+                    self._follow(module, root, found)
             else:
-                words.append(f"{item!r},")
-    words.append(")")
+                self._follow(root, root, found)
+        return found
+
+    def _follow(self, name: str, root: str, found: dict[str, str]) -> None:
+        """Add a module and all that it imports."""
+        todo, seen = [name], set()
+        while todo:
+            name = todo.pop()
+            if name in seen or name in found:
+                continue
+            seen.add(name)
+            parent = name.rpartition(".")[0]
+            source = None if _is_outside(name) else self.source(name, root)
+            if parent and (parent != PACKAGE.name or (source is None and not _is_ours(root))):
+                todo.append(parent)  # its package; or its module, where it is no module itself
+            if source is None:
+                continue
+            if name not in _REGISTRIES:
+                found[name] = source.digest
+                todo += source.imports
+            if _is_ours(name):
+                todo += self._modules_in(source.texts)
+            elif any(map(_is_ours, source.imports)):
+                todo += _modules_registered_as(source.texts)
+
+    def _modules_in(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield the modules of the package that texts name, or all of a folder: ``package.``."""
+        for text in texts:
+            name = text.partition(":")[0]
+            below = name.removeprefix(_OURS)
+            if name == below or not below.replace(".", "").isidentifier():
+                continue
+            yield name.removesuffix(".")
+            if name.endswith("."):
+                folder = self._package.joinpath(*below.split("."))
+                yield from (f"{name}{path.stem}" for path in folder.glob("[!_]*.py"))
 
 
-def _without_docstring(body: Any) -> Any:
-    first = body[0] if body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-        return body[1:] if isinstance(first.value.value, str) else body
-    return body
+def _is_ours(name: str) -> bool:
+    return name == PACKAGE.name or name.startswith(_OURS)
 
 
-def _source_of(kind: type) -> str:
-    """Return the digest of the module that a class from outside the package is defined in."""
-    module = sys.modules.get(kind.__module__)
-    try:
-        if module is None:
-            raise OSError("the module is gone")
-        return tree_digest(inspect.getsource(module))
-    except (OSError, TypeError, SyntaxError):
-        # Defined in a notebook or at a prompt: what it was compiled to is known all the same.
-        return hashlib.sha256("".join(_compiled(kind)).encode()).hexdigest()
+def _is_outside(name: str) -> bool:
+    return _is_ours(name) and name.removeprefix(_OURS).partition(".")[0] in OUTSIDE
+
+
+def _modules_registered_as(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the modules of what texts in a user's module name."""
+    for kind in _KINDS:
+        for name in set(texts).intersection(registry.names(kind)):
+            target = registry.target(kind, name)
+            yield target.__module__ if isinstance(target, type) else target.partition(":")[0]
+
+
+def _functions(kind: type) -> Iterator[tuple[str, FunctionType]]:
+    """Yield the functions of a class by name."""
+    for name, value in sorted(vars(kind).items()):
+        if isinstance(value, property):
+            value = value.fget
+        elif isinstance(value, classmethod | staticmethod):
+            value = value.__func__
+        function = inspect.unwrap(value) if callable(value) else None
+        if isinstance(function, FunctionType):
+            yield name, function
 
 
 def _compiled(kind: type) -> Iterator[str]:
-    """Yield the code of a class's functions, and the rest of what it was given, by name."""
-    for name, value in sorted(vars(kind).items()):
-        function = inspect.unwrap(getattr(value, "fget", None) or getattr(value, "__func__", value))
-        code = getattr(function, "__code__", None)
-        if isinstance(code, CodeType):
-            yield from (name, *_instructions(code))
+    """Yield what the functions of a class were compiled to."""
+    for name, function in _functions(kind):
+        yield from (name, *_instructions(function.__code__))
+
+
+def _modules_named_by(kind: type) -> Iterator[str]:
+    """Yield the modules of what the functions of a class name."""
+    for _, function in _functions(kind):
+        named = (function.__globals__.get(name) for name in function.__code__.co_names)
+        yield from (module.__name__ for module in map(inspect.getmodule, named) if module)
 
 
 def _instructions(code: CodeType) -> Iterator[str]:

@@ -21,6 +21,7 @@ from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.columns import ordered
+from perceptron_lab.experiments.storage.core_digest import shown_digest
 from perceptron_lab.experiments.storage.records import checksum, sha256_of, stored_of
 from perceptron_lab.experiments.storage.rows import Row, parameter_columns
 from perceptron_lab.experiments.storage.stored import Planned, Stored
@@ -271,7 +272,7 @@ def shown(planned: Planned, stored: Stored) -> Row:
     problem = {name: value for name, value in chosen.items() if name not in SELECTORS}
     # Rows that were written before parameters were columns have them in their settings alone.
     row = parameter_columns(problem, stored.settings["parameters"]) | stored.row
-    row |= {"problem": planned.title, "label": planned.label, "core": stored.core[:8]}
+    row |= {"problem": planned.title, "label": planned.label, "core": shown_digest(stored.core)}
     return {name: row[name] for name in ordered(row)}
 
 

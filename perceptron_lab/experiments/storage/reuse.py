@@ -12,6 +12,7 @@ from typing import Final
 
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.running.wording import counted
+from perceptron_lab.experiments.storage.core_digest import is_of_whole_package, shown_digest
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.goals import Budget
 from perceptron_lab.results import Status
@@ -62,8 +63,8 @@ def judge(
     planned
         What is asked for: a budget, and what is to be recorded.
     core
-        The digest of the numeric core of today; None if it cannot be known, as that of an
-        algorithm which is not registered here: then it is not held against the row.
+        The digest of the cell's code of today; None if it cannot be known, as that of an algorithm
+        which is not registered here: then it is not held against the row.
     limits
         Of the cell's process today.
 
@@ -79,10 +80,11 @@ def judge(
     if obstacle:
         return Verdict(Decision.AGAIN, obstacle)
     if core is not None and stored.core != core:
-        return Verdict(
-            Decision.STALE,
-            f"the numeric code was {stored.core[:8]} and is {core[:8]}; --refresh runs it again",
-        )
+        was, now = shown_digest(stored.core), shown_digest(core)
+        text = f"the numeric code was {was} and is {now}"
+        if is_of_whole_package(stored.core):
+            text = "it was made before digests were kept per cell"
+        return Verdict(Decision.STALE, f"{text}; --refresh runs it again")
     return Verdict(Decision.KEEP, "its row serves")
 
 

@@ -8,18 +8,14 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import TypeAdapter
-
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.storage.rows import Row, as_json
 from perceptron_lab.experiments.storage.tables import SqlColumn
-from perceptron_lab.goals import Budget, Goal
+from perceptron_lab.goals import Budget
 from perceptron_lab.results import Bound, Status
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.running.plan import Cell
-
-_GOAL: TypeAdapter[Goal] = TypeAdapter(Goal)
 
 
 def _fields_as_json(record: Any) -> str | None:
@@ -118,23 +114,13 @@ class Planned:
     @classmethod
     def of(cls, cell: Cell, sha256: str) -> Planned:
         """Return a cell of a plan on the data that have this sha256."""
-        goal = _GOAL.dump_python(cell.goal, mode="json")
-        settings = (
-            cell.instance.identity
-            | cell.variant.identity
-            | {
-                "dataset_parameters": cell.instance.dataset.parameters,
-                "goal": goal,
-                "seed": cell.seed,
-            }
-        )
         return cls(
             cell=cell.identify(sha256),
             title=cell.instance.title,
             label=cell.variant.label,
             problem_key=cell.problem_key,
             sha256=sha256,
-            settings=settings,
+            settings=cell.settings,
             budget=cell.budget,
             recorded=Recorded(cell.record_at, cell.trace_measures),
         )
@@ -153,7 +139,7 @@ class Stored:
     row
         The values of runs.csv, every digit.
     core
-        Digest of the numeric core that made it.
+        Digest of the code that made it.
     budget, recorded, limits
         What it ran under.
     limit

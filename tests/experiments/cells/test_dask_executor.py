@@ -274,10 +274,10 @@ def test_a_cell_that_cannot_be_sent_is_a_row(
 ) -> None:
     dumps = dask_executor.cloudpickle.dumps
 
-    def refusing(errand: Any) -> bytes:
-        if errand.position == 1:
+    def refusing(task: Any) -> bytes:
+        if task.position == 1:
             raise TypeError("cannot pickle it")
-        return dumps(errand)
+        return dumps(task)
 
     monkeypatch.setattr(dask_executor.cloudpickle, "dumps", refusing)
     first, second = on_cluster(configure(algorithms=[faulty("not")])).rows

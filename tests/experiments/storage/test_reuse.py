@@ -18,7 +18,7 @@ from tests.experiments.made_stores import CORE, LIMITS, make_planned
 
 KEEP, STALE, AGAIN = Decision.KEEP, Decision.STALE, Decision.AGAIN
 GIVEN = Budget(1000, 10.0)
-OTHER = "0" * 64
+OTHER = f"cell:{0:064}"
 ENDED = (
     Status.FEASIBLE,
     Status.INFEASIBLE,
@@ -185,6 +185,9 @@ def test_the_reasons_are_words_with_numbers() -> None:
     assert reason(stored, asked(Budget(400, 1.0))) == "it took 4 s; the limit is 1 s now"
     stale = "the numeric code was c0dec0de and is 00000000; --refresh runs it again"
     assert reason(stored, asked(), OTHER) == stale
+    earlier = make_stored(Status.FEASIBLE, core="0" * 64)
+    stale = "it was made before digests were kept per cell; --refresh runs it again"
+    assert reason(earlier, asked()) == stale
     limited = make_stored(Status.UPDATE_LIMIT)
     expected = "it ended at 1000 updates; the limit is 2000 now"
     assert reason(limited, asked(Budget(2000, 10.0))) == expected
