@@ -42,8 +42,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from perceptron_lab.datasets.collections.verification import verify_data as verify_data
     from perceptron_lab.datasets.download.fetching import fetch_data as fetch_data
-    from perceptron_lab.datasets.download.fetching import verify_data as verify_data
     from perceptron_lab.driver import solve as solve
     from perceptron_lab.estimators import (
         EllipsoidSeparationClassifier as EllipsoidSeparationClassifier,
@@ -89,7 +89,7 @@ _PUBLIC = {
     "solve": "perceptron_lab.driver",
     "status": "perceptron_lab.experiments.running.status",
     "verify": "perceptron_lab.experiments.verification.verify",
-    "verify_data": "perceptron_lab.datasets.download.fetching",
+    "verify_data": "perceptron_lab.datasets.collections.verification",
 }
 
 __all__ = [*_PUBLIC, "__version__"]

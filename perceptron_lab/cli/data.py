@@ -8,7 +8,8 @@ from typing import Final
 
 import click
 
-from perceptron_lab.datasets.download.fetching import State, fetching, verify_data
+from perceptron_lab.datasets.collections.verification import verify_data
+from perceptron_lab.datasets.download.fetching import State, fetching
 
 _MENDS: Final = {
     State.WRONG_HASH: (

@@ -31,8 +31,8 @@ from perceptron_lab.datasets.collections.reuters_corpus import (
     read_collection,
     signs,
 )
+from perceptron_lab.datasets.collections.verification import verify_data
 from perceptron_lab.datasets.confinement import confined
-from perceptron_lab.datasets.download.fetching import verify_data
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.formats.reuters_text import Document
 from perceptron_lab.datasets.problem import Task

@@ -158,7 +158,7 @@ def fetching(
     """
     chosen = {
         source: tuple(names) or tuple(collection(source).files)
-        for source in _chosen(collection_name)
+        for source in chosen_collections(collection_name)
     }
     for source, wanted in chosen.items():
         for name in wanted:
@@ -168,43 +168,8 @@ def fetching(
             yield f"{source}/{name}", fetch(source, name)
 
 
-def verify_data(collection_name: str | None = None) -> dict[str, dict[str, State]]:
-    """Compare the data files on this machine with their registered sha256; ``plab data verify``.
-
-    What is kept of them, the counts of words in Reuters-21578, is computed again where all files
-    are there, and compared: entries ``counts-TEXT``, ``present`` or ``not what the files give``.
-
-    Parameters
-    ----------
-    collection_name
-        A collection; None for every one.
-
-    Returns
-    -------
-    dict
-        Collection -> name -> ``present``, ``missing`` or ``wrong hash``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such collection.
-    """
-    return {source: _states(source) for source in _chosen(collection_name)}
-
-
-def _states(source: str) -> dict[str, State]:
-    states = dict(verify(source))
-    if source != "reuters21578" or set(states.values()) != {State.PRESENT}:
-        return states
-    # Imported here: comparing files needs no numerical code.
-    from perceptron_lab.datasets.collections.reuters_corpus import counted_again
-
-    again = counted_again()
-    kept = {True: State.PRESENT, False: State.ALTERED}
-    return states | {f"counts-{text}": kept[same] for text, same in again.items()}
-
-
-def _chosen(collection_name: str | None) -> list[str]:
+def chosen_collections(collection_name: str | None) -> list[str]:
+    """Return the names of the collections that a name stands for; None stands for all."""
     if collection_name is None:
         return list(COLLECTIONS)
     return [collection(collection_name).name]

@@ -46,7 +46,6 @@ from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 from scipy import sparse
 
-from perceptron_lab.datasets.collections.semidefinite_programs import semidefinite_problem
 from perceptron_lab.datasets.dataset import Dataset, check_distinct
 from perceptron_lab.datasets.formats.sdpa import SdpaData, sha256_of_text
 from perceptron_lab.datasets.problem import Problem
@@ -241,8 +240,12 @@ class Maxcut(Dataset):
         InputError
             If the name or the seed is impossible.
         """
+        # Imported here, so that checking a configuration's names loads no cones.
+        from perceptron_lab.datasets.pencil import homogenised
+
         data = generate(name, seed)
-        return semidefinite_problem(name, data, sha256_of_text(data))
+        system = homogenised(data)
+        return Problem(name, system, sha256_of_text(data), system.facts())
 
 
 def generate(name: str, seed: int) -> SdpaData:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,8 +21,9 @@ from perceptron_lab.experiments.running.environment import environment
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.columns import CLOCKS
-from perceptron_lab.experiments.storage.core_digest import PACKAGE, tree_digest
+from perceptron_lab.experiments.storage.core_digest import PACKAGE, CellCode
 from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.storage.source_files import parsed
 from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty, gone
@@ -34,7 +34,6 @@ distributed = pytest.importorskip("distributed")
 
 from perceptron_lab.experiments.cells import (  # noqa: E402
     dask_executor,
-    dask_worker,
 )
 
 pytestmark = [
@@ -163,7 +162,7 @@ class Yielding:
 
 def test_threads_of_a_worker_may_look_at_the_code_at_once() -> None:
     def look(_: int) -> list[str]:
-        return [tree_digest(source) for source in sources if Yielding()]
+        return [parsed(source).digest for source in sources if Yielding()]
 
     sources = [path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))[::2]]
     thresholds = gc.get_threshold()
@@ -248,25 +247,27 @@ def test_what_a_script_defines_is_sent_along(cluster: Any, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "said"),
+    ("module", "said"),
     [
-        (dask_executor, "core_digest", "the worker has another version of the numeric core"),
-        (dask_worker, "digest_of_kinds", "the worker has another version of the algorithm's mod"),
+        ("perceptron_lab.driver", "the worker has another version of perceptron_lab.driver; inst"),
+        ("tests.experiments.toys", "the worker has another version of tests.experiments.toys; ins"),
+        ("someones_module", "the worker has no module someones_module; install the same version"),
     ],
 )
 def test_a_worker_with_other_code_runs_nothing(
     configure: Configure,
     on_cluster: Callable[..., Rows],
     monkeypatch: pytest.MonkeyPatch,
-    module: ModuleType,
-    name: str,
+    module: str,
     said: str,
 ) -> None:
-    monkeypatch.setattr(module, name, lambda *_: "0" * 64)
+    modules_of = CellCode.modules_of
+    monkeypatch.setattr(
+        CellCode, "modules_of", lambda *given: modules_of(*given) | {module: "0" * 64}
+    )
     results = on_cluster(configure(algorithms=[faulty("not")]))
     assert {row["status"] for row in results.rows} == {"ERROR"}
     assert all(row["message"].startswith(said) for row in results.rows)
-    assert "here 00000000); install the same version" in results.rows[0]["message"]
 
 
 def test_a_cell_that_cannot_be_sent_is_a_row(

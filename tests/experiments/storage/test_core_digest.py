@@ -1,86 +1,48 @@
-"""One hash of the numeric core: every edit that may change a number changes it, no other does."""
+"""The digest of a cell covers its code, that of the user's among it, and no other."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from perceptron_lab import registry
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.storage.core_digest import (
     OUTSIDE,
     PACKAGE,
-    core_digest,
-    digest_of,
-    tree_digest,
+    CellCode,
+    is_of_whole_package,
+    shown_digest,
 )
-from perceptron_lab.oracles.orthant import Random
 from tests.repetitions import repeated
 
-SOURCE = '''"""A module."""
-import math
+READER = "perceptron_lab.datasets.formats.reuters_text"
 
 
-def step(x: float) -> float:
-    """Return a step."""
-    # a comment
-    return math.sqrt(x) + 1.0
+def cell(
+    dataset: str = "maxcut",
+    algorithm: str = "perceptron",
+    parameters: dict[str, Any] | None = None,
+    oracles: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "dataset_parameters": {},
+        "algorithm": algorithm,
+        "parameters": parameters or {},
+        "oracle": [{"name": name, "parameters": {}} for name in oracles],
+    }
 
 
-class Step:
-    """A step."""
-
-    size = 1
-'''
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('"""A module."""', ""),
-        ('"""Return a step."""', '"""Return another step."""'),
-        ('"""A step."""', "'''A longer text.\n\n    In two parts.'''"),
-        ("    # a comment\n", ""),
-        ("math.sqrt(x) + 1.0", "(\n        math.sqrt(x)\n        + 1.0)  # laid out"),
-        ("def step(x: float)", "def step(\n    x: float,\n)"),
-        ("import math\n\n\n", "import math\n"),
-        ("1.0", "1.00"),
-    ],
-)
-def test_comments_docstrings_and_layout_change_nothing(old: str, new: str) -> None:
-    assert old in SOURCE
-    assert tree_digest(SOURCE.replace(old, new)) == tree_digest(SOURCE)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("1.0", "1.0000000000000002"),
-        ("1.0", "1"),
-        (" + ", " - "),
-        ("sqrt", "cbrt"),
-        ("x: float", "x: int"),
-        ("x: float", "x: float = 0"),
-        ("size = 1", "size = True"),
-        ("import math", "import math as math"),
-        ("return math", "x\n    return math"),
-        ("    # a comment\n", '    "no docstring"\n'),
-        ("class Step:", "class Step(object):"),
-        ("    size = 1", "    size = None"),
-    ],
-)
-def test_every_other_edit_changes_it(old: str, new: str) -> None:
-    assert old in SOURCE
-    assert tree_digest(SOURCE.replace(old, new)) != tree_digest(SOURCE)
-
-
-def test_a_function_that_is_its_docstring_alone_is_hashed() -> None:
-    assert tree_digest("def f():\n    '''a'''") == tree_digest("def f():\n    '''b'''")
-    assert tree_digest("def f():\n    '''a'''") != tree_digest("def g():\n    '''a'''")
+def modules(*given: Any, **named: Any) -> set[str]:
+    return set(CellCode().modules_of(cell(*given, **named)))
 
 
 @pytest.fixture(scope="module")
@@ -91,23 +53,39 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def digest(folder: Path) -> str:
-    return core_digest.__wrapped__(folder)
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take back what is registered in a test."""
+    for kind in ("algorithm", "dataset"):
+        monkeypatch.setitem(registry._TARGETS, kind, dict(registry._TARGETS[kind]))
+    return
+
+
+def digest(folder: Path, **chosen: Any) -> str:
+    return CellCode(folder).digest_of(cell(**chosen))
+
+
+def test_a_digest_is_marked_and_shown_short() -> None:
+    found = CellCode().digest_of(cell())
+    assert len(found) == len("cell:") + 64
+    assert shown_digest(found) == found[5:13]
+    assert not is_of_whole_package(found)
+    assert is_of_whole_package("c0de" * 16)
+    assert shown_digest("c0de" * 16) == "c0dec0de"
 
 
 @pytest.mark.slow
 def test_the_digest_of_a_copy_is_that_of_the_package(copy: Path) -> None:
-    assert digest(copy) == core_digest()
-    assert len(core_digest()) == 64
+    assert digest(copy) == CellCode().digest_of(cell())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", OUTSIDE)
-def test_what_makes_no_number_does_not_count(copy: Path, part: str) -> None:
-    path = copy / part / "added.py"
-    path.write_text("x = 1\n")
-    assert digest(copy) == core_digest()
-    path.unlink()
+def test_what_makes_no_number_does_not_count(part: str) -> None:
+    prefix = f"perceptron_lab.{part}"
+    for chosen in ({}, {"dataset": "reuters", "algorithm": "linear-scorer"}):
+        found = modules(**chosen)
+        assert not [name for name in found if name.startswith(prefix)]
+        assert not found & {"perceptron_lab", "perceptron_lab.registry"}
 
 
 @pytest.mark.slow
@@ -115,60 +93,121 @@ def test_what_makes_no_number_does_not_count(copy: Path, part: str) -> None:
     "name",
     repeated(
         [
-            "certificates/margin.py",
+            "certificates/feasibility.py",
             "driver.py",
-            "learners/precision.py",
-            "peers/svc.py",
+            "datasets/generated/maxcut.py",
+            "oracles/semidefinite.py",
             "goals.py",
         ],
         kept=2,
     ),
 )
-def test_an_edit_anywhere_in_the_core_counts(copy: Path, name: str) -> None:
+def test_an_edit_anywhere_in_its_code_counts(copy: Path, name: str) -> None:
     path = copy / name
-    source = path.read_text(encoding="utf-8")
+    source, before = path.read_text(encoding="utf-8"), digest(copy)
     path.write_text(f"{source}\n# a comment\n", encoding="utf-8")
-    assert digest(copy) == core_digest()
+    assert digest(copy) == before
     path.write_text(f"{source}\nadded = 1\n", encoding="utf-8")
-    assert digest(copy) != core_digest()
+    assert digest(copy) != before
     path.write_text(source, encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_files_that_come_go_or_are_renamed_count(copy: Path) -> None:
-    path = copy / "oracles" / "added.py"
-    path.write_text("")
-    added = digest(copy)
-    path = path.rename(copy / "oracles" / "renamed.py")
-    assert len({digest(copy), added, core_digest()}) == 3
-    path.unlink()
+def test_the_reader_of_reuters_concerns_reuters_alone(copy: Path) -> None:
+    path = copy.parent.joinpath(*READER.split(".")).with_suffix(".py")
+    source, before = path.read_text(encoding="utf-8"), digest(copy)
+    reuters = digest(copy, dataset="reuters")
+    path.write_text(f"{source}\nadded = 1\n", encoding="utf-8")
+    assert digest(copy) == before
+    assert digest(copy, dataset="reuters") != reuters
+    path.write_text(source, encoding="utf-8")
 
 
-def test_components_of_the_package_add_nothing() -> None:
-    assert digest_of(Perceptron(), Random()) == digest_of() == core_digest()
+def test_a_cell_has_the_modules_of_its_own_components_alone() -> None:
+    assert READER in modules("reuters")
+    assert READER not in modules("maxcut")
+    ellipsoid = "perceptron_lab.algorithms.rescaling.ellipsoid"
+    assert ellipsoid in modules(algorithm="ellipsoid")
+    assert ellipsoid in modules(algorithm="auto")  # which delegates to it
+    assert ellipsoid not in modules(algorithm="perceptron")
+    learning = "perceptron_lab.learners.learning"
+    assert learning in modules("ellipsoid-sets", "linear-scorer")
+    assert learning not in modules()
+    assert "perceptron_lab.oracles.semidefinite" in modules(oracles=("cholesky",))
 
 
-def test_the_module_of_another_component_counts_for_its_cells(
+def test_what_parameters_name_counts() -> None:
+    inner = "perceptron_lab.algorithms.saddle_points.mirror_prox"
+    assert inner in modules(algorithm="whitened", parameters={"algorithm": "mirror-prox"})
+    assert inner not in modules(algorithm="whitened", parameters={"algorithm": "perceptron"})
+
+
+def test_a_name_that_is_not_registered_is_refused() -> None:
+    with pytest.raises(ConfigError, match="unknown algorithm 'percepton'"):
+        modules(algorithm="percepton")
+
+
+@pytest.mark.usefixtures("registered")
+def test_modules_that_the_users_module_imports_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    found = []
-    for number, body in enumerate(("size = 1", "size = 2", "size = 1  # the same")):
-        name = f"someones_{number}"
-        (tmp_path / f"{name}.py").write_text(f"class Mine:\n    pass\n\n\n{body}\n")
-        found.append(digest_of(import_module(name).Mine(), Perceptron()))
-        monkeypatch.delitem(sys.modules, name)
-    assert found[0] == found[2]
-    assert len({*found, core_digest()}) == 3
+    (tmp_path / "someones").mkdir()
+    sources = {
+        "someones/__init__.py": "",
+        "someones/method.py": "from someones.step import step\nclass Mine: pass\n",
+        "someones/step.py": "import numpy\ndef step():\n    import someones_scale\n",
+        "someones_scale.py": "from perceptron_lab.algorithms.saddle_points import mirror_prox\n",
+        "someones/unused.py": "size = 1\n",
+    }
+
+    def found(**changes: str) -> str:
+        for name, source in sources.items():
+            (tmp_path / name).write_text(source + changes.get(Path(name).stem, ""))
+        return CellCode().digest_of(cell(algorithm="mine"))
+
+    for name, source in sources.items():
+        (tmp_path / name).write_text(source)
+    registry.register("algorithm", "mine", "someones.method:Mine")
+    assert modules(algorithm="mine") - modules() == {
+        "someones",
+        "someones.method",
+        "someones.step",
+        "someones_scale",
+        "perceptron_lab.algorithms.saddle_points",
+        "perceptron_lab.algorithms.saddle_points.mirror_prox",
+    }
+    before = found()
+    assert found(unused="size = 2\n", step="# a comment\n") == before
+    edits = ({name: "size = 2\n"} for name in ("__init__", "method", "step", "someones_scale"))
+    assert len({before, *(found(**edit) for edit in edits)}) == 5
+    assert "someones" not in sys.modules
 
 
+@pytest.mark.usefixtures("registered")
+def test_public_and_registered_names_count_where_a_user_uses_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "import perceptron_lab as pl\nclass Mine: inner = 'ellipsoid'\n"
+    (tmp_path / "someone_public.py").write_text(source)
+    registry.register("algorithm", "mine", import_module("someone_public").Mine)
+    found = modules(algorithm="mine")
+    assert {"someone_public", "perceptron_lab.estimators"} <= found
+    assert "perceptron_lab.algorithms.rescaling.ellipsoid" in found
+
+
+@pytest.mark.usefixtures("registered")
 def test_a_class_without_a_source_is_told_by_what_it_was_compiled_to() -> None:
     def compiled(body: str) -> str:
-        space: dict[str, Any] = {"__name__": "nowhere"}
+        space: dict[str, Any] = {"__name__": "nowhere", "Perceptron": Perceptron}
         exec(f"class Mine:\n    def step(self, x):\n        {body}", space)
-        return digest_of(space["Mine"]())
+        registry._TARGETS["algorithm"]["mine"] = space["Mine"]
+        return CellCode().digest_of(cell(algorithm="mine"))
 
     body = "return [y for y in x if y in {'a', 'b'}]"
     assert compiled(body) == compiled(body)
     assert compiled(body) != compiled(body.replace("'b'", "'c'"))
     assert compiled("return x + 1") != compiled("return x - 1")
+    compiled("return Perceptron().step(x)")
+    assert {"nowhere:Mine", Perceptron.__module__} <= modules(algorithm="mine")

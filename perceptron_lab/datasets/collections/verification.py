@@ -1,0 +1,42 @@
+"""Data files on this machine, and what is kept of them, held against what is registered.
+
+Apart from what finds and fetches files, so that readers of one collection need not those of others.
+"""
+
+from __future__ import annotations
+
+from perceptron_lab.datasets.download.fetching import State, chosen_collections, verify
+
+_COUNTED = "reuters21578"
+
+
+def verify_data(collection_name: str | None = None) -> dict[str, dict[str, State]]:
+    """Compare the data files on this machine with their registered sha256; ``plab data verify``.
+
+    What is kept of them, the counts of words in Reuters-21578, is computed again where all files
+    are there, and compared: entries ``counts-TEXT``, ``present`` or ``not what the files give``.
+
+    Parameters
+    ----------
+    collection_name
+        A collection; None for every one.
+
+    Returns
+    -------
+    dict
+        Collection -> name -> ``present``, ``missing`` or ``wrong hash``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such collection.
+    """
+    found = {source: dict(verify(source)) for source in chosen_collections(collection_name)}
+    if set(found.get(_COUNTED, {}).values()) == {State.PRESENT}:
+        # Imported here: comparing files needs no numerical code.
+        from perceptron_lab.datasets.collections.reuters_corpus import counted_again
+
+        kept = {True: State.PRESENT, False: State.ALTERED}
+        again = counted_again()
+        found[_COUNTED] |= {f"counts-{text}": kept[same] for text, same in again.items()}
+    return found

@@ -1,0 +1,157 @@
+"""The digest of a source changes with every edit that may change a number, and what it imports."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.experiments.storage.source_files import file_of, parsed, read_module
+
+SOURCE = '''"""A module."""
+import math
+
+
+def step(x: float) -> float:
+    """Return a step."""
+    # a comment
+    return math.sqrt(x) + 1.0
+
+
+class Step:
+    """A step."""
+
+    size = 1
+'''
+
+
+def digest(source: str) -> str:
+    return parsed(source).digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"""A module."""', ""),
+        ('"""Return a step."""', '"""Return another step."""'),
+        ('"""A step."""', "'''A longer text.\n\n    In two parts.'''"),
+        ("    # a comment\n", ""),
+        ("math.sqrt(x) + 1.0", "(\n        math.sqrt(x)\n        + 1.0)  # laid out"),
+        ("def step(x: float)", "def step(\n    x: float,\n)"),
+        ("import math\n\n\n", "import math\n"),
+        ("1.0", "1.00"),
+    ],
+)
+def test_comments_docstrings_and_layout_change_nothing(old: str, new: str) -> None:
+    assert old in SOURCE
+    assert digest(SOURCE.replace(old, new)) == digest(SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("1.0", "1.0000000000000002"),
+        ("1.0", "1"),
+        (" + ", " - "),
+        ("sqrt", "cbrt"),
+        ("x: float", "x: int"),
+        ("x: float", "x: float = 0"),
+        ("size = 1", "size = True"),
+        ("import math", "import math as math"),
+        ("return math", "x\n    return math"),
+        ("    # a comment\n", '    "no docstring"\n'),
+        ("class Step:", "class Step(object):"),
+        ("    size = 1", "    size = None"),
+    ],
+)
+def test_every_other_edit_changes_it(old: str, new: str) -> None:
+    assert old in SOURCE
+    assert digest(SOURCE.replace(old, new)) != digest(SOURCE)
+
+
+def test_a_function_that_is_its_docstring_alone_is_hashed() -> None:
+    assert digest("def f():\n    '''a'''") == digest("def f():\n    '''b'''")
+    assert digest("def f():\n    '''a'''") != digest("def g():\n    '''a'''")
+
+
+IMPORTS = """
+from __future__ import annotations
+import typing
+from typing import TYPE_CHECKING
+import first, second.part as part
+
+if TYPE_CHECKING:
+    from unseen import Never
+    if True:
+        import unseen.part
+else:
+    import third
+
+if typing.TYPE_CHECKING:
+    import unseen
+elif part:
+    import fourth
+
+def function():
+    from . import beside
+    from ..above import name
+    from ....outside import nothing
+"""
+
+
+def test_imports_count_wherever_they_run() -> None:
+    assert parsed(IMPORTS, "top.package").imports == {
+        "__future__.annotations",
+        "typing",
+        "typing.TYPE_CHECKING",
+        "first",
+        "second.part",
+        "third",
+        "fourth",
+        "top.package.beside",
+        "top.above.name",
+    }
+
+
+def test_texts_are_those_of_the_program() -> None:
+    said = parsed("'''Documentation.'''\nx = 'one'\ny = f'two{x}'")
+    assert said.texts == {"one", "two"}
+
+
+def test_what_is_no_python_is_hashed_as_it_is(tmp_path: Path) -> None:
+    extension, broken = tmp_path / "fast.so", tmp_path / "broken.py"
+    extension.write_bytes(b"\x7fELF")
+    broken.write_text("def (")
+    assert len(read_module("fast", extension).digest) == 64
+    assert read_module("broken", broken).imports == frozenset()
+
+
+def test_an_edited_file_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("x = 1\n")
+    before = read_module("mine", path)
+    path.write_text("x = 1  # the same\n")
+    assert read_module("mine", path) == before
+    path.write_text("x = 2\n")
+    assert read_module("mine", path) != before
+
+
+def test_only_modules_of_the_user_have_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in (tmp_path, tmp_path / "site-packages"):
+        (folder / f"pack_{len(folder.parts)}" / "inner").mkdir(parents=True)
+        for name in ("__init__", "inner/__init__", "inner/deep"):
+            (folder / f"pack_{len(folder.parts)}" / f"{name}.py").write_text("raise OSError\n")
+        monkeypatch.syspath_prepend(folder)
+    mine, installed = f"pack_{len(tmp_path.parts)}", f"pack_{len(tmp_path.parts) + 1}"
+    assert file_of(f"{mine}.inner.deep") == tmp_path / mine / "inner" / "deep.py"
+    assert file_of(f"{mine}.inner") == tmp_path / mine / "inner" / "__init__.py"
+    assert file_of(f"{mine}.inner.deep.name") is None
+    assert file_of(f"{installed}.inner.deep") is None
+    own = tmp_path / "site-packages" / installed / "inner" / "deep.py"
+    assert file_of(f"{installed}.inner.deep", of=installed) == own
+    assert mine not in sys.modules
+    for name in ("numpy", "json", "sys", "there.is.none", "perceptron_lab_is_not_this"):
+        assert file_of(name) is None
