@@ -1,0 +1,57 @@
+"""Run one cell per configuration in a process of its own, and print the modules it executed.
+
+Standard input: a list of configurations (JSON) with one cell each. Standard output: for each the
+settings of its cell, its status, and the modules of the package whose code was executed in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from perceptron_lab.compiled.kernel import load_kernels
+from perceptron_lab.experiments.cells.cell_run import run_cell, thread_pools
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import checked_config
+from perceptron_lab.experiments.configuration.validation import validated
+from perceptron_lab.experiments.running.plan import plan
+from perceptron_lab.experiments.storage.core_digest import PACKAGE
+
+
+def executed(tree: dict[str, Any]) -> dict[str, Any]:
+    files: set[str] = set()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        files.add(frame.f_code.co_filename)
+
+    (cell,) = plan(checked_config(validated(ExperimentConfig, tree)))
+    sys.setprofile(note)
+    outcome = run_cell(cell, cell.load(Path()))
+    sys.setprofile(None)
+    below = [Path(file).relative_to(PACKAGE.parent) for file in files if str(PACKAGE) in file]
+    names = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in below]
+    return {
+        "settings": cell.settings,
+        "status": outcome.status,
+        "message": outcome.message,
+        "modules": sorted(names),
+    }
+
+
+# What every cell needs is loaded once, as in the server that forks cells.
+load_kernels()
+thread_pools()
+for tree in json.load(sys.stdin):
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        try:
+            sys.stdout.write(json.dumps(executed(tree)) + "\n")
+            sys.stdout.flush()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)

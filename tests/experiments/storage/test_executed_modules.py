@@ -1,0 +1,136 @@
+"""What a cell executes lies in the code that its digest covers, for all that is registered."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from perceptron_lab import registry
+from perceptron_lab.experiments.storage.core_digest import OUTSIDE, CellCode
+
+ROWS = {"dataset": "margin-sets", "family": "gaussian", "dimension": 3, "rows": 5}
+CONES = {"dataset": "conic-sets", "family": "mixed", "dimension": 5, "rows": 6}
+CLASSES = {"dataset": "ellipsoid-sets", "ratio": 0.8, "training": 12, "test": 5}
+DATASETS: dict[str, dict[str, Any]] = {
+    "sdplib": {"instances": ["truss1"]},
+    "sdpa": {"files": ["{mirror}/sdplib/truss1.dat-s"]},
+    "maxcut": {"instances": ["random-8-12"]},
+    "margin-sets": {"family": "reflected", "dimension": 4, "rows": 9, "difficulty": 0.3},
+    "rows-on-disk": {"dimension": 4, "rows": 20},
+    "tabular": {"source": "wine", "task": "pairs", "instances": ["wine-0-1"]},
+    "reuters": {"instances": ["lei"]},
+    "conic-sets": {"family": "mixed", "dimension": 5, "rows": 6},
+    "ellipsoid-sets": {"training": 12, "test": 5},
+    "inverted-balls": {"training": 8, "test": 5},
+}
+NEEDS_DATA = ("sdplib", "sdpa", "reuters")
+
+
+def configuration(problem: dict[str, Any], algorithm: str, goal: Any = "decide") -> dict[str, Any]:
+    return {
+        "experiment": "small",
+        "problems": [problem],
+        "algorithms": [{"name": algorithm}],
+        "goal": goal,
+        "budget": {"updates": 200, "seconds": 20},
+    }
+
+
+def of_the_package(kind: str) -> list[str]:
+    """Return the names of a kind without those that tests have registered."""
+    added = {name for sort, name, _ in registry.additions() if sort == kind}
+    return [name for name in registry.names(kind) if name not in added]
+
+
+def ran(trees: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.experiments.storage.executed_modules"],
+        input=json.dumps(trees),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def outside_of_its_code(cell: dict[str, Any]) -> set[str]:
+    """Return the modules that a cell executed and that its digest does not cover."""
+    beside = tuple(f"perceptron_lab.{part}" for part in OUTSIDE)
+    known = {*CellCode().modules_of(cell["settings"]), "perceptron_lab", "perceptron_lab.registry"}
+    return {name for name in cell["modules"] if not name.startswith(beside)} - known
+
+
+def check(cell: dict[str, Any], driver: str) -> None:
+    assert cell["status"] not in ("ERROR", "SKIPPED"), cell["message"]
+    assert driver in cell["modules"]  # the profile saw what was executed
+    assert outside_of_its_code(cell) == set()
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Kind and name -> small cells of what is registered under it, those that could run."""
+    trees = {
+        ("dataset", name): [configuration({"dataset": name, **given}, "auto")]
+        for name, given in DATASETS.items()
+        if name not in NEEDS_DATA
+    }
+    for name in of_the_package("algorithm"):
+        trees["algorithm", name] = [
+            configuration(ROWS, name),
+            configuration(CONES, name, {"margin_ratio": 0.9}),
+        ]
+    for name in of_the_package("learner"):
+        trees["learner", name] = [configuration(CLASSES, name)]
+    found = iter(ran([tree for several in trees.values() for tree in several]))
+    made = {key: [next(found) for _ in several] for key, several in trees.items()}
+    return {
+        key: [cell for cell in several if cell["status"] != "SKIPPED"]
+        for key, several in made.items()
+    }
+
+
+NAMES = [(kind, name) for kind in ("algorithm", "learner") for name in of_the_package(kind)]
+NAMES += [("dataset", name) for name in DATASETS if name not in NEEDS_DATA]
+
+
+def test_every_dataset_has_a_small_cell() -> None:
+    assert sorted(DATASETS) == sorted(of_the_package("dataset"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "name"), NAMES)
+def test_what_is_executed_is_covered(
+    cells: dict[tuple[str, str], list[dict[str, Any]]], kind: str, name: str
+) -> None:
+    learns = kind == "learner"
+    driver = "perceptron_lab.learners.learning" if learns else "perceptron_lab.driver"
+    assert cells[kind, name]
+    for cell in cells[kind, name]:
+        check(cell, driver)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["sdplib", "sdpa", pytest.param("reuters", marks=pytest.mark.long)]
+)
+def test_what_datasets_of_files_execute_is_covered(name: str) -> None:
+    mirror = os.environ.get("PLAB_DATA_MIRROR", "")
+    if not os.path.isdir(mirror):
+        pytest.skip("needs SDPLIB and Reuters: set PLAB_DATA_MIRROR to a folder with them")
+    given = json.loads(json.dumps(DATASETS[name]).replace("{mirror}", mirror))
+    (cell,) = ran([configuration({"dataset": name, **given}, "perceptron")])
+    check(cell, "perceptron_lab.driver")
+
+
+def test_a_module_outside_of_its_code_is_found() -> None:
+    (cell,) = ran([configuration(ROWS, "perceptron")])
+    assert outside_of_its_code(cell) == set()
+    moved = cell["settings"] | {"dataset": "maxcut"}
+    assert "perceptron_lab.datasets.generated.margin_sets" in outside_of_its_code(
+        cell | {"settings": moved}
+    )
