@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from perceptron_lab.experiments.storage.core_digest import (
 )
 from tests.repetitions import repeated
 
+Register = Callable[[str | type], None]
 READER = "perceptron_lab.datasets.formats.reuters_text"
 
 
@@ -54,11 +55,16 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Take back what is registered in a test."""
-    for kind in ("algorithm", "dataset"):
-        monkeypatch.setitem(registry._TARGETS, kind, dict(registry._TARGETS[kind]))
-    return
+def register() -> Iterator[Register]:
+    """Register something as the algorithm ``mine``, as long as the test runs."""
+
+    def again(target: str | type) -> None:
+        if "mine" in registry.names("algorithm"):
+            registry.unregister("algorithm", "mine")
+        registry.register("algorithm", "mine", target)
+
+    yield again
+    registry.unregister("algorithm", "mine")
 
 
 def digest(folder: Path, **chosen: Any) -> str:
@@ -147,9 +153,8 @@ def test_a_name_that_is_not_registered_is_refused() -> None:
         modules(algorithm="percepton")
 
 
-@pytest.mark.usefixtures("registered")
 def test_modules_that_the_users_module_imports_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, register: Register
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "someones").mkdir()
@@ -168,7 +173,7 @@ def test_modules_that_the_users_module_imports_count(
 
     for name, source in sources.items():
         (tmp_path / name).write_text(source)
-    registry.register("algorithm", "mine", "someones.method:Mine")
+    register("someones.method:Mine")
     assert modules(algorithm="mine") - modules() == {
         "someones",
         "someones.method",
@@ -184,25 +189,23 @@ def test_modules_that_the_users_module_imports_count(
     assert "someones" not in sys.modules
 
 
-@pytest.mark.usefixtures("registered")
 def test_public_and_registered_names_count_where_a_user_uses_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, register: Register
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     source = "import perceptron_lab as pl\nclass Mine: inner = 'ellipsoid'\n"
     (tmp_path / "someone_public.py").write_text(source)
-    registry.register("algorithm", "mine", import_module("someone_public").Mine)
+    register(import_module("someone_public").Mine)
     found = modules(algorithm="mine")
     assert {"someone_public", "perceptron_lab.estimators"} <= found
     assert "perceptron_lab.algorithms.rescaling.ellipsoid" in found
 
 
-@pytest.mark.usefixtures("registered")
-def test_a_class_without_a_source_is_told_by_what_it_was_compiled_to() -> None:
+def test_a_class_without_a_source_is_told_by_what_it_was_compiled_to(register: Register) -> None:
     def compiled(body: str) -> str:
         space: dict[str, Any] = {"__name__": "nowhere", "Perceptron": Perceptron}
         exec(f"class Mine:\n    def step(self, x):\n        {body}", space)
-        registry._TARGETS["algorithm"]["mine"] = space["Mine"]
+        register(space["Mine"])
         return CellCode().digest_of(cell(algorithm="mine"))
 
     body = "return [y for y in x if y in {'a', 'b'}]"
