@@ -20,6 +20,8 @@ from perceptron_lab.cli.options import (
     verbose_option,
 )
 from perceptron_lab.experiments.cells import ahead
+from perceptron_lab.experiments.configuration.gallery import find_config
+from perceptron_lab.experiments.configuration.yaml_source import read_source
 from perceptron_lab.experiments.running.executors import Executor
 
 
@@ -86,17 +88,18 @@ def run(
     are. `plab status CONFIG` says beforehand which are run, and why.
     """
     with ExitStack() as stack:
+        sources = [read_source(find_config(config)) for config in configs]
         server = None
         if executor == "processes" and not dry_run:
-            server = ahead.started_ahead(configs)
+            server = ahead.started_ahead(sources)
         if server is not None:
             stack.callback(server.close)
         from perceptron_lab.cli.running import run_all, show_all
         from perceptron_lab.experiments.running.execution import Execution
 
         if dry_run:
-            return show_all(configs, overrides)
+            return show_all(sources, overrides)
         execution = Execution(
             jobs, fresh, refresh, retries, fail_fast, executor, scheduler, server=server
         )
-        return run_all(configs, overrides, output, execution, quiet=quiet, verbose=verbose)
+        return run_all(sources, overrides, output, execution, quiet=quiet, verbose=verbose)

@@ -15,14 +15,16 @@ from perceptron_lab.cli.progress import ProgressLines
 from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import Experiment, load_experiment
+from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.plan import Cell, plan
-from perceptron_lab.experiments.running.runner import Rows, load_config, run_loaded
+from perceptron_lab.experiments.running.runner import Rows, run_cells
 from perceptron_lab.experiments.running.wording import counted
 
 
 def run_all(
-    configs: Sequence[str],
+    configs: Sequence[Source],
     overrides: Sequence[str],
     output: Path,
     execution: Execution,
@@ -33,14 +35,15 @@ def run_all(
     """Run configurations one after the other; return the exit code."""
     loaded = _loaded(configs, overrides)
     failed = False
-    for one, base in loaded:
+    for experiment in loaded:
+        one = experiment.config
         modules = ["perceptron_lab.reporting"]
         if one.report.figures:
             modules.append("perceptron_lab.reporting.printing.drawing")
         with _Lines(one.experiment, modules, quiet=quiet, verbose=verbose) as progress:
             try:
-                results = run_loaded(
-                    one, base, output=output, execution=execution, progress=progress
+                results = run_cells(
+                    experiment, output=output, execution=execution, progress=progress
                 )
             except KeyboardInterrupt:
                 _show_saved(progress.done, output / one.experiment)
@@ -50,10 +53,10 @@ def run_all(
     return 1 if failed else 0
 
 
-def show_all(configs: Sequence[str], overrides: Sequence[str]) -> int:
+def show_all(configs: Sequence[Source], overrides: Sequence[str]) -> int:
     """Print the cells of configurations; nothing is loaded."""
-    for one, _ in _loaded(configs, overrides):
-        _show_cells(one)
+    for experiment in _loaded(configs, overrides):
+        _show_cells(experiment)
     return 0
 
 
@@ -77,28 +80,21 @@ def _import_all(modules: Sequence[str]) -> None:
             import_module(module)
 
 
-def _loaded(
-    configs: Sequence[str], overrides: Sequence[str]
-) -> list[tuple[ExperimentConfig, Path]]:
-    """Return the configurations, and the folders that their relative paths start from."""
-    loaded = [load_config(config, overrides) for config in configs]
-    _refuse_same_names(configs, [one for one, _ in loaded])
-    return loaded
-
-
-def _refuse_same_names(configs: Sequence[str], loaded: Sequence[ExperimentConfig]) -> None:
-    """Refuse configurations that would overwrite one another's results."""
-    names = [one.experiment for one in loaded]
+def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experiment]:
+    """Check configurations, which must not overwrite one another's results."""
+    loaded = [load_experiment(config, overrides) for config in configs]
+    names = [one.name for one in loaded]
     for index, name in enumerate(names):
         if name in names[:index]:
             raise ConfigError(
-                f"{configs[names.index(name)]} and {configs[index]} are both called {name!r}; "
-                "rename one, or run them into different folders with --output"
+                f"{configs[names.index(name)].name} and {configs[index].name} are both called "
+                f"{name!r}; rename one, or run them into different folders with --output"
             )
+    return loaded
 
 
-def _show_cells(config: ExperimentConfig) -> None:
-    cells = plan(config)
+def _show_cells(experiment: Experiment) -> None:
+    cells = plan(experiment)
     rows = [
         (
             cell.instance.title,
@@ -110,7 +106,7 @@ def _show_cells(config: ExperimentConfig) -> None:
         for cell in cells
     ]
     columns = ("problem", "label", "algorithm", "oracle", "seed")
-    show_table(f"{config.experiment}: {counted(len(cells), 'cell')}", columns, rows)
+    show_table(f"{experiment.name}: {counted(len(cells), 'cell')}", columns, rows)
 
 
 def _show_saved(done: int, folder: Path) -> None:

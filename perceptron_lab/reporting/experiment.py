@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.executors import Executor
 from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.experiments.running.runner import load_config, run_loaded
+from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.reporting.report import make_report
 from perceptron_lab.reporting.results import Results
 
@@ -67,9 +68,10 @@ def run(
     StoreError
         If something could not be written; the rows stored before are intact.
     """
-    loaded, base = load_config(config, tuple(overrides))
+    experiment = load_experiment(config, overrides)
     execution = Execution(jobs, fresh, refresh, retries, fail_fast, executor, scheduler)
-    done = run_loaded(loaded, base, output=output, execution=execution, progress=progress)
+    done = run_cells(experiment, output=output, execution=execution, progress=progress)
+    loaded = experiment.config
     made = make_report(done.folder, loaded.report.model_dump(), loaded.title, done)
     counts = {"cells": done.cells, "stale": done.stale, "missing": done.missing}
     return Results(done.folder, done.rows, loaded.title, made.cautions, **counts)

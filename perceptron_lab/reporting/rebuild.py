@@ -7,8 +7,9 @@ from pathlib import Path
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.output_folder import folders_with_results
-from perceptron_lab.experiments.running.runner import RESULTS, load_config
+from perceptron_lab.experiments.running.runner import RESULTS
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import read_config_of
 from perceptron_lab.reporting.report import write_report
@@ -77,5 +78,5 @@ def found_results(
 def _found(target: str | Path | ExperimentConfig, output: Path) -> tuple[Path, ExperimentConfig]:
     if not isinstance(target, ExperimentConfig) and Path(target).is_dir():
         return Path(target), read_config_of(Path(target))
-    config, _ = load_config(target)
+    config = load_experiment(target).config
     return output / config.experiment, config

@@ -12,7 +12,7 @@ import pytest
 
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.configuration.gallery import find_config, gallery
-from perceptron_lab.experiments.configuration.loader import read_config
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.reporting import Evidence, write_report
 from tests.repetitions import repeated
 
@@ -63,14 +63,14 @@ def test_a_benchmark_is_a_shipped_name(name: str, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == gallery()[name].read_text()
     assert main(["list", "experiments"]) == 0
     assert name in capsys.readouterr().out
-    config = read_config(gallery()[name])
+    config = load_experiment(gallery()[name]).config
     assert len(config.seeds) >= 3 or name == "benchmarks/out_of_core"  # 4 GB of disk a seed
     assert config.algorithms[0].name == "auto"
 
 
 def run_small(name: str, folder: Path) -> Path:
     """Run a small version without its figures and return the folder of its results."""
-    config = read_config(gallery()[name])
+    config = load_experiment(gallery()[name]).config
     limits = [
         word
         for index in range(1, len(config.algorithms))  # `auto` is the first: it has all its time
@@ -99,7 +99,7 @@ def results_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
 
 @pytest.mark.parametrize("name", repeated(sorted(SMALL), kept=1))
 def test_its_figures_are_drawn(name: str, results_of: Callable[[str], Path]) -> None:
-    figures = read_config(gallery()[name]).report.figures
+    figures = load_experiment(gallery()[name]).config.report.figures
     assert figures
     write_report(results_of(name), {"figures": figures}, "T")
     for figure in figures:
@@ -108,7 +108,7 @@ def test_its_figures_are_drawn(name: str, results_of: Callable[[str], Path]) -> 
 
 @pytest.mark.parametrize("name", repeated(SMALL, kept=2))
 def test_ours_has_a_proved_answer_everywhere(name: str, results_of: Callable[[str], Path]) -> None:
-    config = read_config(gallery()[name])
+    config = load_experiment(gallery()[name]).config
     folder = results_of(name)
     with (folder / "runs.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

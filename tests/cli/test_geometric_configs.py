@@ -38,10 +38,9 @@ def test_they_pass_the_check(name: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_the_experiment_of_figure_7_4_has_500_repetitions() -> None:
-    from perceptron_lab.experiments.configuration.gallery import find_config
-    from perceptron_lab.experiments.configuration.loader import read_config
+    from perceptron_lab.experiments.configuration.loader import load_experiment
 
-    config = read_config(find_config("affine_invariance"), ())
+    config = load_experiment("affine_invariance").config
     (problem,) = config.problems
     assert problem.model_dump()["repetitions"] * len(config.seeds) == 500
     assert problem.grid["exponent"] == list(range(-6, 5))

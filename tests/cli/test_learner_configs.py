@@ -10,8 +10,7 @@ import pytest
 
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.collections.reuters_corpus import categories
-from perceptron_lab.experiments.configuration.gallery import find_config
-from perceptron_lab.experiments.configuration.loader import instances_of, read_config, variants_of
+from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment
 
 pytestmark = pytest.mark.slow
 
@@ -88,13 +87,13 @@ def test_the_embedded_sets_need_no_download(tmp_path: Path) -> None:
     assert not any(("Gaussian" in one) != ("Gaussian" in other) for one, other in pairs)
     datasets = {
         instance.dataset.name
-        for instance in instances_of(read_config(find_config("ellipsoids_embedded"), ()))
+        for instance in instances_of(load_experiment("ellipsoids_embedded").config)
     }
     assert datasets == {"tabular"}
 
 
 def test_the_rare_categories_are_all_there_are() -> None:
-    config = read_config(find_config("rare_categories"), ())
+    config = load_experiment("rare_categories").config
     expected = [c.name for c in categories().values() if 0 < c.training < 50 and c.test]
     named = [instance.name for instance in instances_of(config)]
     assert sorted(named) == sorted(expected)
@@ -105,7 +104,7 @@ def test_the_rare_categories_are_all_there_are() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_all_learners_choose_among_equally_many(name: str) -> None:
-    variants = variants_of(read_config(find_config(name), ()))
+    variants = load_experiment(name).variants
     sizes = {
         len(getattr(variant.algorithm.record, field))
         for variant in variants

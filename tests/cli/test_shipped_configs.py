@@ -10,7 +10,7 @@ import pytest
 
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.configuration.gallery import gallery
-from perceptron_lab.experiments.configuration.loader import read_config
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow
@@ -105,7 +105,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
 @pytest.mark.parametrize("name", repeated(sorted(SIZES, key=DRAWN_FIRST.__ne__), kept=1))
 def test_its_figures_are_drawn(name: str, tmp_path: Path) -> None:
     results = run_small(name, tmp_path)
-    figures = read_config(gallery()[name]).report.figures
+    figures = load_experiment(gallery()[name]).config.report.figures
     assert "convergence" in figures
     for figure in figures:
         for suffix in ("png", "pdf"):

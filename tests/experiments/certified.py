@@ -46,7 +46,7 @@ def attempted(
 ) -> Path | None:
     """Run one cell, and write its certificate; None if it has no result."""
     tree = {"experiment": "one", "problems": [problem], "algorithms": [algorithm]}
-    (cell,) = plan(checked(Source("", deepcopy(tree | more))))
+    (cell,) = plan(checked(Source("", deepcopy(tree | more))).config)
     loaded = cell.load(folder)
     outcome = run_cell(cell, loaded)
     if outcome.result is None:

@@ -30,6 +30,6 @@ def configure() -> Configure:
     """Return a function that makes the toy configuration with some keys replaced."""
 
     def make(**changes: Any) -> ExperimentConfig:
-        return checked(Source("", deepcopy(toys.CONFIG) | changes))
+        return checked(Source("", deepcopy(toys.CONFIG) | changes)).config
 
     return make

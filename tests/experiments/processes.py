@@ -32,7 +32,7 @@ def faulty(how: str, after: int = 0, **settings: Any) -> dict[str, Any]:
 
 def configure_toys(**changes: Any) -> ExperimentConfig:
     """Return the toy configuration with some keys replaced, where the toys are registered."""
-    return checked(Source("", deepcopy(toys.CONFIG) | changes))
+    return checked(Source("", deepcopy(toys.CONFIG) | changes)).config
 
 
 def jobs_of(configure: Configure, base: Path = Path(), **changes: Any) -> list[Job]:

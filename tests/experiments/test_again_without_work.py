@@ -1,4 +1,4 @@
-"""A run without work reads each cell a few times, however many there are, and decodes nothing."""
+"""A run without work reads its file once, each cell a few times, and decodes nothing."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+import perceptron_lab
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.experiments.cells import supervisor
-from perceptron_lab.experiments.storage import certificate_files, reader, stored, traces
+from perceptron_lab.experiments.configuration import loader, yaml_source
+from perceptron_lab.experiments.running import runner
+from perceptron_lab.experiments.storage import certificate_files, reader, schema, stored, traces
 from tests.experiments.many_cells import many_cells
 
 pytestmark = pytest.mark.slow
@@ -50,6 +53,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(certificate_files, "unpacked", "decoded")
     counted(stored.ProcessLimits, "model_validate", "limits")
     counted(MarginSets, "load", "loaded")
+    counted(yaml_source, "parse", "parsed")
+    counted(loader, "validated")
+    counted(loader, "algorithm_variants", "expanded")
+    counted(loader, "problem_instances", "expanded")
+    counted(schema, "_connect", "opened")
+    counted(runner, "judge", "judged")
     counted(supervisor, "Attempt", "launched")
     return found
 
@@ -67,6 +76,17 @@ def test_a_run_again(folder: Path, calls: Counter[str]) -> None:
     assert calls["loaded"] == CELLS // 2
     assert (calls["decoded"], calls["launched"]) == (0, 0)
     assert calls["limits"] <= 1
+    once = ("parsed", "validated", "opened")
+    assert {name: calls[name] for name in once} == dict.fromkeys(once, 1)
+    assert calls["expanded"] == 3  # its three entries
+    assert calls["judged"] == CELLS
+
+
+def test_a_run_again_from_python(folder: Path, calls: Counter[str]) -> None:
+    results = perceptron_lab.run(folder / "many.yaml", output=folder)
+    assert len(results.rows) == CELLS
+    counts = [calls[name] for name in ("parsed", "validated", "opened", "expanded", "judged")]
+    assert counts == [1, 1, 1, 3, CELLS]
 
 
 def test_status(folder: Path, calls: Counter[str]) -> None:

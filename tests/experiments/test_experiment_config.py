@@ -14,13 +14,7 @@ from perceptron_lab import reporting
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.config import FIGURES, TABLES, ExperimentConfig
 from perceptron_lab.experiments.configuration.gallery import gallery
-from perceptron_lab.experiments.configuration.loader import (
-    checked,
-    checked_config,
-    instances_of,
-    read_config,
-    variants_of,
-)
+from perceptron_lab.experiments.configuration.loader import checked, instances_of, load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import parse
 from perceptron_lab.goals import Budget, MarginRatio, MarginUpper
 from tests.experiments.conftest import Configure
@@ -46,7 +40,7 @@ report: {tables: [table_6_1], figures: []}
 
 
 def load(text: str, *overrides: str) -> ExperimentConfig:
-    return checked(parse("a.yaml", text), overrides)
+    return checked(parse("a.yaml", text), overrides).config
 
 
 def faults(text: str, *overrides: str) -> list[str]:
@@ -159,7 +153,7 @@ def test_an_empty_file_says_what_it_needs(tmp_path: Path, content: str) -> None:
     path = tmp_path / "empty.yaml"
     path.write_text(content)
     with pytest.raises(ConfigError, match="the file is empty; a configuration needs experiment"):
-        read_config(path)
+        load_experiment(path)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +207,7 @@ def test_overrides_alone_make_a_configuration(tmp_path: Path) -> None:
         "problems=[{dataset: toy, instances: [eye-2]}]",
         "algorithms=[{name: perceptron}]",
     ]
-    assert read_config(path, overrides).experiment == "e"
+    assert load_experiment(path, overrides).config.experiment == "e"
 
 
 @pytest.mark.parametrize(
@@ -243,7 +237,7 @@ def test_a_wrong_override_is_named(override: str, message: str) -> None:
 def test_a_grid_is_a_product_that_becomes_part_of_labels(configure: Configure) -> None:
     grid = {"normalized": [True, False], "oracle": ["cyclic", {"name": "random"}]}
     config = configure(algorithms=[{"name": "perceptron", "label": "P", "grid": grid}])
-    assert [(v.label, v.algorithm.record.normalized) for v in variants_of(config)] == [
+    assert [(v.label, v.algorithm.record.normalized) for v in load_experiment(config).variants] == [
         ("P normalized=true cyclic", True),
         ("P normalized=true random()", True),
         ("P normalized=false cyclic", False),
@@ -356,10 +350,10 @@ def test_a_configuration_made_in_python_is_checked_too() -> None:
             "goal": MarginUpper(1e-3),
         }
     )
-    assert checked_config(config) == config
-    assert checked_config(config, ["seeds=[5]"]).seeds == [5]
+    assert load_experiment(config).config == config
+    assert load_experiment(config, ["seeds=[5]"]).config.seeds == [5]
     with pytest.raises(ConfigError, match=r"^algorithms\.0\.name: unknown algorithm 'x'"):
-        checked_config(
+        load_experiment(
             config.model_copy(
                 update={"algorithms": [config.algorithms[0].model_copy(update={"name": "x"})]}
             )
@@ -415,6 +409,6 @@ def test_names_of_tables_and_figures_are_those_of_the_reports() -> None:
 
 @pytest.mark.parametrize("name", gallery())
 def test_every_shipped_configuration_is_valid(name: str) -> None:
-    config = read_config(gallery()[name])
+    config = load_experiment(gallery()[name]).config
     assert config.experiment == name.rpartition("/")[2]
     assert config.title

@@ -122,7 +122,7 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "problems": [ROWS | {"dimension": 12, "rows": 6}, SEPARABLE],
         "algorithms": [{"name": "perceptron", "label": "P"}, LEARNER | {"label": "L"}],
     }
-    config = checked(Source("", tree))
+    config = checked(Source("", tree)).config
     with Store.open(tmp_path / "small") as store:
         kinds = {"P": "margin-sets", "L": "ellipsoid-sets"}
         every = [c for c in plan(config) if kinds[c.variant.label] == c.instance.dataset.name]

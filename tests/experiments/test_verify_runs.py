@@ -51,7 +51,7 @@ def run_folder(tmp_path: Path) -> Path:
             {"name": "winnow", "label": "W"},
         ],
     }
-    config = checked(Source("", tree))
+    config = checked(Source("", tree)).config
     described = {"id": "12345678"}
     with Store.open(tmp_path / "small") as store:
         cells = plan(config)

@@ -17,7 +17,7 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
 from perceptron_lab.experiments.cells.supervisor import Job
 from perceptron_lab.experiments.configuration.gallery import gallery
-from perceptron_lab.experiments.configuration.loader import read_config
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running import execution
 from perceptron_lab.peers.cone_program import Program
 from perceptron_lab.peers.linear_svc import LinearSvc
@@ -103,7 +103,7 @@ def test_wrong_answers_are_rows_without_a_proof(
 
 
 def test_the_benchmark_has_every_peer() -> None:
-    config = read_config(gallery()["benchmarks/peers"])
+    config = load_experiment(gallery()["benchmarks/peers"]).config
     assert {entry.name for entry in config.algorithms} >= PEERS
     methods = {entry.parameters.get("method") for entry in config.algorithms}
     assert {"simplex", "ipm"} <= methods

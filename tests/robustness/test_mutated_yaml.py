@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.gallery import gallery
-from perceptron_lab.experiments.configuration.loader import checked_config, read_config
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import MOST_BYTES, parse, read_source
 from tests.repetitions import examples, repeated, thinned
 from tests.robustness.mutations import EXAMPLES, SHORT, bounded, mutated, outcome
@@ -46,10 +46,11 @@ PLACE = re.compile(r":[1-9][0-9]*(:[1-9][0-9]*)?: ")
 
 def check(content: bytes, path: Path) -> None:
     path.write_bytes(content)
-    config, message = outcome(ConfigError, read_config, path)
+    found, message = outcome(ConfigError, load_experiment, path)
     if not message:
+        config = found.config
         tree = config.model_dump(mode="json")
-        again = checked_config(config).model_dump(mode="json")
+        again = load_experiment(config).config.model_dump(mode="json")
         # Compared as text: NaN differs from itself.
         assert json.dumps(again) == json.dumps(tree)
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", config.experiment)
@@ -63,7 +64,7 @@ def check(content: bytes, path: Path) -> None:
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for shipped in gallery().values():
-        read_config(shipped)  # so that no library is loaded, which takes memory, under a limit
+        load_experiment(shipped)  # so that no library is loaded, which takes memory, under a limit
     return tmp_path_factory.mktemp("yaml") / "damaged.yaml"
 
 
@@ -146,4 +147,4 @@ def test_bombs_end_at_once(path: Path, bomb: bytes) -> None:
         source = read_source(path)
     assert len(source.values) < len(bomb)
     with pytest.raises(ConfigError, match=r"the anchor &a is not allowed(?s:.)*and [0-9]+ more"):
-        read_config(path)
+        load_experiment(path)

@@ -21,7 +21,7 @@ from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.experiments.configuration.config import FileName, Label
 from perceptron_lab.experiments.configuration.gallery import find_config, gallery
-from perceptron_lab.experiments.configuration.loader import instances_of, read_config
+from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment
 from perceptron_lab.experiments.configuration.overrides import override
 from perceptron_lab.experiments.configuration.yaml_source import Source, read_source
 from perceptron_lab.experiments.running.output_folder import output_folder
@@ -35,7 +35,7 @@ BAD = ["", ".", "..", "../x", "/x", "a/b", "a\\b", "a\0", "a\n", "x" * 65, "ä",
 
 @pytest.mark.parametrize("name", sorted(gallery()))
 def test_names_of_shipped_experiments(name: str) -> None:
-    config = read_config(gallery()[name])
+    config = load_experiment(gallery()[name]).config
     assert NAME.fullmatch(config.experiment)
     instances = instances_of(config)
     assert instances

@@ -11,21 +11,20 @@ from collections.abc import Iterable, Iterator
 from perceptron_lab import registry
 from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.cells.server_handle import ForkServer
-from perceptron_lab.experiments.configuration.gallery import find_config
-from perceptron_lab.experiments.configuration.yaml_source import read_source
+from perceptron_lab.experiments.configuration.yaml_source import Source
 
 _LISTS = ("problems", "algorithms")
 """The lists of a configuration whose entries, or parameters of them, name components."""
 _KINDS = ("dataset", "algorithm", "learner")
 
 
-def started_ahead(configs: Iterable[str]) -> ForkServer | None:
+def started_ahead(sources: Iterable[Source]) -> ForkServer | None:
     """Return a server that has begun to load what configurations need, as far as they can be read.
 
     Parameters
     ----------
-    configs
-        Files, or names of shipped configurations, not checked yet.
+    sources
+        Configurations, not checked yet.
 
     Returns
     -------
@@ -33,8 +32,7 @@ def started_ahead(configs: Iterable[str]) -> ForkServer | None:
         None where it cannot be started: whoever needs one says why.
     """
     try:
-        trees = [read_source(find_config(config)).tree for config in configs]
-        server = ForkServer(sorted(set(_modules(trees))))
+        server = ForkServer(sorted(set(_modules(source.tree for source in sources))))
         server.start()
     except PlabError:  # whoever reads the configuration says so, too
         return None

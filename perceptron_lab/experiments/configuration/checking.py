@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
-from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
 from perceptron_lab.experiments.running.plan import Cell, plan
-from perceptron_lab.experiments.running.runner import load_config
 
 
-def check(config: str | Path | ExperimentConfig, overrides: Iterable[str] = ()) -> list[Cell]:
+def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
     """Check a configuration; nothing is downloaded or run. ``plab check`` in Python.
 
     Parameters
@@ -30,4 +28,4 @@ def check(config: str | Path | ExperimentConfig, overrides: Iterable[str] = ()) 
     ConfigError
         If there is no such file, or anything is wrong in it: all of it, one line each.
     """
-    return plan(load_config(config, tuple(overrides))[0])
+    return plan(load_experiment(config, overrides))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from perceptron_lab.experiments.configuration.config import (
     ProblemEntry,
 )
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, Place, refuse
+from perceptron_lab.experiments.configuration.gallery import find_config
 from perceptron_lab.experiments.configuration.overrides import override
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
@@ -31,117 +33,128 @@ from perceptron_lab.experiments.configuration.yaml_source import Source, read_so
 Entry = TypeVar("Entry", bound=BaseModel)
 
 
-def read_config(path: Path, overrides: Iterable[str] = ()) -> ExperimentConfig:
-    """Read a configuration file and check it whole; nothing is downloaded.
+@dataclass(frozen=True)
+class Experiment:
+    """A checked configuration, with the components that its entries stand for.
 
     Parameters
     ----------
-    path
-        The file.
+    config
+        The configuration.
+    base
+        The folder that its relative paths start from.
+    variants
+        The algorithms, each with its parameters and oracles, in the order of the configuration.
+    instances
+        The instances of its datasets, likewise.
+    """
+
+    config: ExperimentConfig
+    base: Path
+    variants: tuple[AlgorithmVariant, ...]
+    instances: tuple[Instance, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name, and that of its folder of results."""
+        return self.config.experiment
+
+
+Loadable = str | Path | Source | ExperimentConfig | Experiment
+"""A file, the name of a shipped configuration, a file that was read, a configuration, or a checked
+one."""
+
+
+def load_experiment(config: Loadable, overrides: Iterable[str] = ()) -> Experiment:
+    """Read a configuration and check it whole; nothing is downloaded.
+
+    Parameters
+    ----------
+    config
+        The configuration; one that was checked is returned as it is, if there are no overrides.
     overrides
         ``path.to.key=value`` each.
 
     Raises
     ------
     ConfigError
-        If anything is wrong: all of it, one line each.
+        If there is no such file, or anything is wrong: all of it, one line each.
     """
-    source = read_source(path)
+    overrides = tuple(overrides)
+    if isinstance(config, Experiment):
+        if not overrides:
+            return config
+        return replace(load_experiment(config.config, overrides), base=config.base)
+    if isinstance(config, ExperimentConfig):
+        return checked(Source("", config.model_dump(mode="json")), overrides)
+    source = config if isinstance(config, Source) else read_source(find_config(config))
     if source.tree is None and not overrides:
         raise ConfigError(
-            f"{path}:1:1: the file is empty; a configuration needs experiment, problems and "
+            f"{source.name}:1:1: the file is empty; a configuration needs experiment, problems and "
             "algorithms (`plab show quickstart` prints one)"
         )
-    return checked(source, overrides)
+    return checked(source, overrides, Path(source.name).parent)
 
 
-def checked_config(config: ExperimentConfig, overrides: Iterable[str] = ()) -> ExperimentConfig:
-    """Check a configuration that was built in Python, with overrides.
-
-    Raises
-    ------
-    ConfigError
-        As :func:`read_config` does.
-    """
-    return checked(Source("", config.model_dump(mode="json")), overrides)
-
-
-def checked(source: Source, overrides: Iterable[str] = ()) -> ExperimentConfig:
-    """Return the configuration that a source holds; errors as in :func:`read_config`."""
+def checked(source: Source, overrides: Iterable[str] = (), base: Path = Path()) -> Experiment:
+    """Return the experiment that a source describes; errors as in :func:`load_experiment`."""
     override(source, overrides)
     faults = list(source.faults)
     unreadable = {fault.crumbs for fault in faults if not fault.at_key}
     config = None
     try:
         config = validated(ExperimentConfig, source.tree)
+        algorithms = _placed("algorithms", config.algorithms)
+        problems = _placed("problems", config.problems)
     except ValidationError as error:
         found = faults_of(error, source.tree, KNOWN_KEYS)
         faults += [fault for fault in found if fault.crumbs not in unreadable]
-    _check_entries(source.tree, faults)
+        # What needs the registry is checked also where other parts are wrong.
+        algorithms = _readable(source.tree, "algorithms", AlgorithmEntry, "name")
+        problems = _readable(source.tree, "problems", ProblemEntry, "dataset")
+    variants = [(at, algorithm_variants(entry, at, faults)) for at, entry in algorithms]
+    instances = [(at, problem_instances(entry, at, faults)) for at, entry in problems]
+    # Among entries that are wrong, a repetition may be an effect of what was left out.
+    wrong = {fault.crumbs[0] for fault in faults if fault.crumbs}
+    if "algorithms" not in wrong:
+        faults += repeated_algorithms(variants)
+    if "problems" not in wrong:
+        faults += repeated_instances(instances)
     refuse(faults, source.place)
     assert config is not None
-    return config
-
-
-def variants_of(config: ExperimentConfig) -> list[AlgorithmVariant]:
-    """Return the algorithm variants of a checked configuration, in its order."""
-    faults: list[Fault] = []
-    variants = [
-        variant
-        for index, entry in enumerate(config.algorithms)
-        for variant in algorithm_variants(entry, ("algorithms", index), faults)
-    ]
-    refuse(faults, _nowhere)
-    return variants
+    return Experiment(
+        config,
+        base,
+        tuple(variant for _, several in variants for variant in several),
+        tuple(instance for _, several in instances for instance in several),
+    )
 
 
 def instances_of(config: ExperimentConfig) -> list[Instance]:
     """Return the instances of a checked configuration, in its order."""
     faults: list[Fault] = []
-    instances = [
-        instance
-        for index, entry in enumerate(config.problems)
-        for instance in problem_instances(entry, ("problems", index), faults)
-    ]
-    refuse(faults, _nowhere)
+    entries = _placed("problems", config.problems)
+    instances = [one for at, entry in entries for one in problem_instances(entry, at, faults)]
+    refuse(faults, lambda fault: Place(1, 1, ""))
     return instances
 
 
-def _nowhere(fault: Fault) -> Place:
-    return Place(1, 1, "")
+def _placed(key: str, entries: Iterable[Entry]) -> list[tuple[Crumbs, Entry]]:
+    """Return entries with their places."""
+    return [((key, index), entry) for index, entry in enumerate(entries)]
 
 
-def _check_entries(tree: Any, faults: list[Fault]) -> None:
-    """Check what needs the registry, also where other parts of the configuration are wrong."""
-    algorithms = [
-        (crumbs, algorithm_variants(entry, crumbs, faults))
-        for crumbs, entry in _entries(tree, "algorithms", AlgorithmEntry, "name")
-    ]
-    problems = [
-        (crumbs, problem_instances(problem, crumbs, faults))
-        for crumbs, problem in _entries(tree, "problems", ProblemEntry, "dataset")
-    ]
-    # Among entries that are wrong, a repetition may be an effect of what was left out.
-    wrong = {fault.crumbs[0] for fault in faults if fault.crumbs}
-    if "algorithms" not in wrong:
-        faults += repeated_algorithms(algorithms)
-    if "problems" not in wrong:
-        faults += repeated_instances(problems)
-
-
-def _entries(tree: Any, key: str, kind: type[Entry], needed: str) -> list[tuple[Crumbs, Entry]]:
+def _readable(tree: Any, key: str, kind: type[Entry], needed: str) -> list[tuple[Crumbs, Entry]]:
     """Return the entries whose component is named, without the parts that are wrong."""
     found = tree.get(key) if isinstance(tree, dict) else None
     entries: list[tuple[Crumbs, Entry]] = []
     for index, part in enumerate(found if isinstance(found, list) else []):
-        if isinstance(part, dict) and isinstance(part.get(needed), str):
-            entries.append(((key, index), _usable(kind, part)))
+        if not isinstance(part, dict) or not isinstance(part.get(needed), str):
+            continue
+        try:
+            entry = validated(kind, part)
+        except ValidationError as error:
+            wrong = {details["loc"][0] for details in error.errors()}
+            entry = validated(kind, {key: part[key] for key in part if key not in wrong})
+        entries.append(((key, index), entry))
     return entries
-
-
-def _usable(kind: type[Entry], part: dict[str, Any]) -> Entry:
-    try:
-        return validated(kind, part)
-    except ValidationError as error:
-        wrong = {details["loc"][0] for details in error.errors()}
-        return validated(kind, {key: value for key, value in part.items() if key not in wrong})

@@ -15,8 +15,7 @@ from pydantic import TypeAdapter
 from perceptron_lab import registry
 from perceptron_lab.errors import DataError, PlabError
 from perceptron_lab.experiments.configuration.components import Component
-from perceptron_lab.experiments.configuration.config import ExperimentConfig
-from perceptron_lab.experiments.configuration.loader import instances_of, variants_of
+from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
 from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
 from perceptron_lab.goals import Budget, Goal
 
@@ -105,15 +104,16 @@ class Cell:
         return dataset.load(self.instance.name, seed=self.seed, base=base)
 
 
-def plan(config: ExperimentConfig) -> list[Cell]:
-    """Return the cells of a checked configuration; nothing is loaded.
+def plan(experiment: Loadable) -> list[Cell]:
+    """Return the cells of an experiment, as checked once; no data are loaded.
 
     Raises
     ------
     ConfigError
         If an entry is wrong.
     """
-    variants = variants_of(config)
+    experiment = load_experiment(experiment)
+    config = experiment.config
     return [
         Cell(
             instance,
@@ -124,8 +124,8 @@ def plan(config: ExperimentConfig) -> list[Cell]:
             tuple(config.record_at),
             config.trace_measures,
         )
-        for instance in instances_of(config)
-        for seed, variant in _runs(tuple(config.seeds), instance, variants)
+        for instance in experiment.instances
+        for seed, variant in _runs(tuple(config.seeds), instance, experiment.variants)
     ]
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.cells.cell_run import Outcome
 from perceptron_lab.experiments.cells.supervisor import Job
-from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.configuration.gallery import find_config
-from perceptron_lab.experiments.configuration.loader import checked_config, read_config
+from perceptron_lab.experiments.configuration.config import ProcessLimits
+from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
 from perceptron_lab.experiments.running.environment import environment
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.interrupts import Interrupts
@@ -75,24 +74,8 @@ class Rows:
         return [row for row in self.rows if Status(row["status"]).failed]
 
 
-def load_config(
-    config: str | Path | ExperimentConfig, overrides: Iterable[str] = ()
-) -> tuple[ExperimentConfig, Path]:
-    """Return a checked configuration and the folder that its relative paths start from.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such file, or anything is wrong in it.
-    """
-    if isinstance(config, ExperimentConfig):
-        return checked_config(config, overrides), Path()
-    path = find_config(config)
-    return read_config(path, overrides), path.parent
-
-
 def run_cells(
-    config: str | Path | ExperimentConfig,
+    config: Loadable,
     *,
     overrides: Iterable[str] = (),
     output: str | Path | None = None,
@@ -126,35 +109,23 @@ def run_cells(
     StoreError
         If something could not be written; the rows stored before are intact.
     """
-    loaded, base = load_config(config, tuple(overrides))
-    return run_loaded(loaded, base, output=output, execution=execution, progress=progress)
-
-
-def run_loaded(
-    loaded: ExperimentConfig,
-    base: Path,
-    *,
-    output: str | Path | None = None,
-    execution: Execution | None = None,
-    progress: Progress | None = None,
-) -> Rows:
-    """Run a configuration as :func:`load_config` returns it; all else as :func:`run_cells`."""
+    experiment = load_experiment(config, overrides)
     how = execution or Execution()
     watcher = progress or Progress()
-    cells = plan(loaded)
-    problems = load_problems(cells, base)
+    cells = plan(experiment)
+    problems = load_problems(cells, experiment.base)
     _check_tasks(cells, problems)
     planned = _planned(cells, problems)
-    folder = output_folder(RESULTS if output is None else Path(output), loaded.experiment)
+    folder = output_folder(RESULTS if output is None else Path(output), experiment.name)
     with Interrupts().watched() as interrupts:
         if how.fresh:
             Store.set_aside(folder)
         with Store.open(folder) as store:
             described = environment()
-            store.begin(loaded, base, described, planned)
-            limits = how.limits(loaded.process)
+            store.begin(experiment.config, experiment.base, described, planned)
+            limits = how.limits(experiment.config.process)
             run = _Run(cells, problems, planned, store, interrupts, watcher, limits)
-            return run.execute(how, base, described["id"])
+            return run.execute(how, experiment.base, described["id"])
 
 
 @dataclass(frozen=True)

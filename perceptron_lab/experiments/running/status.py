@@ -17,8 +17,7 @@ from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.cells.memory_limit import machine_memory
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.configuration.gallery import find_config
-from perceptron_lab.experiments.configuration.loader import checked_config, read_config
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.experiments.storage import schema
@@ -152,23 +151,14 @@ def status(
         with Reader.open(folder) as reader:
             config, planned = reader.config(), reader.plan()
             return _held_against(config, folder, planned, reader)
-    config = _loaded(target, overrides)
-    folder = Path(output) / config.experiment
+    experiment = load_experiment(target, overrides)
+    folder = Path(output) / experiment.name
     known = (folder / schema.NAME).is_file()
     with Reader.open(folder) if known else nullcontext() as store:
-        planned = _planned(config, store.problems() if store else {})
-        return _held_against(config, folder, planned, store)
-
-
-def _loaded(target: str | Path | ExperimentConfig, overrides: Iterable[str]) -> ExperimentConfig:
-    if isinstance(target, ExperimentConfig):
-        return checked_config(target, overrides)
-    return read_config(find_config(target), overrides)
-
-
-def _planned(config: ExperimentConfig, problems: Mapping[str, str]) -> list[Planned]:
-    """Return the cells of a configuration; one whose data were never loaded has no sha256."""
-    return [Planned.of(cell, problems.get(cell.problem_key, "")) for cell in plan(config)]
+        problems = store.problems() if store else {}
+        # A cell whose data were never loaded has no sha256.
+        planned = [Planned.of(one, problems.get(one.problem_key, "")) for one in plan(experiment)]
+        return _held_against(experiment.config, folder, planned, store)
 
 
 def _held_against(

@@ -15,6 +15,7 @@ from perceptron_lab import register
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.cells import ahead
 from perceptron_lab.experiments.cells.server_handle import ForkServer
+from perceptron_lab.experiments.configuration.yaml_source import parse
 
 # What the tests of commands stand in for.
 started_ahead = ahead.started_ahead
@@ -52,8 +53,8 @@ def config(folder: Path, text: str = CONFIG) -> str:
     return str(path)
 
 
-def test_it_loads_what_is_named(tmp_path: Path, made: list[Recorded]) -> None:
-    server = started_ahead([config(tmp_path)])
+def test_it_loads_what_is_named(made: list[Recorded]) -> None:
+    server = started_ahead([parse("small.yaml", CONFIG)])
     assert made == [server]
     assert server is not None
     assert server.has_loaded(
@@ -64,9 +65,9 @@ def test_it_loads_what_is_named(tmp_path: Path, made: list[Recorded]) -> None:
     assert not server.has_loaded(["perceptron_lab.algorithms"])
 
 
-def test_it_loads_what_parameters_name(tmp_path: Path, made: list[Recorded]) -> None:
+def test_it_loads_what_parameters_name(made: list[Recorded]) -> None:
     entry = "{name: whitened, parameters: {algorithm: von-neumann}}"
-    server = started_ahead([config(tmp_path, CONFIG.replace("{name: nnls}", entry))])
+    server = started_ahead([parse("small.yaml", CONFIG.replace("{name: nnls}", entry))])
     assert server is not None
     named = [
         "perceptron_lab.algorithms.rescaling.whitened",
@@ -75,11 +76,9 @@ def test_it_loads_what_parameters_name(tmp_path: Path, made: list[Recorded]) -> 
     assert server.has_loaded(named)
 
 
-def test_the_module_of_a_class_of_ones_own(
-    tmp_path: Path, made: list[Recorded], own_registrations: None
-) -> None:
+def test_the_module_of_a_class_of_ones_own(made: list[Recorded], own_registrations: None) -> None:
     register("algorithm", "mine", Recorded)
-    server = started_ahead([config(tmp_path, CONFIG.replace("nnls", "mine"))])
+    server = started_ahead([parse("small.yaml", CONFIG.replace("nnls", "mine"))])
     assert server is not None
     assert server.has_loaded([__name__])
 
@@ -87,16 +86,17 @@ def test_the_module_of_a_class_of_ones_own(
 @pytest.mark.parametrize(
     "text", ["", "[1, 2]", "problems: 3", "problems: [x, {dataset: 3}]", "algorithms: [{name: no}]"]
 )
-def test_what_means_nothing_is_for_others_to_refuse(
-    text: str, tmp_path: Path, made: list[Recorded]
-) -> None:
-    server = started_ahead([config(tmp_path, text)])
+def test_what_means_nothing_is_for_others_to_refuse(text: str, made: list[Recorded]) -> None:
+    server = started_ahead([parse("small.yaml", text)])
     assert server is not None
     assert not server.has_loaded(["perceptron_lab.peers.nnls"])
 
 
-def test_no_file_no_server(tmp_path: Path, made: list[Recorded]) -> None:
-    assert started_ahead([str(tmp_path / "none.yaml")]) is None
+def test_no_file_no_server(
+    tmp_path: Path, made: list[Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ahead, "started_ahead", started_ahead)
+    assert main(["run", str(tmp_path / "none.yaml")]) == 2
     assert made == []
 
 

@@ -66,7 +66,7 @@ SPINNING = """
         for how in ("spin-with-child", "spin-deaf")
     ]
     changes = {"algorithms": algorithms, "problems": [{"dataset": "toy", "instances": ["eye-3"]}]}
-    cells = plan(checked(Source("", toys.CONFIG | changes)))
+    cells = plan(checked(Source("", toys.CONFIG | changes)).config)
     jobs = [Job(cell, cell.load(Path()).sha256, Path()) for cell in cells]
     for _ in supervise(jobs, workers=2, limits=ProcessLimits(), progress=Telling()):
         pass
@@ -110,7 +110,7 @@ OWN_CLASSES = """
             {"dataset": "margin-sets", "family": "exact", "dimension": 4, "rows": 20, "margin": 0.1}
         ],
         "algorithms": [{"name": "doubling", "parameters": {"factor": 3.0}}],
-    }))
+    })).config
 
     def run():
         cells = plan(config)
