@@ -1,19 +1,9 @@
 """Proof that no strictly feasible point exists: exact weights with A w = 0, near computed ones.
 
-For w inside K* let T be an automorphism of the cone with w = T e, B = A T and r = A w. The step d
-of least norm with B d = -r has norm(d)^2 = q = r'(B B')^-1 r. If q < 1, then e + d is inside the
-cone (all its eigenvalues are positive), so w' = T (e + d) is inside K*, not zero, and A w' = 0
-exactly: by Gordan's theorem of the alternative no y has A*y inside K. This is Dikin's ellipsoid
-around w.
-
-Where n + 1 rows determine their weights, these are enclosed first, as the solution of a square
-system: see :mod:`perceptron_lab.certificates.rows.vertices`.
-
-The computed weights only have to be near such a w'. First the step is taken in floating point until
-r vanishes to rounding; then q <= norm(r)^2 / lambda_min(B B') is evaluated with every rounding
-error bounded. T is defined by the doubles that represent it, so that w = T e lies inside K* by
-construction: diag(x) for rows, L . L' for matrices with the triangular L, the quadratic
-representation of an interior v for second-order blocks.
+For w = T e inside K*, T an automorphism of the cone, B = A T and r = A w: if q = r'(B B')^-1 r < 1,
+then Dikin's ellipsoid around w contains a w' with A w' = 0 exactly, and by Gordan's theorem of the
+alternative no y has A*y inside K. The weights of n + 1 rows are enclosed first, as the solution of
+a square system (:mod:`~perceptron_lab.certificates.rows.vertices`): docs/notes/infeasibility.md.
 """
 
 from __future__ import annotations

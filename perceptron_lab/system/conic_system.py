@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.certificates.contract import PointProof
-from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF, normalised
+from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.norms import known_bound, norm_bound
-from perceptron_lab.cones.base import Atom, Cone, Frame, Oracles
-from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.cones.base import Cone, Oracles
 from perceptron_lab.facts import Facts
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Coordinates, Gram
@@ -27,66 +26,21 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.whitening import TOLERANCE
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import constructors, views
-from perceptron_lab.system.cuts import Counters, Cut, Deepest
-
-OVERFLOW = "the scores of the point are not finite (overflow)"
-SMALL = 1e-290
-"""Squares below this are not trusted: their terms may have underflowed."""
+from perceptron_lab.system.asked import AskedSystem
+from perceptron_lab.system.cuts import Counters
 
 
 @dataclass(frozen=True)
-class ConicSystem:
-    """The system A*y in int K, or a view of it.
+class ConicSystem(AskedSystem):
+    """The system A*y in int K, or a view of it: its constructors, views and proofs.
 
-    Parameters
-    ----------
-    operator, cone
-        A* and K, of one ``size``.
-    origin
-        The system that this one is a normalised view of, or None. Answers are proved on the
-        innermost one.
-    interior
-        A point known to lie inside, shape ``(dimension,)``, by which an answer on the boundary can
-        be moved; or None.
-    unit_rows
-        Whether the margin is that of the rows divided by their norms.
-    multiple
-        What the data as given were multiplied by, a positive number: whole numbers in place of
-        decimals, which doubles do not hold.
-    homogenised
-        Whether coordinate 0 of the point is the homogenising variable x_0 of F(x) = sum x_i F_i -
-        F_0, and the first block says x_0 > 0.
-    caution
-        0, or what a point must clear at slack 0: <atom, A*y> > caution * max |scores| for every
-        atom. Raised when a point inside to rounding error could not be proved to be inside.
-    target
-        0, or an upper bound of the margin whose proof would end the run; it takes the place of
-        whatever bound an algorithm would claim otherwise.
-    counters
-        What algorithms have asked of the system.
+    The parameters are those of :class:`~perceptron_lab.system.asked.AskedSystem`; answers are
+    proved on ``origin``, the innermost data.
 
     See Also
     --------
     from_rows, from_labelled, from_kernel, second_order
     """
-
-    operator: Operator
-    cone: Cone
-    origin: ConicSystem | None = None
-    interior: FloatArray | None = None
-    unit_rows: bool = False
-    multiple: float = 1.0
-    homogenised: bool = False
-    caution: float = 0.0
-    target: float = 0.0
-    counters: Counters = field(default_factory=Counters)
-
-    def __post_init__(self) -> None:
-        if self.operator.size != self.cone.size:
-            raise InputError(
-                f"the operator has {self.operator.size} scores, the cone {self.cone.size} "
-                "coordinates; they must agree"
-            )
 
     @classmethod
     def from_rows(cls, rows: constructors.Rows, *, memory: int | None = None) -> ConicSystem:
@@ -95,12 +49,10 @@ class ConicSystem:
         Parameters
         ----------
         rows
-            Shape ``(m, dimension)``, dense or scipy.sparse, or a
-            :class:`~perceptron_lab.operators.row_source.RowSource`; data in double or single
-            precision in C order (CSR without repeated entries) are used as they are, memory-mapped
-            ones among them. Only 1 / norms are stored beside them. Integers, fractions, decimals
-            and extended precision that no double is equal to are rounded once; proofs are about the
-            numbers given all the same.
+            Shape ``(m, dimension)``, dense, scipy.sparse, or a
+            :class:`~perceptron_lab.operators.row_source.RowSource`; double or single precision in
+            C order (CSR without repeated entries) is used as it is, and may be memory-mapped.
+            Numbers that no double is equal to are rounded once; proofs are about those given.
         memory
             Bytes that a pass over a dense array may take, 1 MB or more; None: whatever is fastest.
             A source has a memory of its own.
@@ -110,6 +62,11 @@ class ConicSystem:
         InputError
             If the rows are not a finite, non-empty matrix without zero rows, or the memory is not
             possible.
+
+        Examples
+        --------
+        >>> ConicSystem.from_rows([[2.0, 0.0], [0.0, 3.0]]).scores(np.array([1.0, 1.0]))
+        array([1., 1.])
         """
         return cls._of(constructors.of_rows(rows, memory), unit_rows=True)
 
@@ -143,10 +100,11 @@ class ConicSystem:
         memory
             As for :meth:`from_rows`; if given, dense examples are not copied.
 
-        Raises
-        ------
-        InputError
-            As :meth:`from_rows`, and if the labels are not one per example, of exactly two classes.
+        Examples
+        --------
+        >>> system = ConicSystem.from_labelled([[1.0], [3.0]], ["no", "yes"])
+        >>> system.prove_point(np.array([1.0, -2.0])).feasible  # x > 2
+        True
         """
         parts = constructors.of_labelled(examples, labels, affine=affine, memory=memory)
         return cls._of(parts, unit_rows=True)
@@ -178,12 +136,6 @@ class ConicSystem:
             a :class:`~perceptron_lab.operators.kernel_matrix.KernelMatrix`.
         labels
             Two different values, shape ``(m,)``.
-
-        Raises
-        ------
-        InputError
-            If the examples are not a finite matrix, the labels not of exactly two classes, or the
-            kernel matrix not symmetric positive semidefinite to rounding, with a positive diagonal.
         """
         return cls._of(constructors.of_kernel(kernel, examples, labels), unit_rows=True)
 
@@ -199,17 +151,13 @@ class ConicSystem:
         sizes
             The number of rows of each block; a block of one row is the inequality t > 0.
 
-        Raises
-        ------
-        InputError
-            If the matrix is not finite, or the sizes are not positive numbers with its rows as sum.
+        Examples
+        --------
+        >>> ball = ConicSystem.second_order(np.eye(3), [3])  # norm(y_1, y_2) < y_3
+        >>> ball.cut(np.array([0.0, 0.0, 1.0])) is None
+        True
         """
         return cls._of(constructors.of_second_order(matrix, sizes), unit_rows=False)
-
-    @property
-    def dimension(self) -> int:
-        """Number of coordinates of a point."""
-        return self.operator.dimension
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> ConicSystem:
         """Return this system with fresh oracles (by kind of cone) and fresh counters."""
@@ -246,11 +194,6 @@ class ConicSystem:
         ----------
         required
             Whether blocks that are too large for it are refused; else they keep their pattern.
-
-        Raises
-        ------
-        InputError
-            If it is required of a block that is too large.
         """
         operator, cone = views.completed(self.operator, self.cone, required=required)
         return self if cone is self.cone else replace(self, operator=operator, cone=cone)
@@ -261,89 +204,12 @@ class ConicSystem:
         See :class:`~perceptron_lab.operators.whitening.Whitening`. Margins are others; answers are
         proved on the original data. Gram systems are first given coordinates, and matrix blocks
         all entries; rows of other cones keep their lengths.
-
-        Raises
-        ------
-        InputError
-            If there are more than 2000 unknowns, or the whitened data would take more than 1 GB.
         """
         base = self.in_coordinates().completed()
         operator = views.whitened(base.operator, base.cone, tolerance)
         inside = None if base.interior is None else operator.from_base(base.interior)
         origin = base if base.origin is None else base.origin
         return replace(base, operator=operator, origin=origin, interior=inside)
-
-    def scores(self, point: FloatArray) -> FloatArray:
-        """Return A*point, shape ``(size,)``; counts one product."""
-        self.counters.products += self.operator.scores_cost
-        return self.operator.scores(point)
-
-    def priced(self, point: FloatArray) -> FloatArray:
-        """Return A*point to the precision of the data; counts one product."""
-        operator = self.operator
-        if not isinstance(operator, Matrix):
-            return self.scores(point)
-        self.counters.products += operator.scores_cost
-        return operator.priced(point)
-
-    def combine(self, weights: FloatArray) -> FloatArray:
-        """Return A weights, shape ``(dimension,)``; counts one product."""
-        self.counters.products += 1
-        return self.operator.combine(weights)
-
-    def cut(self, point: FloatArray, slack: float = 0.0) -> Cut | None:
-        """Ask the oracle about a point: a cut, or None if it passes; counts one query.
-
-        Parameters
-        ----------
-        point
-            Shape ``(dimension,)``.
-        slack
-            0: A*point must lie inside K (by the system's caution). s > 0: A*point + s e must lie in
-            K (absolute).
-        """
-        self.counters.queries += 1
-        scores = self.scores(point)
-        if self.caution and not slack:
-            slack = -self.caution * float(np.abs(scores).max())
-        atom = self.cone.separate(scores, slack)
-        seen = scores if atom is None else scores[atom.span]
-        if not np.isfinite(seen).all():
-            raise NumericalError(OVERFLOW)
-        if atom is None:
-            return None
-        return self._cut(atom)
-
-    def _cut(self, atom: Atom) -> Cut:
-        self.counters.products += self.operator.normal_cost
-        normal = self.operator.normal(atom)
-        return Cut(normal, atom, self.norm(normal))
-
-    def deepest(self, point: FloatArray) -> Deepest:
-        """Return the constraint of least score at a point; counts one query."""
-        self.counters.queries += 1
-        scores = self.scores(point)
-        atom, score = self.cone.deepest(scores)
-        _refuse_overflow(score)
-        return Deepest(self._cut(atom), score, scores)
-
-    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, Frame]:
-        """Return the eigenvalues of scores and their frame; counts one query."""
-        self.counters.queries += 1
-        values, frame = self.cone.spectrum(scores)
-        _refuse_overflow(float(values.min()))
-        return values, frame
-
-    def lowest(self, scores: FloatArray) -> float:
-        """Return the lowest eigenvalue of scores; counts one query."""
-        self.counters.queries += 1
-        score = self.cone.lowest(scores)
-        _refuse_overflow(score)
-        return score
-
-    def inside(self, score: float, scores: FloatArray) -> bool:
-        """Return whether scores with this lowest eigenvalue lie inside K, by the caution."""
-        return score > 0.0 and score > self.caution * float(np.abs(scores).max())
 
     @property
     def resolution(self) -> float:
@@ -363,36 +229,6 @@ class ConicSystem:
     def worth(self, epsilon: float) -> float:
         """Return the largest norm(A w) that is worth a claim: epsilon, or the run's own target."""
         return max(self.target or epsilon, self.resolution)
-
-    def norm(self, point: FloatArray) -> float:
-        """Return the norm of a point, also where its square leaves the range of doubles."""
-        square = max(self.operator.inner(point, point), 0.0)
-        if SMALL < square < math.inf:
-            return math.sqrt(square)
-        ray = normalised(point)
-        if ray is None:
-            return math.sqrt(square)
-        power = float(np.abs(point).max()) / float(np.abs(ray).max())
-        return math.sqrt(max(self.operator.inner(ray, ray), 0.0)) * power
-
-    def margin(self, point: FloatArray) -> float:
-        """Return the computed (not proved) margin of a point; -inf if it is 0 or not finite.
-
-        Counts nothing.
-        """
-        ray = normalised(point)
-        if ray is None:
-            return -math.inf
-        length = self.norm(ray)
-        return self.cone.lowest(self.operator.scores(ray)) / length if length else -math.inf
-
-    def upper(self, weights: FloatArray) -> float:
-        """Return the computed (not proved) bound norm(A w) / <e, w> of the margin, or NaN.
-
-        It is that of the cuts as this view has them. Counts nothing.
-        """
-        mass = float(weights @ self.cone.identity)
-        return self.norm(self.operator.combine(weights)) / mass if mass > 0.0 else math.nan
 
     def weights_to_origin(self, weights: FloatArray) -> FloatArray:
         """Return what weights of this view are on the original data: w_i / norm(a_i) for rows."""
@@ -453,8 +289,3 @@ class ConicSystem:
     def atom_norm(self) -> float:
         """Return an upper bound of norm(A(atom)) of the cuts as this view has them."""
         return 1.0 if self.unit_rows else norm_bound(self.operator, self.cone, "atoms")
-
-
-def _refuse_overflow(score: float) -> None:
-    if not math.isfinite(score):
-        raise NumericalError(OVERFLOW)

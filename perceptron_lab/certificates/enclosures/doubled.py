@@ -1,12 +1,7 @@
-"""Residuals of linear systems in twice the precision, with bounds of their errors.
+"""Residuals in twice the precision, with bounds of their errors: Dot2 of Ogita, Rump and Oishi.
 
-The errors of products and sums of doubles are doubles, and are computed by Dekker's and Knuth's
-transformations; they are summed beside the products. For n products with result r this gives
-|r - exact| <= u |exact| + gamma_n^2 S + 5 n eta, S being the sum of the magnitudes.
-
-References
-----------
-Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26 (2005) 1955-1988, algorithm 5.3 (Dot2).
+For n products of result r, |r - exact| <= u |exact| + gamma_n^2 S + 5 n eta, S being the sum of the
+magnitudes: docs/notes/rounding.md.
 """
 
 from __future__ import annotations
@@ -28,10 +23,6 @@ def residual_with_radius(
 ) -> tuple[FloatArray, FloatArray]:
     """Return r near b - M (x + z), and a bound of its error, entry by entry.
 
-    r is evaluated with 2 k + 1 products; the bound is 2 u |r| + 2 gamma^2 S + 10 (2 k + 1) eta with
-    the gamma of twice as many terms, which covers the rounding of S and of the bound itself. If M
-    was rounded before, u S is added, raised by a thousandth for the rounding of S.
-
     Parameters
     ----------
     matrix, right
@@ -40,11 +31,6 @@ def residual_with_radius(
         x and z, shape ``(k,)``.
     roundings
         0 or 1, of M.
-
-    Returns
-    -------
-    tuple
-        Two arrays of shape ``(k,)``, not finite where something overflows.
     """
     columns = np.ascontiguousarray(matrix.T)
     upper, lower = _split(columns)

@@ -1,23 +1,10 @@
 """Bounds of rounding errors in double precision: dot products, sums, and their exact fallback.
 
-u = 2^-53 is the unit roundoff, eta = 2^-1074 the smallest positive double. Every bound is itself
-rounded upward: a computed sum or norm of N terms is multiplied by 1 + 2 N u, then moved to the next
-double.
-
-Dot products of k terms, summed in any order, with or without fused multiply-add: every product
-goes through at most k roundings, so |fl(a'b) - a'b| <= gamma_k s + k eta / 2 with s = |a|'|b| and
-gamma_k = k u / (1 - k u), the last term for underflow (sums have none). The computed s~ is at least
-(1 - k u) s - k eta / 2. Hence (k + 2) u (1 + 4 k u + 1e-10) s~ + 2 k eta, evaluated with five
-roundings, is a bound for k u < 1/100: (1 + 4 k u)(1 - k u) >= 1 + 2.9 k u >= 1 / (1 - k u).
-
-Where the data are not doubles but were rounded to doubles once, a = a~ (1 + d) with |d| <= u, that
-is one more rounding of every product: gamma_k s + u s <= gamma_{k+1} s. So ``roundings``, 0 or 1,
-is added to k, and the bounds are about the numbers that were given.
-
-References
-----------
-Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1. Jeannerod and Rump, SIAM
-J. Matrix Anal. Appl. 34 (2013), show that k u holds in place of gamma_k, in any order.
+u = 2^-53 is the unit roundoff, eta = 2^-1074 the smallest positive double, and
+gamma_k = k u / (1 - k u). A dot product of k terms, summed in any order, is off by
+(k + 2) u (1 + 4 k u + 1e-10) s~ + 2 k eta at most, s~ = fl(|a|'|b|); a rounding of the data
+(``roundings``) counts as one term more. Every bound is itself rounded upward. Proofs:
+docs/notes/rounding.md.
 """
 
 from __future__ import annotations

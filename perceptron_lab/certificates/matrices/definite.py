@@ -1,15 +1,10 @@
 """Proved lower bounds of the lowest eigenvalue of a symmetric matrix: the residual test.
 
-With L = chol(A - sI) from any library, P = fl(LL') and D = fl(A - P - sI), one has
-A = sI + LL' + E with norm(E) <= e, hence lambda_min(A) >= s - e, where
+With L = chol(A - sI) from any library, P = fl(LL') and D = fl(A - P - sI), lambda_min(A) >= s - e,
 
-    e = norm(D)_F + gamma_{n+2} norm(L)_F^2 + 4 u (norm(A)_F + norm(P)_F + |s| sqrt n) + n^2 eta.
+    e = norm(D)_F + gamma_{n+2} norm(L)_F^2 + 4 u (norm(A)_F + norm(P)_F + |s| sqrt n) + n^2 eta
 
-The factorisation is not trusted: only the product LL' enters, by its dot products.
-
-References
-----------
-S. M. Rump, Verification of positive definiteness, BIT 46 (2006) 433-452.
+(Rump 2006; docs/notes/eigenvalue-bounds.md). The factorisation is not trusted, only its product.
 """
 
 from __future__ import annotations

@@ -1,27 +1,9 @@
 """Proved lower bounds of the lowest eigenvalue of a matrix on a pattern: one Cholesky factor.
 
-Rump's test, for a factorisation that is known to the last operation (:mod:`perceptron_lab.
-symmetric.factor`) but for LAPACK's on the dense remainder. Let M = fl(A - sI), all of whose inner
-products have at most t terms, and let the factorisation run to its end with finite positive pivots.
-With g = gamma_{t+3},
+If M = fl(A - sI) has a factor, all of whose inner products have at most t terms, then with
+g = gamma_{t+3} (Rump's test; proof in docs/notes/eigenvalue-bounds.md)
 
     lambda_min(A) >= s - u max_i m_ii - g / (1 - g) tr(M) - 4 n eta (2 (t + 1) + max_i m_ii).
-
-Proof. Each l_ij, j < i, is (m_ij - sum_k l_ik l_jk) / l_jj and each l_ii a root of such a sum, the
-sums taken in any order, with or without fused multiply-add. By Lemma 8.4 of Higham (2002) there is
-LL' = M + D with |D_ij| <= gamma_{t+1} sum_k |l_ik||l_jk|, underflow apart; the two further
-roundings allow for factors that are multiplied by the rounded reciprocal of l_jj, as LAPACK's are,
-and one to spare. (Libraries that invert whole diagonal blocks are outside the theorem.) On the
-diagonal, norm(l_i)^2 = m_ii + D_ii gives norm(l_i)^2 <= m_ii / (1 - g). So |D| <= d d', entry by
-entry, with d_i^2 = g / (1 - g) m_ii, and norm(D)_2 <= norm(d)^2. A product that underflows is wrong
-by eta / 2 at most, a quotient by eta / 2 times l_jj <= 1 + m_jj; sums have no underflow. That is
-less than 4 eta (2 (t + 1) + max_i m_ii) in an entry, and n times this in the norm. Finally
-|m_ii - (a_ii - s)| <= u m_ii, and LL' is positive semidefinite.
-
-References
-----------
-S. M. Rump, Verification of positive definiteness, BIT 46 (2006) 433-452. N. J. Higham, Accuracy
-and Stability of Numerical Algorithms, SIAM 2002, sections 8.1 and 10.1.
 """
 
 from __future__ import annotations

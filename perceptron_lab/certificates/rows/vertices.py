@@ -1,19 +1,8 @@
 """Proof that no point is strictly feasible from n + 1 rows: their weights as a square system.
 
-n + 1 affinely independent rows of n unknowns, such as the algorithms for the point of least norm
-end with, determine their weights: the w with sum_i w_i a_i = 0 and sum_i w_i / d_i = 1 solves
-M x = b, where column i of M is (d_i a_i, 1), b = (0, 1) and w_i = d_i x_i. If x > 0, then w proves
-by Gordan's theorem of the alternative that no y has a_i'y > 0 for all these rows. The weights may
-be as small as 1e-15: x is enclosed componentwise, not by an ellipsoid around all of it, and where
-that leaves a sign open, once more with residuals in twice the precision.
-
-The factors d_i > 0 are powers of two that bring the rows to lengths near 1; scaling by them is
-exact, or nothing is proved. Unknowns in which all these rows vanish have no equation. If the rank
-of the rows is below the number of their unknowns, M is singular, and nothing is proved here.
-
-References
-----------
-R. Krawczyk, Computing 4 (1969) 187-201; S. M. Rump, Acta Numerica 19 (2010) 287-449, section 10.
+The w with sum_i w_i a_i = 0 and sum_i w_i / d_i = 1 solves M x = b, b = (0, 1), w_i = d_i x_i,
+column i of M being (d_i a_i, 1), with powers of two d_i that bring the rows to lengths near 1.
+x > 0 is proved by componentwise bounds (Krawczyk 1969; docs/notes/infeasibility.md).
 """
 
 from __future__ import annotations
@@ -141,18 +130,9 @@ def error_bounds(
 ) -> FloatArray | None:
     """Return bounds of the errors of an approximate solution of M x = b, shape ``(k,)``, or None.
 
-    Let R be any matrix and x~ any vector, alpha >= norm(I - R M)_inf, rho >= |b - M x~| entry by
-    entry, and t = |R| rho. If alpha < 1, then M is not singular and |x - x~| <= t + alpha /
-    (1 - alpha) max_j t_j. For R M z = 0 makes norm(z)_inf = norm((I - R M) z)_inf <= alpha
-    norm(z)_inf, so z = 0; and the error e = x - x~ satisfies e = R M e + (I - R M) e with M e =
-    b - M x~, so |e| <= t + alpha norm(e)_inf, whence norm(e)_inf <= max_j t_j / (1 - alpha), which
-    is put in again.
-
-    fl(R M) is off by gamma_k |R||M| at most, entry by entry, the row sums of which are
-    |R|(|M| (1, ..., 1)), and by k eta for underflow. Sums of non-negative terms are raised by more
-    than their own rounding. If M itself was rounded, M = M~ + D with |D| <= u |M~|, both |R||M| and
-    |M||x~| count once more. Where x~ is known as a sum y + z, and its residual in twice the
-    precision, y is off by |z| more.
+    With alpha >= norm(I - R M)_inf < 1, rho >= |b - M x~| entry by entry and t = |R| rho,
+    |x - x~| <= t + alpha / (1 - alpha) max_j t_j: docs/notes/infeasibility.md. Where x~ = y + z,
+    y is off by |z| more.
 
     Parameters
     ----------
@@ -166,11 +146,6 @@ def error_bounds(
         z, or None.
     roundings
         0 or 1, of M.
-
-    Returns
-    -------
-    ndarray or None
-        None if alpha < 1 is not shown, or if something overflows.
     """
     order = len(right)
     alpha = _defect(matrix, inverse, roundings)
