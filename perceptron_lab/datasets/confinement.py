@@ -58,11 +58,6 @@ def check_generated(size: int, what: str) -> None:
         Bytes of what is to be generated, known beforehand.
     what
         Its name.
-
-    Raises
-    ------
-    DataError
-        If that is too much; nothing was generated then.
     """
     held = _CONFINED.get()
     if held is not None and size > held[1]:

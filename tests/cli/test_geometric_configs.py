@@ -93,7 +93,7 @@ def test_the_ratio_that_is_attained_divides_feasible_from_infeasible(tmp_path: P
     assert len(rows) == 5 * 4
     for row in rows:
         asked = float(row["problem"].rpartition("-above-")[2])
-        attained = float(row["measure.ratio"])
+        attained = float(row["measure.attained"])
         if row["problem"].endswith("-above-1.6"):
             # The rescaled perceptron cannot prove that there is no point.
             unproved = row["label"] == "rescaled-perceptron"

@@ -9,7 +9,7 @@ from perceptron_lab import Budget, registry, solve
 from perceptron_lab.cones import semidefinite
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
-from perceptron_lab.datasets.generated.maxcut import LARGEST_OF_SDPLIB, generate
+from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
 from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
@@ -121,7 +121,7 @@ def test_the_largest_graph_of_sdplib_is_decided_without_whole_matrices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """maxG60's stand-in: a matrix of order 7000 has 392 MB, its eigenvalues take minutes."""
-    data = generate(LARGEST_OF_SDPLIB, 0)
+    data = generate("random-7000-17148", 0)  # the size of maxG60, the largest of SDPLIB
     edges = (data.matrix == 0) & (data.row != data.column)
     assert (data.blocks, np.count_nonzero(edges)) == ((7000,), 17148)
     monkeypatch.setattr(Semidefinite, "matrix", None)

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
 from perceptron_lab.datasets.collections.bag_of_words import (
     BagOfWords,
-    Features,
+    WordVectors,
     count_words,
     weigh,
 )
@@ -34,11 +34,11 @@ SENTENCES = st.lists(
 )
 
 
-def features(training: list[str], test: list[str] | None = None, **choices: Any) -> Features:
+def features(training: list[str], test: list[str] | None = None, **choices: Any) -> WordVectors:
     return weigh(count_words(training, test or []), BagOfWords(**choices))
 
 
-def table(features: Features, row: int) -> dict[str, float]:
+def table(features: WordVectors, row: int) -> dict[str, float]:
     """The weights of a training document that are not 0, by word."""
     values = features.training[[row]].toarray()[0]
     return {word: float(v) for word, v in zip(features.words, values, strict=True) if v}

@@ -8,7 +8,6 @@ from scipy import sparse
 
 from perceptron_lab.datasets.formats.sdpa import SdpaData, read_sdpa
 from perceptron_lab.datasets.generated.maxcut import (
-    TABLE_6_1_SIZES,
     generate,
     laplacian,
     maxcut_data,
@@ -167,6 +166,25 @@ def test_impossible_names(name: str, reason: str) -> None:
 def test_negative_seed() -> None:
     with pytest.raises(InputError, match="seed -1 for random-5-4; allowed: 0 or more"):
         generate("random-5-4", -1)
+
+
+TABLE_6_1_SIZES = {
+    "mcp100": "random-100-269",
+    "mcp124-1": "random-124-149",
+    "mcp124-2": "random-124-318",
+    "mcp124-3": "random-124-620",
+    "mcp124-4": "random-124-1271",
+    "mcp250-1": "random-250-331",
+    "mcp250-2": "random-250-612",
+    "mcp250-3": "random-250-1283",
+    "mcp250-4": "random-250-2421",
+    "mcp500-1": "random-500-625",
+    "mcp500-2": "random-500-1223",
+    "mcp500-3": "random-500-2355",
+    "mcp500-4": "random-500-5120",
+    "maxG11": "torus-100x8",
+}
+"""SDPLIB instance of Table 6.1 -> the generated instance of its kind and size."""
 
 
 @pytest.mark.parametrize("instance", TABLE_6_1_SIZES)

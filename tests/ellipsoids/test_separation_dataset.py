@@ -71,8 +71,8 @@ def test_the_answer_is_the_one_known(attained: float) -> None:
         found = solve(problem.system, "auto")
         assert found.proved
         assert (found.status is Status.FEASIBLE) == (ratio < attained)
-        assert problem.measure(found.point)["ratio"] <= max(attained, 1.0) * (1 + 1e-9)
-        assert (problem.measure(found.point)["ratio"] > ratio) == (ratio < attained)
+        assert problem.measure(found.point)["attained"] <= max(attained, 1.0) * (1 + 1e-9)
+        assert (problem.measure(found.point)["attained"] > ratio) == (ratio < attained)
 
 
 def test_the_examples_are_those_of_ellipsoid_sets() -> None:
@@ -94,6 +94,6 @@ def test_classes_of_real_data() -> None:
     assert problem.system.dimension == 14 * 15 // 2 + 1
     found = solve(problem.system, "perceptron")
     assert found.status is Status.FEASIBLE
-    assert problem.measure(found.point)["ratio"] > 1.5
+    assert problem.measure(found.point)["attained"] > 1.5
     with pytest.raises(ConfigError, match="no instance here"):
         dataset.load("wine-0-1-above-1", seed=0, base=Path())

@@ -40,21 +40,7 @@ WORD = r"[a-z]{2,}"
 
 @dataclass(frozen=True, config=STRICT)
 class BagOfWords:
-    """How counts of words become features.
-
-    Parameters
-    ----------
-    stop_words
-        Whether scikit-learn's English stop words are left out, before stemming.
-    stem
-        Whether words of one Porter stem are counted together.
-    min_documents
-        The number of training documents that a word (a stem) must occur in, 1 or more.
-    weighting
-        One of those above.
-    normalise
-        Whether rows are divided by their Euclidean norms.
-    """
+    """How counts of words become features; the parameters are those of the dataset reuters."""
 
     stop_words: bool = True
     stem: bool = True
@@ -64,15 +50,15 @@ class BagOfWords:
 
 
 @plain_dataclass(frozen=True, eq=False)
-class Counts:
-    """How often each word stands in each document.
+class WordVectors:
+    """Counts or weights of words (or stems) in documents.
 
     Parameters
     ----------
     words
         In alphabetical order, n of them.
     training, test
-        CSR of whole numbers, shapes ``(m, n)`` and ``(t, n)``.
+        CSR, shapes ``(m, n)`` and ``(t, n)``: whole numbers, or doubles with 32-bit indices.
     """
 
     words: tuple[str, ...]
@@ -80,31 +66,8 @@ class Counts:
     test: sp.csr_array
 
 
-@plain_dataclass(frozen=True, eq=False)
-class Features:
-    """Weights of words (or stems) in documents.
-
-    Parameters
-    ----------
-    words
-        In alphabetical order, n of them.
-    training, test
-        CSR of doubles with 32-bit indices, shapes ``(m, n)`` and ``(t, n)``.
-    """
-
-    words: tuple[str, ...]
-    training: sp.csr_array
-    test: sp.csr_array
-
-
-def count_words(training: Sequence[str], test: Sequence[str]) -> Counts:
-    """Return the counts of the words of the training documents.
-
-    Raises
-    ------
-    InputError
-        If the training documents have no word.
-    """
+def count_words(training: Sequence[str], test: Sequence[str]) -> WordVectors:
+    """Return the counts of the words of the training documents."""
     # Imported here, as below: checking a configuration need not wait for scikit-learn.
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -116,17 +79,11 @@ def count_words(training: Sequence[str], test: Sequence[str]) -> Counts:
             f"the {len(training)} training documents have no word of two or more letters a to z"
         ) from error
     words = tuple(str(word) for word in vectorizer.get_feature_names_out())
-    return Counts(words, sp.csr_array(counts), sp.csr_array(vectorizer.transform(test)))
+    return WordVectors(words, sp.csr_array(counts), sp.csr_array(vectorizer.transform(test)))
 
 
-def weigh(counts: Counts, choices: BagOfWords) -> Features:
-    """Return the features of documents whose words are counted.
-
-    Raises
-    ------
-    InputError
-        If no word is left.
-    """
+def weigh(counts: WordVectors, choices: BagOfWords) -> WordVectors:
+    """Return the features of documents whose words are counted."""
     words, merged = _columns(counts.words, choices)
     training = sp.csr_array(counts.training @ merged)
     frequency = np.bincount(training.indices, minlength=len(words))
@@ -138,7 +95,7 @@ def weigh(counts: Counts, choices: BagOfWords) -> Features:
             f"documents; {mend if choices.min_documents > 1 else 'keep the stop words'}"
         )
     rarity = np.log(training.shape[0] / frequency[kept])
-    return Features(
+    return WordVectors(
         tuple(words[column] for column in kept),
         _weighted(training[:, kept], rarity, choices),
         _weighted(sp.csr_array(counts.test @ merged)[:, kept], rarity, choices),
@@ -152,17 +109,15 @@ def _columns(words: tuple[str, ...], choices: BagOfWords) -> tuple[list[str], sp
     left_out = ENGLISH_STOP_WORDS if choices.stop_words else frozenset[str]()
     rows = [row for row, word in enumerate(words) if word not in left_out]
     kept = [words[row] for row in rows]
-    counted = _stems(kept) if choices.stem else kept
+    counted = kept
+    if choices.stem:
+        import snowballstemmer
+
+        counted = list(snowballstemmer.stemmer("porter").stemWords(kept))
     names = sorted(set(counted))
     column = {name: number for number, name in enumerate(names)}
     entries = (np.ones(len(rows), dtype=np.int64), (rows, [column[name] for name in counted]))
     return names, sp.csr_array(entries, shape=(len(words), len(names)))
-
-
-def _stems(words: list[str]) -> list[str]:
-    import snowballstemmer
-
-    return list(snowballstemmer.stemmer("porter").stemWords(words))
 
 
 def _weighted(counts: Any, rarity: FloatArray, choices: BagOfWords) -> sp.csr_array:

@@ -15,9 +15,9 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.collections.bag_of_words import (
     BagOfWords,
-    Features,
     MinimalCount,
     Weighting,
+    WordVectors,
     weigh,
 )
 from perceptron_lab.datasets.collections.reuters_corpus import (
@@ -111,40 +111,28 @@ class Reuters(Dataset):
         return largest(10) if self.instances is None else list(self.instances)
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Return the problem of separating a category from the others.
-
-        Parameters
-        ----------
-        name
-            One of :meth:`names`.
-        seed, base
-            Without meaning for fixed files.
-
-        Raises
-        ------
-        ConfigError
-            If the name is not one of :meth:`names`.
-        DataError
-            If a file cannot be had, or is not the registered one.
-        InputError
-            If no word is in min_documents documents.
-        """
+        """Return the problem of separating a category from the others."""
         task = self.task(name, seed=seed, base=base)
         assert isinstance(task.examples, sp.csr_array)
         assert isinstance(task.test_examples, sp.csr_array)
         system = ConicSystem.from_labelled(task.examples, task.labels)
         ranking = Ranking(task.test_examples, task.test_labels)
-        return Problem(name, system, _sha256(task), system.facts(), ranking, (task,))
+        # The same whatever the width of the indices is.
+        arrays: list[npt.NDArray[Any]] = [task.labels, task.test_labels]
+        for matrix in (task.examples, task.test_examples):
+            indices = (matrix.indices, matrix.indptr)
+            arrays += [matrix.data, *(np.asarray(one, np.int64) for one in indices)]
+        sha256 = sha256_of_arrays(*arrays)
+        return Problem(name, system, sha256, system.facts(), ranking, (task,))
 
     def task(self, name: str, *, seed: int, base: Path) -> Task:
         """Return the documents of the split as word weights, CSR, with labels +1 and -1.
 
-        Parameters and errors are those of :meth:`load`. Training documents come in the order of
-        their numbers, and so do test documents.
+        Training documents come in the order of their numbers, and so do test documents.
         """
         self.check_name(name)
         documents = corpus(self.text)
-        features = _features(documents, self._choices())
+        features = self._features(documents)
         return Task(
             name,
             features.training.copy(),
@@ -154,16 +142,14 @@ class Reuters(Dataset):
         )
 
     def words(self) -> list[str]:
-        """Return the words (or stems) that the columns of the examples stand for.
+        """Return the words (or stems) that the columns of the examples stand for."""
+        return list(self._features(corpus(self.text)).words)
 
-        Errors are those of :meth:`load`.
-        """
-        return list(_features(corpus(self.text), self._choices()).words)
-
-    def _choices(self) -> BagOfWords:
-        return BagOfWords(
+    def _features(self, documents: Corpus) -> WordVectors:
+        choices = BagOfWords(
             self.stop_words, self.stem, self.min_documents, self.weighting, self.normalise
         )
+        return _features(documents, choices)
 
 
 @plain_dataclass(frozen=True, eq=False)
@@ -189,14 +175,5 @@ class Ranking:
 
 
 @lru_cache(maxsize=2)
-def _features(documents: Corpus, choices: BagOfWords) -> Features:
+def _features(documents: Corpus, choices: BagOfWords) -> WordVectors:
     return weigh(documents.counts, choices)
-
-
-def _sha256(task: Task) -> str:
-    """Return the sha256 of the data, the same whatever the width of the indices is."""
-    arrays: list[npt.NDArray[Any]] = [task.labels, task.test_labels]
-    for matrix in (task.examples, task.test_examples):
-        assert isinstance(matrix, sp.csr_array)
-        arrays += [matrix.data, *(np.asarray(i, np.int64) for i in (matrix.indices, matrix.indptr))]
-    return sha256_of_arrays(*arrays)

@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.datasets.collections.bag_of_words import Counts, count_words
+from perceptron_lab.datasets.collections.bag_of_words import WordVectors, count_words
 from perceptron_lab.datasets.confinement import written
 from perceptron_lab.datasets.download.fetching import cache_folder, fetch
 from perceptron_lab.datasets.download.kept_arrays import Arrays, found_arrays, kept_arrays, key_of
 from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
 from perceptron_lab.errors import DataError
+from perceptron_lab.results import FloatArray
 
 Text = Literal["all", "body"]
 Topics = tuple[frozenset[str], ...]
@@ -40,15 +40,7 @@ _CODE = ("collections/reuters_corpus.py", "formats/reuters_text.py", "collection
 
 @dataclass(frozen=True)
 class Category:
-    """A category of the collection (its set TOPICS).
-
-    Parameters
-    ----------
-    name
-        Its name.
-    training, test
-        The number of documents of the Mod-Apte split that have it.
-    """
+    """A category of the set TOPICS, and how many documents of the split have it."""
 
     name: str
     training: int
@@ -57,19 +49,9 @@ class Category:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Counted words and topics of the Mod-Apte split, documents in the order of their numbers.
+    """Counted words, NEWID and topics of the split, documents in the order of their numbers."""
 
-    Parameters
-    ----------
-    counts
-        Of the words of training and test documents.
-    training_numbers, test_numbers
-        NEWID of each document.
-    training_topics, test_topics
-        Topics of each document.
-    """
-
-    counts: Counts
+    counts: WordVectors
     training_numbers: tuple[int, ...]
     test_numbers: tuple[int, ...]
     training_topics: Topics
@@ -99,13 +81,7 @@ def largest(count: int) -> list[str]:
 
 
 def mod_apte(documents: Iterable[Document]) -> tuple[list[Document], list[Document]]:
-    """Return training and test documents of the Mod-Apte split, by number.
-
-    Raises
-    ------
-    DataError
-        If two documents have the same number.
-    """
+    """Return training and test documents of the Mod-Apte split, by number."""
     ordered = sorted(documents, key=lambda document: document.number)
     for first, second in pairwise(ordered):
         if first.number == second.number:
@@ -118,13 +94,7 @@ def mod_apte(documents: Iterable[Document]) -> tuple[list[Document], list[Docume
 
 
 def read_collection() -> list[Document]:
-    """Return all documents of the 22 files, fetched and verified.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be had, or is not the registered one.
-    """
+    """Return all documents of the 22 files, fetched and verified."""
     documents = []
     for name, file in collection(COLLECTION).files.items():
         path = fetch(COLLECTION, name)
@@ -139,43 +109,44 @@ def read_collection() -> list[Document]:
 def corpus(text: Text) -> Corpus:
     """Return the counts of words, kept from an earlier run where the data and the code are as then.
 
-    Parameters
-    ----------
-    text
-        ``all``: title, author, dateline and body. ``body``: the body alone, which 841 training and
-        290 test documents lack.
-
-    Raises
-    ------
-    DataError
-        If nothing is kept, and a file cannot be had.
+    ``body`` is the body alone, which 841 training and 290 test documents lack.
     """
     return _corpus(text, written(cache_folder() / COLLECTION))
 
 
 @lru_cache(maxsize=2)
 def _corpus(text: Text, folder: Path) -> Corpus:
-    return _unpacked(kept_arrays(folder, _STEM, _key(text), lambda: _packed(text)))
+    arrays = kept_arrays(folder, _STEM, _key(text), lambda: _packed(text))
+    described: dict[str, Any] = json.loads(arrays["described"].tobytes())
+    words, numbers = tuple(described["words"]), described["numbers"]
+    matrices = []
+    for side in ("training", "test"):
+        data, indices, indptr = (arrays[f"{side}.{part}"] for part in ("data", "indices", "indptr"))
+        shape = (len(indptr) - 1, len(words))
+        matrices.append(sp.csr_array((data.astype(np.int64), indices, indptr), shape=shape))
+    topics = {name: tuple(map(frozenset, side)) for name, side in described["topics"].items()}
+    return Corpus(
+        WordVectors(words, *matrices),
+        tuple(numbers["training"]),
+        tuple(numbers["test"]),
+        topics["training"],
+        topics["test"],
+    )
 
 
 def counted_again() -> dict[str, bool]:
-    """Return for each text whose counts are kept whether they are those of the files.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be had.
-    """
+    """Return for each text whose counts are kept whether they are those of the files."""
     folder = cache_folder() / COLLECTION
-    kept = {text: found_arrays(folder, _STEM, _key(text)) for text in get_args(Text)}
-    return {text: _same(found, _packed(text)) for text, found in kept.items() if found is not None}
-
-
-def _same(found: Arrays, made: Arrays) -> bool:
-    return set(found) == set(made) and all(
-        found[name].dtype == made[name].dtype and np.array_equal(found[name], made[name])
-        for name in made
-    )
+    same = {}
+    for text in get_args(Text):
+        found = found_arrays(folder, _STEM, _key(text))
+        if found is not None:
+            made = _packed(text)
+            same[text] = set(found) == set(made) and all(
+                found[name].dtype == made[name].dtype and np.array_equal(found[name], made[name])
+                for name in made
+            )
+    return same
 
 
 def _key(text: Text) -> str:
@@ -209,29 +180,6 @@ def _packed(text: Text) -> Arrays:
     return arrays
 
 
-def _unpacked(arrays: Arrays) -> Corpus:
-    described: dict[str, Any] = json.loads(arrays["described"].tobytes())
-    words = tuple(described["words"])
-    topics = {
-        name: tuple(frozenset(names) for names in side)
-        for name, side in described["topics"].items()
-    }
-    return Corpus(
-        Counts(words, _matrix(arrays, "training", words), _matrix(arrays, "test", words)),
-        tuple(described["numbers"]["training"]),
-        tuple(described["numbers"]["test"]),
-        topics["training"],
-        topics["test"],
-    )
-
-
-def _matrix(arrays: Arrays, name: str, words: tuple[str, ...]) -> sp.csr_array:
-    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    return sp.csr_array(
-        (data.astype(np.int64), indices, indptr), shape=(len(indptr) - 1, len(words))
-    )
-
-
-def signs(topics: Topics, category: str) -> npt.NDArray[np.float64]:
+def signs(topics: Topics, category: str) -> FloatArray:
     """Return +1 for the documents of a category, -1 for the others."""
     return np.array([1.0 if category in own else -1.0 for own in topics])

@@ -116,29 +116,11 @@ class Tabular(Dataset):
 
     def names(self) -> list[str]:
         """Return the names of the instances; no data is loaded."""
-        return list(
-            instances_of(self.source, self.task) if self.instances is None else self.instances
-        )
+        every = instances_of(self.source, self.task)
+        return list(every if self.instances is None else self.instances)
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Return an instance.
-
-        Parameters
-        ----------
-        name
-            One of :meth:`names`.
-        seed
-            Of the split, 0 or more; without meaning where there are no test examples.
-        base
-            Without meaning here.
-
-        Raises
-        ------
-        ConfigError
-            If the name is not one of :meth:`names`.
-        InputError
-            If the seed is negative, or the test_fraction leaves a class without examples.
-        """
+        """Return an instance; the seed is that of the split into training and test examples."""
         self.check_name(name)
         positive, negative = instances_of(self.source, self.task)[name]
         examples = examples_of(
@@ -147,7 +129,7 @@ class Tabular(Dataset):
             scaling=self.scaling,
             degree=self.degree,
             test_fraction=self.test_fraction,
-            kernel=_kernel(self),
+            kernel=self._kernel,
             seed=seed,
         )
         signs = np.where(examples.labels == positive, 1.0, -1.0)
@@ -160,10 +142,20 @@ class Tabular(Dataset):
         tasks = (held_out.task(name),) if held_out else ()
         return Problem(name, system, sha256, system.facts(), held_out, tasks)
 
+    @property
+    def _kernel(self) -> Kernel | None:
+        if self.kernel == "rbf":
+            return Rbf(gamma=self.gamma)
+        if self.kernel == "polynomial":
+            assert self.polynomial_degree is not None
+            assert self.coef0 is not None
+            return Polynomial(self.polynomial_degree, self.coef0, self.gamma)
+        return Linear() if self.kernel == "linear" else None
+
 
 @plain_dataclass(frozen=True, eq=False)
 class HeldOut:
-    """What a classifier does on the test examples.
+    """The figures of a classifier on the test examples.
 
     Parameters
     ----------
@@ -222,11 +214,6 @@ def held_out_labels(record: Tabular, seed: int) -> IntArray:
 
     In the order of the measure ``decisions``: with the decisions of all one-vs-rest classifiers of
     the seed, argmax over the classes is the prediction for each.
-
-    Raises
-    ------
-    InputError
-        If there are no test examples, or the test_fraction leaves a class without examples.
     """
     if not record.test_fraction:
         raise InputError(f"{record.source} has no test examples here; give test_fraction above 0")
@@ -242,13 +229,3 @@ def instances_of(source: str, task: str) -> dict[str, tuple[int, int | None]]:
     if task == "pairs":
         return {f"{source}-{a}-{b}": (a, b) for a, b in combinations(range(count), 2)}
     return {f"{source}-{a}-rest": (a, None) for a in range(count)}
-
-
-def _kernel(record: Tabular) -> Kernel | None:
-    if record.kernel == "rbf":
-        return Rbf(gamma=record.gamma)
-    if record.kernel == "polynomial":
-        assert record.polynomial_degree is not None
-        assert record.coef0 is not None
-        return Polynomial(record.polynomial_degree, record.coef0, record.gamma)
-    return Linear() if record.kernel == "linear" else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -66,23 +65,8 @@ def examples_of(
 ) -> Examples:
     """Return examples; equal arguments give the same object as long as it is in use.
 
-    Parameters
-    ----------
-    source
-        ``digits``, ``breast-cancer`` or ``wine``.
-    classes
-        The classes of the training examples; None for all.
-    scaling, degree, test_fraction
-        As for :class:`perceptron_lab.datasets.collections.tabular.Tabular`.
-    kernel
-        Kept with the examples.
-    seed
-        Of the split; without meaning if test_fraction is 0.
-
-    Raises
-    ------
-    InputError
-        If the seed is negative, or the test_fraction leaves a class without examples.
+    The training examples are of some classes, or of all (None); the seed is that of the split.
+    Other parameters are those of :class:`perceptron_lab.datasets.collections.tabular.Tabular`.
     """
     seed = seed if test_fraction else 0
     key = (source, classes, scaling, degree, test_fraction, kernel, seed)
@@ -93,8 +77,11 @@ def examples_of(
     train, test = split(source, labels, test_fraction, seed)
     if classes is not None:
         train = train[np.isin(labels[train], classes)]
-    scaled = _scaling(scaling, data[train])
-    features = [_monomials(scaled(data[part]), degree) for part in (train, test)]
+    shift, scale = _scaling(scaling, data[train])
+    features = [(data[part] - shift) / scale for part in (train, test)]
+    if degree == 2:  # all x_i x_j, i <= j, after the features
+        first, second = np.triu_indices(data.shape[1])
+        features = [np.hstack([part, part[:, first] * part[:, second]]) for part in features]
     made = Examples(features[0], labels[train], features[1], labels[test], kernel)
     _shared[key] = made
     return made
@@ -108,13 +95,7 @@ def labels_of(source: str) -> IntArray:
 def split(
     source: str, labels: IntArray, test_fraction: float, seed: int
 ) -> tuple[IntArray, IntArray]:
-    """Return the positions of training and test examples, ascending, the classes in proportion.
-
-    Raises
-    ------
-    InputError
-        If the seed is negative, or the test_fraction leaves a class without examples.
-    """
+    """Return the positions of training and test examples, ascending, the classes in proportion."""
     every = np.arange(len(labels))
     if not test_fraction:
         return every, every[:0]
@@ -140,38 +121,20 @@ def _unsplit(source: str, test_fraction: float, reason: str) -> InputError:
 
 
 def _loaded(source: str) -> tuple[FloatArray, IntArray]:
-    """Return examples and classes."""
     # Imported here, as below: checking a configuration need not wait for scikit-learn.
     from sklearn import datasets
 
-    loaders = {
-        "digits": datasets.load_digits,
-        "breast-cancer": datasets.load_breast_cancer,
-        "wine": datasets.load_wine,
-    }
-    data, labels = loaders[source](return_X_y=True)
+    data, labels = getattr(datasets, f"load_{source.replace('-', '_')}")(return_X_y=True)
     return np.asarray(data, dtype=np.float64), np.asarray(labels, dtype=np.int64)
 
 
-def _scaling(kind: str, train: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return the function that scales examples, its constants taken from ``train`` alone."""
-    shift: FloatArray | float = 0.0
-    scale: FloatArray | float = 1.0
+def _scaling(kind: str, train: FloatArray) -> tuple[FloatArray | float, FloatArray | float]:
+    """Return shift and scale of examples, taken from ``train`` alone."""
     if kind == "standard":
         from sklearn.preprocessing import StandardScaler
 
         scaler = StandardScaler().fit(train)
-        shift, scale = scaler.mean_, scaler.scale_
-    elif kind == "unit":
-        scale = float(np.linalg.norm(train, axis=1).max())
-    elif kind == "range":
-        scale = float(np.abs(train).max())
-    return lambda examples: (examples - shift) / scale
-
-
-def _monomials(examples: FloatArray, degree: int) -> FloatArray:
-    """Return the features, and for degree 2 all x_i x_j (i <= j) after them."""
-    if degree == 1:
-        return examples
-    first, second = np.triu_indices(examples.shape[1])
-    return np.hstack([examples, examples[:, first] * examples[:, second]])
+        return scaler.mean_, scaler.scale_
+    if kind == "unit":
+        return 0.0, float(np.linalg.norm(train, axis=1).max())
+    return 0.0, float(np.abs(train).max()) if kind == "range" else 1.0

@@ -36,7 +36,6 @@ def verify_data(collection_name: str | None = None) -> dict[str, dict[str, State
         # Imported here: comparing files needs no numerical code.
         from perceptron_lab.datasets.collections.reuters_corpus import counted_again
 
-        kept = {True: State.PRESENT, False: State.ALTERED}
-        again = counted_again()
-        found[_COUNTED] |= {f"counts-{text}": kept[same] for text, same in again.items()}
+        for text, same in counted_again().items():
+            found[_COUNTED][f"counts-{text}"] = State.PRESENT if same else State.ALTERED
     return found

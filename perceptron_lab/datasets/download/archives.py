@@ -11,7 +11,7 @@ import gzip
 import tarfile
 import zipfile
 from collections.abc import Container, Iterator
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 LARGEST_ARCHIVE = 32 * 2**20
 """The most bytes of an archive as it is sent."""
@@ -30,38 +30,17 @@ _ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ArchiveError(ValueError):
-    """What was received is not the archive that was asked for; the message says what it is."""
-
-
-class Sink(Protocol):
-    """Something that bytes can be written to."""
-
-    def write(self, data: bytes, /) -> int:
-        """Take the data and return how many bytes they are."""
+    """Something else was received than the archive that was asked for."""
 
 
 class CappedWriter:
-    """A file that takes no more than a number of bytes.
+    """A file that takes no more than a number of bytes, else it raises an ``ArchiveError``."""
 
-    Parameters
-    ----------
-    file
-        Where the bytes go.
-    most
-        How many it takes.
-    """
-
-    def __init__(self, file: Sink, most: int = LARGEST_ARCHIVE) -> None:
+    def __init__(self, file: IO[bytes], most: int = LARGEST_ARCHIVE) -> None:
         self._file, self._most, self._left = file, most, most
 
     def write(self, data: bytes) -> int:
-        """Write the data.
-
-        Raises
-        ------
-        ArchiveError
-            If these are more bytes than allowed.
-        """
+        """Write the data."""
         self._left -= len(data)
         if self._left < 0:
             raise ArchiveError(f"sent more than {self._most} bytes")
@@ -94,15 +73,16 @@ def read_members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iter
         The name of the .tar.gz in a .zip.
     wanted
         The names of members; others are passed over.
-
-    Raises
-    ------
-    ArchiveError
-        If it is no such archive, is damaged, or holds more than allowed. What was yielded before
-        is as it stands in the archive.
     """
+    start = archive.read(4)
+    archive.seek(0)
     try:
-        yield from _members(archive, inner, wanted)
+        if start.startswith(_GZIP):
+            yield from _from_gzip(archive, wanted)
+        elif start == _ZIP:
+            yield from _from_zip(archive, inner, wanted)
+        else:
+            yield from _from_tar(archive, wanted)
     except ArchiveError:
         raise
     except Exception as error:
@@ -110,23 +90,16 @@ def read_members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iter
         raise ArchiveError("sent a damaged archive") from error
 
 
-def _members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iterator[Member]:
-    start = archive.read(4)
+def _from_zip(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iterator[Member]:
+    # Opening a .zip makes objects of all its entries; hence they are counted before.
+    _check_count(archive.read().count(_ZIP_ENTRY))
     archive.seek(0)
-    if start.startswith(_GZIP):
-        yield from _from_gzip(archive, wanted)
-    elif start == _ZIP:
-        # Opening a .zip makes objects of all its entries; hence they are counted before.
-        _check_count(archive.read().count(_ZIP_ENTRY))
-        archive.seek(0)
-        with zipfile.ZipFile(archive) as packed:
-            found = [entry for entry in packed.infolist() if entry.filename == inner]
-            if len(found) != 1 or found[0].compress_type not in _ZIP_METHODS:
-                raise ArchiveError(f"sent a .zip without {inner}")
-            with packed.open(found[0]) as file:
-                yield from _from_gzip(file, wanted)
-    else:
-        yield from _from_tar(archive, wanted)
+    with zipfile.ZipFile(archive) as packed:
+        found = [entry for entry in packed.infolist() if entry.filename == inner]
+        if len(found) != 1 or found[0].compress_type not in _ZIP_METHODS:
+            raise ArchiveError(f"sent a .zip without {inner}")
+        with packed.open(found[0]) as file:
+            yield from _from_gzip(file, wanted)
 
 
 def _from_gzip(packed: IO[bytes], wanted: Container[str]) -> Iterator[Member]:
@@ -142,12 +115,11 @@ def _from_tar(unpacked: IO[bytes] | gzip.GzipFile, wanted: Container[str]) -> It
             _check_count(count)
             name = member.name.removeprefix("./")
             if name in wanted and member.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
-                yield name, _content(tar, member)
-
-
-def _check_count(count: int) -> None:
-    if count > MOST_MEMBERS:
-        raise ArchiveError(f"sent an archive of more than {MOST_MEMBERS} members")
+                if member.size > LARGEST_MEMBER:
+                    raise ArchiveError(f"sent {member.name} of {member.size} bytes")
+                file = tar.extractfile(member)
+                assert file is not None
+                yield name, file.read()
 
 
 def _opened(stream: Any) -> tarfile.TarFile:
@@ -157,9 +129,6 @@ def _opened(stream: Any) -> tarfile.TarFile:
         raise ArchiveError("sent no archive") from error
 
 
-def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    if member.size > LARGEST_MEMBER:
-        raise ArchiveError(f"sent {member.name} of {member.size} bytes")
-    file = tar.extractfile(member)
-    assert file is not None
-    return file.read()
+def _check_count(count: int) -> None:
+    if count > MOST_MEMBERS:
+        raise ArchiveError(f"sent an archive of more than {MOST_MEMBERS} members")

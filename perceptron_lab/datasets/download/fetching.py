@@ -20,6 +20,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -52,13 +53,12 @@ _unreachable: dict[str, float] = {}
 
 
 class State(StrEnum):
-    """What is known of a registered file on this machine."""
+    """The state of a registered file, or of arrays computed from files, on this machine."""
 
     PRESENT = "present"
     MISSING = "missing"
     WRONG_HASH = "wrong hash"
     ALTERED = "not what the files give"
-    """What was computed from files and kept, and is not what they give."""
 
 
 def fetch(collection_name: str, name: str) -> Path:
@@ -73,13 +73,6 @@ def fetch(collection_name: str, name: str) -> Path:
         A name of :data:`perceptron_lab.datasets.download.registered_files.COLLECTIONS`.
     name
         An instance of it.
-
-    Raises
-    ------
-    ConfigError
-        If the name is unknown, or an environment variable makes no sense.
-    DataError
-        If a mirror folder holds another file under this name, or no home gives the file.
     """
     source = collection(collection_name)
     file = source.file(name)
@@ -104,15 +97,7 @@ def fetch(collection_name: str, name: str) -> Path:
 
 
 def verify(collection_name: str) -> list[tuple[str, State]]:
-    """Return the state of each file of a collection, in the cache or in a mirror folder.
-
-    Raises
-    ------
-    ConfigError
-        If the collection is unknown, or an environment variable makes no sense.
-    DataError
-        If a file is there, but cannot be read.
-    """
+    """Return the state of each file of a collection, in the cache or in a mirror folder."""
     source = collection(collection_name)
     mirror = _mirror()
     roots = [cache_folder(), *([mirror] if isinstance(mirror, Path) else [])]
@@ -170,52 +155,33 @@ def fetching(
 
 def chosen_collections(collection_name: str | None) -> list[str]:
     """Return the names of the collections that a name stands for; None stands for all."""
-    if collection_name is None:
-        return list(COLLECTIONS)
-    return [collection(collection_name).name]
+    return list(COLLECTIONS) if collection_name is None else [collection(collection_name).name]
 
 
 def cache_folder() -> Path:
-    """Return the folder that downloads go to; it need not exist yet.
-
-    Raises
-    ------
-    ConfigError
-        If PLAB_DATA_DIR begins with the home of nobody.
-    """
+    """Return the folder that downloads go to; it need not exist yet."""
     chosen = os.environ.get("PLAB_DATA_DIR")
     if chosen:
         return _folder("PLAB_DATA_DIR", chosen)
     here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "pyproject.toml").is_file():
-            if _is_clone(folder / "pyproject.toml"):
-                return folder / "data"
-            break
+    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
+    file = next((file for file in files if file.is_file()), None)
+    if file is not None:
+        # A file that cannot be read is another project's: not ours to complain about.
+        with suppress(OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+            project = tomllib.loads(file.read_text("utf-8")).get("project")
+            if isinstance(project, dict) and project.get("name") == "perceptron-lab":
+                return file.parent / "data"
     return Path(pooch.os_cache("perceptron-lab"))
 
 
 def sha256_of(path: Path) -> str:
-    """Return the sha256 of a file, in hexadecimal.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read.
-    """
+    """Return the sha256 of a file, in hexadecimal."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
-
-
-def _is_clone(project_file: Path) -> bool:
-    try:
-        project = tomllib.loads(project_file.read_text("utf-8")).get("project", {})
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return False  # another project's file: not ours to complain about
-    return isinstance(project, dict) and project.get("name") == "perceptron-lab"
 
 
 def _mirror() -> Path | str | None:
@@ -247,13 +213,6 @@ def _folder(variable: str, chosen: str) -> Path:
         raise ConfigError(f"{variable}={chosen!r}: {error}; give the folder's path") from None
 
 
-def _offline() -> bool:
-    chosen = os.environ.get("PLAB_OFFLINE", "")
-    if chosen not in ("", "0", "1"):
-        raise ConfigError(f"PLAB_OFFLINE={chosen!r}; allowed: 1 (no downloads) or 0")
-    return chosen == "1"
-
-
 def _state(path: Path, file: DataFile) -> State:
     try:
         path.stat()
@@ -266,7 +225,10 @@ def _state(path: Path, file: DataFile) -> State:
 
 def _download(urls: list[str], file: DataFile, target: Path, source: Collection) -> Path:
     """Ask one home after the other until one gives the registered file."""
-    if _offline():
+    offline = os.environ.get("PLAB_OFFLINE", "")
+    if offline not in ("", "0", "1"):
+        raise ConfigError(f"PLAB_OFFLINE={offline!r}; allowed: 1 (no downloads) or 0")
+    if offline == "1":
         raise _unavailable(source, file, target, "PLAB_OFFLINE=1 forbids downloads")
     failures = []
     for url in urls:
@@ -304,13 +266,12 @@ def _from_home(url: str, file: DataFile, target: Path) -> Path:
         urls={target.name: url},
         retry_if_failed=RETRIES,
     )
-    return Path(store.fetch(target.name, downloader=_to_path))
 
+    def downloader(url: str, path: str, caller: Any) -> None:
+        with Path(path).open("wb") as aside:
+            transfer(url, CappedWriter(aside, LARGEST_FILE))
 
-def _to_path(url: str, path: str, caller: Any) -> None:
-    """Download to a path, as pooch asks for it."""
-    with Path(path).open("wb") as file:
-        transfer(url, CappedWriter(file, LARGEST_FILE))
+    return Path(store.fetch(target.name, downloader=downloader))
 
 
 def _from_archive(url: str, file: DataFile, target: Path, source: Collection) -> Path:

@@ -49,41 +49,26 @@ def kept_arrays(folder: Path, stem: str, key: str, make: Callable[[], Arrays]) -
     if found is not None:
         return found
     arrays = make()
+    content = BytesIO()
+    np.savez(content, **dict(arrays))  # type: ignore[arg-type]
+    data = content.getvalue()
     # An unwritable folder costs time, and changes no result.
     with contextlib.suppress(OSError):
-        _keep(folder, f"{stem}-{key}", arrays)
+        folder.mkdir(parents=True, exist_ok=True)
+        for damaged in folder.glob(f"{stem}-{key}-*.npz"):
+            damaged.unlink(missing_ok=True)
+        write_whole(folder / f"{stem}-{key}-{hashlib.sha256(data).hexdigest()}.npz", data)
     return arrays
 
 
 def found_arrays(folder: Path, stem: str, key: str) -> Arrays | None:
     """Return the arrays kept under a key, or None; parameters as in :func:`kept_arrays`."""
     for path in sorted(folder.glob(f"{stem}-{key}-*.npz")):
-        content = _verified(path)
-        if content is not None:
-            return _arrays(content)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        if hashlib.sha256(content).hexdigest() == path.stem.rpartition("-")[2]:
+            with np.load(BytesIO(content), allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
     return None
-
-
-def _verified(path: Path) -> bytes | None:
-    """Return the bytes of a file, or None if they are not those that its name stands for."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    digest = path.stem.rpartition("-")[2]
-    return content if hashlib.sha256(content).hexdigest() == digest else None
-
-
-def _arrays(content: bytes) -> Arrays:
-    with np.load(BytesIO(content), allow_pickle=False) as stored:
-        return {name: stored[name] for name in stored.files}
-
-
-def _keep(folder: Path, name: str, arrays: Arrays) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for damaged in folder.glob(f"{name}-*.npz"):
-        damaged.unlink(missing_ok=True)
-    content = BytesIO()
-    np.savez(content, **dict(arrays))  # type: ignore[arg-type]
-    data = content.getvalue()
-    write_whole(folder / f"{name}-{hashlib.sha256(data).hexdigest()}.npz", data)

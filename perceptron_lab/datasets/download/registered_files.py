@@ -24,17 +24,7 @@ _REUTERS_ARCHIVES = (
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a collection.
-
-    Parameters
-    ----------
-    file
-        Its file name.
-    sha256
-        Of its bytes, in hexadecimal.
-    urls
-        Its homes, tried in this order.
-    """
+    """One file of a collection: its name, sha256, and homes in the order they are tried."""
 
     file: str
     sha256: str
@@ -48,11 +38,11 @@ class Collection:
     Parameters
     ----------
     name
-        Its name, also that of its folder in a cache or a mirror.
-    title, home
-        What it is, and its own page.
+        Also that of its folder in a cache or a mirror.
+    home
+        Its own page.
     licence, citation
-        On which terms it is published, and what to cite.
+        The terms of publication, and the reference to cite.
     files
         Instance name -> file.
     archives
@@ -69,13 +59,7 @@ class Collection:
     archives: tuple[str, ...] = ()
 
     def file(self, name: str) -> DataFile:
-        """Return the file of an instance.
-
-        Raises
-        ------
-        ConfigError
-            If the collection has no such instance; the message suggests the closest one.
-        """
+        """Return the file of an instance."""
         if name not in self.files:
             raise ConfigError(
                 f"{self.name} has no {name!r}{did_you_mean(name, self.files)}; `plab data verify "
@@ -139,13 +123,7 @@ COLLECTIONS: dict[str, Callable[[], Collection]] = {
 
 
 def collection(name: str) -> Collection:
-    """Return a registered collection.
-
-    Raises
-    ------
-    ConfigError
-        If there is none of this name.
-    """
+    """Return a registered collection."""
     if name not in COLLECTIONS:
         raise ConfigError(
             f"unknown collection {name!r}{did_you_mean(name, COLLECTIONS)}; known: "

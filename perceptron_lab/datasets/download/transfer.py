@@ -35,7 +35,7 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
 
 
 class TransferError(ValueError):
-    """A transfer that gave nothing; the message says what the home did, in a few words."""
+    """A transfer that gave nothing; the message says why, in a few words."""
 
 
 class UnreachableError(TransferError):
@@ -43,19 +43,10 @@ class UnreachableError(TransferError):
 
 
 def transfer(url: str, sink: CappedWriter) -> None:
-    """Write to a sink, as they come, the bytes that an address holds.
+    """Write to a sink, as they come, the bytes that an http(s) address holds.
 
-    Parameters
-    ----------
-    url
-        An http(s) address.
-    sink
-        Takes the bytes; what it raises passes.
-
-    Raises
-    ------
-    TransferError
-        If the home sent no whole answer, or only slowly.
+    A ``TransferError`` says that the home sent no whole answer, or only slowly; errors of the sink
+    pass.
     """
     started, received = time.monotonic(), 0
     for piece in _pieces(url):
@@ -67,13 +58,7 @@ def transfer(url: str, sink: CappedWriter) -> None:
 
 
 def host_of(url: str) -> str:
-    """Return host and port of an address, without a password that may stand before them.
-
-    Raises
-    ------
-    ValueError
-        If it is no http(s) address.
-    """
+    """Return host and port of an address, without a password that may stand before them."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url!r} is no http(s) address")
@@ -85,29 +70,22 @@ def _pieces(url: str) -> Iterator[bytes]:
     """Yield the body of the answer; only what the network does ends in an error here."""
     connected = False
     try:
-        with _session(url) as session, session.get(url, stream=True, timeout=TIMEOUT) as response:
-            connected = True
-            response.raise_for_status()
-            yield from response.iter_content(_PIECE)
+        with requests.Session() as session:
+            session.max_redirects = _MOST_REDIRECTS
+            if urlsplit(url).scheme == "https":
+                del session.adapters["http://"]
+            with session.get(url, stream=True, timeout=TIMEOUT) as response:
+                connected = True
+                response.raise_for_status()
+                yield from response.iter_content(_PIECE)
     except Exception as error:
         # The layers below raise errors of a dozen kinds on answers that are none.
+        if isinstance(error, requests.HTTPError) and error.response is not None:
+            raise TransferError(f"HTTP {error.response.status_code}") from error
+        found = [words for kind, words in _REASONS if isinstance(error, kind)]
+        reason = found[0] if found else "the transfer broke off"
         lost = isinstance(error, requests.ConnectionError)
         if lost and not connected:
-            raise UnreachableError(_short(error)) from error
+            raise UnreachableError(reason) from error
         # After the first byte requests says so of a time-out, and of nothing else.
-        raise TransferError("no answer in time" if lost else _short(error)) from error
-
-
-def _session(url: str) -> requests.Session:
-    session = requests.Session()
-    session.max_redirects = _MOST_REDIRECTS
-    if urlsplit(url).scheme == "https":
-        del session.adapters["http://"]
-    return session
-
-
-def _short(error: Exception) -> str:
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"HTTP {error.response.status_code}"
-    found = [words for kind, words in _REASONS if isinstance(error, kind)]
-    return found[0] if found else "the transfer broke off"
+        raise TransferError("no answer in time" if lost else reason) from error

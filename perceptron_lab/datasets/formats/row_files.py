@@ -27,11 +27,6 @@ class NumpyRows(RowSource):
         numbers become the nearest doubles.
     memory
         See :class:`~perceptron_lab.operators.row_source.RowSource`.
-
-    Raises
-    ------
-    DataError
-        If the file holds something else.
     """
 
     def __init__(self, path: Path, memory: int = MEMORY) -> None:
@@ -116,11 +111,6 @@ class ParquetRows(RowSource):
         See :class:`~perceptron_lab.operators.row_source.RowSource`.
     omitted
         The name of a column that is none of the coordinates, or None.
-
-    Raises
-    ------
-    DataError
-        If pyarrow is not installed, or the file holds something else.
     """
 
     def __init__(self, path: Path, memory: int = MEMORY, *, omitted: str | None = None) -> None:
@@ -224,13 +214,7 @@ def parquet_names(path: Path) -> list[str]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
-    """Open a Parquet file for reading.
-
-    Raises
-    ------
-    DataError
-        If pyarrow is not installed, or the file cannot be read.
-    """
+    """Open a Parquet file for reading."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:

@@ -154,13 +154,7 @@ def _printed(value: float) -> str:
 
 
 def write_sdpa(data: SdpaData, path: str | Path) -> None:
-    """Write the program as canonical text; see :func:`format_sdpa`.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be written.
-    """
+    """Write the program as canonical text; see :func:`format_sdpa`."""
     try:
         Path(path).write_text(format_sdpa(data), encoding="ascii", newline="\n")
     except OSError as error:

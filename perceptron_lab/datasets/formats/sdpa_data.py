@@ -38,11 +38,6 @@ class SdpaData:
         Its value, finite and not 0.
     roundings, objective_roundings
         0: the values, and the objective, are doubles; 1: they are doubles nearest to decimals.
-
-    Raises
-    ------
-    InputError
-        If the arrays are not of this form.
     """
 
     objective: FloatArray
@@ -93,12 +88,6 @@ class SdpaData:
             An entry of the lower triangle stands for its mirror image.
         value
             Shape ``(entries,)``. A position may be given twice with the same value.
-
-        Raises
-        ------
-        InputError
-            If an index is out of range, a value is not finite, two entries of one position
-            differ, or no entry is left.
         """
         if indices.shape != (len(value), 4):
             raise InputError(

@@ -37,11 +37,6 @@ def read_text(path: Path, separator: str, labels: str | None) -> tuple[Doubles, 
         What stands between numbers.
     labels
         The column of the labels, by name or number, or None.
-
-    Raises
-    ------
-    InputError
-        If a line is no row of numbers, or as long as the first.
     """
     printed = PrintedNumbers()
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -149,11 +144,6 @@ def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:
         The file; its numbers are decimals.
     examples
         The doubles nearest to them.
-
-    Raises
-    ------
-    InputError
-        If a number is so small that doubles near it have few digits.
     """
     content = path.read_bytes()
     for match in _SMALL.finditer(content):

@@ -29,14 +29,7 @@ class AffineMap:
     def random(cls, rng: np.random.Generator, dimension: int, spread: float) -> Self:
         """Return V diag(lambda) V', V uniform among rotations and reflections, and a normal shift.
 
-        Parameters
-        ----------
-        rng
-            The source of randomness.
-        dimension
-            n.
-        spread
-            log lambda_i is uniform between -log spread and log spread, > 1.
+        log lambda_i is uniform between -log spread and log spread, spread > 1.
         """
         axes = orthogonal(rng, dimension)
         lengths = spread ** rng.uniform(-1.0, 1.0, dimension)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg  # noqa: F401 - so that its own library is found beside numpy's
@@ -17,7 +18,9 @@ from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+
+if TYPE_CHECKING:
+    from perceptron_lab.system import ConicSystem
 
 
 class GeneratedDataset(Dataset):

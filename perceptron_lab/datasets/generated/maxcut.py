@@ -5,38 +5,13 @@ form of SDPLIB's files (and equation (6.7) of `Kharechko2009`),
 
     minimise x_1 + ... + x_n  subject to  Diag(x) - L / 4  positive semidefinite.
 
-The instances of Table 6.1 of the thesis, counted in SDPLIB's files, and the name that gives a
-graph of the same kind and size here:
-
-=========  ========  =====  ===================
-SDPLIB     vertices  edges  generated
-=========  ========  =====  ===================
-mcp100          100    269  ``random-100-269``
-mcp124-1        124    149  ``random-124-149``
-mcp124-2        124    318  ``random-124-318``
-mcp124-3        124    620  ``random-124-620``
-mcp124-4        124   1271  ``random-124-1271``
-mcp250-1        250    331  ``random-250-331``
-mcp250-2        250    612  ``random-250-612``
-mcp250-3        250   1283  ``random-250-1283``
-mcp250-4        250   2421  ``random-250-2421``
-mcp500-1        500    625  ``random-500-625``
-mcp500-2        500   1223  ``random-500-1223``
-mcp500-3        500   2355  ``random-500-2355``
-mcp500-4        500   5120  ``random-500-5120``
-maxG11          800   1600  ``torus-100x8``
-=========  ========  =====  ===================
-
-The largest instance of SDPLIB, maxG60, has 7000 vertices and 17 148 edges: its stand-in here is
-``random-7000-17148`` (:data:`LARGEST_OF_SDPLIB`).
-
-The mcp graphs have unit weights; maxG11 is a toroidal grid of 100 rows of 8 vertices with weights
-+1 and -1.
+SDPLIB's graphs of Table 6.1 of the thesis have counterparts of the same kind and size here: mcp100
+with 100 vertices and 269 edges of unit weight is ``random-100-269``; maxG11, a toroidal grid of 100
+rows of 8 vertices with weights +1 and -1, is ``torus-100x8``.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 from typing import Annotated
@@ -48,31 +23,11 @@ from scipy import sparse
 
 from perceptron_lab.datasets.dataset import Dataset, check_distinct
 from perceptron_lab.datasets.formats.sdpa import SdpaData, sha256_of_text
+from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray, IntArray
-
-TABLE_6_1_SIZES = {
-    "mcp100": "random-100-269",
-    "mcp124-1": "random-124-149",
-    "mcp124-2": "random-124-318",
-    "mcp124-3": "random-124-620",
-    "mcp124-4": "random-124-1271",
-    "mcp250-1": "random-250-331",
-    "mcp250-2": "random-250-612",
-    "mcp250-3": "random-250-1283",
-    "mcp250-4": "random-250-2421",
-    "mcp500-1": "random-500-625",
-    "mcp500-2": "random-500-1223",
-    "mcp500-3": "random-500-2355",
-    "mcp500-4": "random-500-5120",
-    "maxG11": "torus-100x8",
-}
-"""SDPLIB instance of Table 6.1 -> the generated instance of its kind and size."""
-
-LARGEST_OF_SDPLIB = "random-7000-17148"
-"""The generated instance of the size of maxG60."""
 
 LARGEST_GRAPH = 100_000
 """The most vertices of a generated graph."""
@@ -84,17 +39,9 @@ _TORUS = re.compile(r"torus-([1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
 
 
 def laplacian(weights: sparse.csr_array) -> sparse.csr_array:
-    """Return L = Diag(W e) - W of a graph with symmetric weights.
+    """Return L = Diag(W e) - W of a graph with finite symmetric weights, shape ``(n, n)``.
 
-    Parameters
-    ----------
-    weights
-        W, sparse, shape ``(n, n)``, symmetric, finite. The diagonal (loops) has no effect.
-
-    Raises
-    ------
-    InputError
-        If the weights are not square, symmetric and finite.
+    The diagonal of W (loops) has no effect.
     """
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise InputError(f"weights of shape {weights.shape}; allowed: square, (n, n)")
@@ -105,20 +52,7 @@ def laplacian(weights: sparse.csr_array) -> sparse.csr_array:
 
 
 def maxcut_data(weights: sparse.csr_array) -> SdpaData:
-    """Return the MAXCUT relaxation of a graph in SDPLIB's form.
-
-    F_0 = L / 4, F_i = e_i e_i', c = ones, one block of order n.
-
-    Parameters
-    ----------
-    weights
-        As for :func:`laplacian`.
-
-    Raises
-    ------
-    InputError
-        As for :func:`laplacian`.
-    """
+    """Return the relaxation: F_0 = L / 4, F_i = e_i e_i', c = ones, one block of order n."""
     quarter = sparse.coo_array(sparse.triu(laplacian(weights)) / 4)
     order = quarter.shape[0]
     vertex = np.arange(order, dtype=np.int64)
@@ -132,8 +66,14 @@ def maxcut_data(weights: sparse.csr_array) -> SdpaData:
 
 def random_graph(vertices: int, edges: int, rng: np.random.Generator) -> sparse.csr_array:
     """Return the unit weights of a graph drawn uniformly among those with this many edges."""
-    pair = rng.choice(vertices * (vertices - 1) // 2, size=edges, replace=False, shuffle=False)
-    row, column = _pair(pair.astype(np.int64))
+    drawn = rng.choice(vertices * (vertices - 1) // 2, size=edges, replace=False, shuffle=False)
+    # The pairs (i, j), i < j, are counted (0,1), (0,2), (1,2), (0,3), ...
+    pair = drawn.astype(np.int64)
+    column = np.floor((1 + np.sqrt(1 + 8 * pair)) / 2).astype(np.int64)
+    # One step mends a square root that was rounded across an integer.
+    column -= column * (column - 1) // 2 > pair
+    column += (column + 1) * column // 2 <= pair
+    row = pair - column * (column - 1) // 2
     return _symmetric(vertices, row, column, np.ones(edges))
 
 
@@ -155,46 +95,31 @@ def _symmetric(order: int, row: IntArray, column: IntArray, weight: FloatArray) 
     return sparse.csr_array(half + half.T)
 
 
-def _pair(number: IntArray) -> tuple[IntArray, IntArray]:
-    """Return (i, j), i < j, of the pairs counted (0,1), (0,2), (1,2), (0,3), ..."""
-    column = np.floor((1 + np.sqrt(1 + 8 * number)) / 2).astype(np.int64)
-    # One step mends a square root that was rounded across an integer.
-    column -= column * (column - 1) // 2 > number
-    column += (column + 1) * column // 2 <= number
-    return number - column * (column - 1) // 2, column
-
-
 def _possible(name: str) -> str:
     """Return the name of a graph that exists and can be generated."""
     if match := _RANDOM.fullmatch(name):
-        _check_random(name, *map(int, match.groups()))
+        vertices, edges = map(int, match.groups())
+        pairs = vertices * (vertices - 1) // 2
+        if not 2 <= vertices <= LARGEST_GRAPH:
+            raise ValueError(f"{name}: {vertices} vertices; allowed: 2 to {LARGEST_GRAPH}")
+        if edges > min(pairs, MOST_EDGES):
+            raise ValueError(
+                f"{name}: {edges} edges; {vertices} vertices have {pairs} pairs, allowed: 1 to "
+                f"{min(pairs, MOST_EDGES)}"
+            )
     elif match := _TORUS.fullmatch(name):
-        _check_torus(name, *map(int, match.groups()))
+        rows, columns = map(int, match.groups())
+        if min(rows, columns) < 3 or rows * columns > LARGEST_GRAPH:
+            raise ValueError(
+                f"{name}: sides {rows} and {columns}; allowed: sides of 3 or more, so that no two "
+                f"edges coincide, and {LARGEST_GRAPH} vertices at most"
+            )
     else:
         raise ValueError(
             f"no MAXCUT instance is called {name!r}; allowed: random-VERTICES-EDGES such as "
             "random-100-269, and torus-ROWSxCOLUMNS such as torus-20x40"
         )
     return name
-
-
-def _check_random(name: str, vertices: int, edges: int) -> None:
-    pairs = vertices * (vertices - 1) // 2
-    if not 2 <= vertices <= LARGEST_GRAPH:
-        raise ValueError(f"{name}: {vertices} vertices; allowed: 2 to {LARGEST_GRAPH}")
-    if edges > min(pairs, MOST_EDGES):
-        raise ValueError(
-            f"{name}: {edges} edges; {vertices} vertices have {pairs} pairs, allowed: 1 to "
-            f"{min(pairs, MOST_EDGES)}"
-        )
-
-
-def _check_torus(name: str, rows: int, columns: int) -> None:
-    if min(rows, columns) < 3 or rows * columns > LARGEST_GRAPH:
-        raise ValueError(
-            f"{name}: sides {rows} and {columns}; allowed: sides of 3 or more, so that no two "
-            f"edges coincide, and {LARGEST_GRAPH} vertices at most"
-        )
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -224,22 +149,7 @@ class Maxcut(Dataset):
         return list(self.instances)
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Generate an instance.
-
-        Parameters
-        ----------
-        name
-            A name as the class describes it.
-        seed
-            Of the instance, 0 or more.
-        base
-            Without meaning for generated instances.
-
-        Raises
-        ------
-        InputError
-            If the name or the seed is impossible.
-        """
+        """Generate an instance, also one that is not listed."""
         # Imported here, so that checking a configuration's names loads no cones.
         from perceptron_lab.datasets.pencil import homogenised
 
@@ -249,22 +159,12 @@ class Maxcut(Dataset):
 
 
 def generate(name: str, seed: int) -> SdpaData:
-    """Return the data of a generated instance; equal arguments give equal data.
-
-    Raises
-    ------
-    InputError
-        If the name or the seed is impossible.
-    """
+    """Return the data of a generated instance; equal arguments give equal data."""
     try:
         _possible(name)
     except ValueError as error:
         raise InputError(str(error)) from error
-    if seed < 0:
-        raise InputError(f"seed {seed} for {name}; allowed: 0 or more")
-    # The name enters by a hash that is the same in every process, unlike Python's own.
-    word = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
-    rng = np.random.default_rng(np.random.SeedSequence([seed, word]))
+    rng = np.random.default_rng(seed_sequence(name, seed))
     graph = random_graph if name.startswith("random") else torus
     first, second = map(int, re.findall(r"[0-9]+", name))
     return maxcut_data(graph(first, second, rng))

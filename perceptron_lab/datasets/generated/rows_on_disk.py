@@ -47,7 +47,7 @@ FOLDER = "rows-on-disk"
 """The folder in the cache of data files."""
 
 
-def _possible(folder: str) -> str:
+def _without_nul(folder: str) -> str:
     if "\0" in folder:
         raise ValueError("the character NUL is in no path; delete it")
     return folder
@@ -86,7 +86,7 @@ class RowsOnDisk(GeneratedDataset):
     rows: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000
     difficulty: Annotated[float, Field(gt=0, le=1000)] = 1.0
     memory: Annotated[int, Field(ge=LEAST_MEMORY)] = MEMORY
-    directory: Annotated[str, AfterValidator(_possible)] | None = None
+    directory: Annotated[str, AfterValidator(_without_nul)] | None = None
 
     @property
     def name(self) -> str:
@@ -99,7 +99,7 @@ class RowsOnDisk(GeneratedDataset):
         # A verification makes the rows again, whatever a folder holds that others have named.
         path = written(own.parent) / own.name
         known = _described(path)
-        if known is None or not _unchanged(path, known):
+        if known is None:
             known = self._write(seed, path)
         system = ConicSystem.from_rows(NumpyRows(path, self.memory))
         return Problem(self.name, system, known["sha256"], system.facts(known["margin"]))
@@ -115,35 +115,39 @@ class RowsOnDisk(GeneratedDataset):
         return folder / f"{self.name}-seed{seed}.npy"
 
     def blocks(self, seed: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield the rows, a block from a seed of its own each, and the direction y*.
-
-        Raises
-        ------
-        InputError
-            If the seed is negative.
-        """
+        """Yield the rows, a block from a seed of its own each, and the direction y*."""
         source = seed_sequence(self.name, seed)
         centre = random_unit(np.random.default_rng(source), self.dimension)
         step = max(1, ENTRIES // self.dimension)
         starts = range(0, self.rows, step)
         with one_thread():
-            for start, child in zip(starts, _children(source, len(starts)), strict=True):
-                rng, count = np.random.default_rng(child), min(step, self.rows - start)
+            for start in starts:
+                rng = np.random.default_rng(source.spawn(1)[0])  # one by one: there may be many
+                count = min(step, self.rows - start)
                 yield half_sphere(rng, centre, count, self.difficulty), centre
 
     def _write(self, seed: int, path: Path) -> dict[str, Any]:
         """Write the file, so that it is whole once it is there; return its description."""
-        size = len(self._header()) + self.rows * self.dimension * 4
+        buffer = io.BytesIO()
+        described = {"descr": "<f4", "fortran_order": False, "shape": (self.rows, self.dimension)}
+        np.lib.format.write_array_header_1_0(buffer, described)
+        size = len(buffer.getvalue()) + self.rows * self.dimension * 4
         check_generated(size, path.name)
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _check_room(path.parent, size)
+            free = shutil.disk_usage(path.parent).free
+            if size + 2**20 > free:
+                raise DataError(
+                    f"{path.parent}: the rows take {size / 1e9:.1f} GB, of which the disk has "
+                    f"{free / 1e9:.1f} free; make room, or set PLAB_DATA_DIR or the dataset's "
+                    "directory to another disk"
+                )
             with partial.open("wb") as file:
-                known = self._fill(file, seed)
+                known = self._fill(file, buffer.getvalue(), seed)
             os.replace(partial, path)
             partial.write_text(json.dumps(known), "utf-8")
-            os.replace(partial, _description(path))
+            os.replace(partial, path.with_suffix(".json"))
         except OSError as error:
             raise DataError(
                 f"{path} cannot be written ({error.strerror}); set PLAB_DATA_DIR, or the dataset's "
@@ -154,20 +158,17 @@ class RowsOnDisk(GeneratedDataset):
                 partial.unlink()
         return known
 
-    def _header(self) -> bytes:
-        """Return the first bytes of the file, as numpy writes them."""
-        buffer = io.BytesIO()
-        described = {"descr": "<f4", "fortran_order": False, "shape": (self.rows, self.dimension)}
-        np.lib.format.write_array_header_1_0(buffer, described)
-        return buffer.getvalue()
-
-    def _fill(self, file: BinaryIO, seed: int) -> dict[str, Any]:
+    def _fill(self, file: BinaryIO, header: bytes, seed: int) -> dict[str, Any]:
         """Write header and rows; return sha256, size and margin of what was written."""
-        digest, least, size = hashlib.sha256(), math.inf, 0
-        for part, score in self._parts(seed):
-            file.write(part)
+        digest, least, size = hashlib.sha256(header), math.inf, file.write(header)
+        for rows, centre in self.blocks(seed):
+            single = rows.astype("<f4")
+            double = single.astype(float)
+            lengths = np.sqrt(np.einsum("ij,ij->i", double, double))
+            least = min(least, float((double @ centre / lengths).min()))
+            part = single.tobytes()
+            size += file.write(part)
             digest.update(part)
-            least, size = min(least, score), size + len(part)
         # What rounding may have added to the scores: dimension * 2^-53 of unit vectors, and more.
         margin = least - 4.0 * (self.dimension + 4) * 2.0**-53
         return {
@@ -176,62 +177,24 @@ class RowsOnDisk(GeneratedDataset):
             "margin": margin if margin > 0.0 else None,
         }
 
-    def _parts(self, seed: int) -> Iterator[tuple[bytes, float]]:
-        """Yield the bytes of the file in parts, and the least score of y* on the rows in each."""
-        yield self._header(), math.inf
-        for rows, centre in self.blocks(seed):
-            single = rows.astype("<f4")
-            double = single.astype(float)
-            lengths = np.sqrt(np.einsum("ij,ij->i", double, double))
-            yield single.tobytes(), float((double @ centre / lengths).min())
-
-
-def _children(source: np.random.SeedSequence, count: int) -> Iterator[np.random.SeedSequence]:
-    """Yield independent seeds one by one: there may be many."""
-    for _ in range(count):
-        yield source.spawn(1)[0]
-
-
-def _description(path: Path) -> Path:
-    return path.with_suffix(".json")
-
 
 def _described(path: Path) -> dict[str, Any] | None:
-    """Return what is known of a whole file, or None."""
+    """Return the description of a whole file with the bytes that were written, or None."""
     try:
-        known = json.loads(_description(path).read_text("utf-8"))
+        known = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        found = path.stat()
     except (OSError, ValueError, RecursionError):
         return None
-    wanted = {"sha256", "bytes", "margin"}
-    if not isinstance(known, dict) or set(known) != wanted:
+    if not isinstance(known, dict) or set(known) != {"sha256", "bytes", "margin"}:
         return None
-    return known if isinstance(known["margin"], float | None) else None
-
-
-def _unchanged(path: Path, known: dict[str, Any]) -> bool:
-    """Return whether a file is there with the bytes that were written."""
-    try:
-        found = path.stat()
-    except OSError:
-        return False
-    if not stat.S_ISREG(found.st_mode) or found.st_size != known["bytes"]:
-        return False
-    key = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    return bool(_hashed(path, key) == known["sha256"])
+    if not isinstance(known["margin"], float | None) or known["bytes"] != found.st_size:
+        return None
+    state = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    regular = stat.S_ISREG(found.st_mode)
+    return known if regular and _sha256_of(path, state) == known["sha256"] else None
 
 
 @lru_cache(maxsize=256)
-def _hashed(path: Path, key: tuple[int, ...]) -> str:
-    """Return the sha256 of a file, read once in a process as long as its state is the same."""
+def _sha256_of(path: Path, state: tuple[int, ...]) -> str:
+    # Read once in a process, as long as the file's state is the same.
     return sha256_of(path)
-
-
-def _check_room(folder: Path, needed: int) -> None:
-    """Refuse to fill a disk."""
-    free = shutil.disk_usage(folder).free
-    if needed + 2**20 > free:
-        raise DataError(
-            f"{folder}: the rows take {needed / 1e9:.1f} GB, of which the disk has "
-            f"{free / 1e9:.1f} free; make room, or set PLAB_DATA_DIR or the dataset's directory to "
-            "another disk"
-        )

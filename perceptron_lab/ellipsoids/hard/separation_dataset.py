@@ -49,7 +49,7 @@ class EllipsoidSeparationSystems(Dataset):
     x^'E^x^ > ratio^2 s on the negatives: the program (7.9) of `Kharechko2009`, max t subject to
     x^'E^x^ <= 1 and x^'E^x^ >= 1 + t, at 1 + t = ratio^2. The system has one matrix block and a row
     per example; it is feasible if the largest ratio is above the one asked for, else infeasible.
-    A point is measured by ``ratio``, the one that its ellipsoid attains on the examples (0 where it
+    A point is measured by ``attained``, the ratio of its ellipsoid on the examples (0 where it
     has none).
 
     The examples are those of the datasets ellipsoid-sets (test: 200, same seed) and tabular
@@ -105,7 +105,7 @@ class EllipsoidSeparationSystems(Dataset):
         with one_thread():
             found = separation_system(positives, negatives, self.ratio)
         sha256 = sha256_of_arrays(positives, negatives)
-        return Problem(name, found.system, sha256, found.system.facts(), AttainedRatio(found))
+        return Problem(name, found.system, sha256, found.system.facts(), Attained(found))
 
     def _generated(self) -> EllipsoidSets:
         return EllipsoidSets(self.attained or 1.5, self.dimension or 2, self.training or 30)
@@ -131,7 +131,7 @@ class EllipsoidSeparationSystems(Dataset):
 
 
 @plain_dataclass(frozen=True, eq=False)
-class AttainedRatio:
+class Attained:
     """The separation ratio that the ellipsoid of a point attains.
 
     Parameters
@@ -143,5 +143,5 @@ class AttainedRatio:
     separation: SeparationSystem
 
     def __call__(self, point: FloatArray) -> dict[str, float | FloatArray]:
-        """Return ``ratio``."""
-        return {"ratio": self.separation.ratio(point)}
+        """Return ``attained``."""
+        return {"attained": self.separation.ratio(point)}
