@@ -22,10 +22,10 @@ import numpy as np
 
 from perceptron_lab.errors import InputError
 
+# Whole numbers up to this magnitude are doubles
 LARGEST_WHOLE = 2**53
-"""Whole numbers up to this magnitude are doubles."""
+# Below this doubles lose digits: their rounding errors are not relative ones
 LEAST_NORMAL = 2.0**-1022
-"""Below this doubles lose digits: their rounding errors are not relative ones."""
 
 
 @dataclass(frozen=True)

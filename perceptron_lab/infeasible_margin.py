@@ -25,10 +25,10 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
+# Facets from which nearer ones are looked for
 STARTS = 4
-"""Facets from which nearer ones are looked for."""
+# Linear programs that follow one of them, at most
 DESCENTS = 5
-"""Linear programs that follow one of them, at most."""
 
 
 @dataclass(frozen=True)

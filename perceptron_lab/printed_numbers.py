@@ -18,12 +18,12 @@ from perceptron_lab.doubles import LEAST_NORMAL, Doubles
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 
+# Decimals of so many significant digits differ as doubles
 DIGITS = 15
-"""Decimals of so many significant digits differ as doubles."""
+# Powers of ten up to this one are doubles
 _MOST_PLACES = 22
-"""Powers of ten up to this one are doubles."""
+# Numbers without exponent that are not 0, but smaller than all doubles, are longer than this
 _SHORTEST_SMALL = 300
-"""Numbers without exponent that are not 0, but smaller than all doubles, are longer than this."""
 _EXPONENT = re.compile("[eE]")
 
 

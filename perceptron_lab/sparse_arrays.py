@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import IntArray
 
+# Formats that keep their entries in one array
 WITH_DATA = ("csr", "csc", "bsr", "coo", "dia")
-"""Formats that keep their entries in one array."""
 _COMPRESSED = ("csr", "csc", "bsr")
 _MEND = "build them anew from valid entries"
 

@@ -33,18 +33,18 @@ from perceptron_lab.operators.blockwise import combined
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 
+# Floating-point steps towards A w = 0 at most
 STEPS = 24
-"""Floating-point steps towards A w = 0 at most."""
+# Steps of norm(d)^2 = q below this are made as they are, longer ones for a length of 0.9
 WHOLE = 0.25
-"""Steps of norm(d)^2 = q below this are made as they are, longer ones for a length of 0.9."""
+# Multiples of e, relative to the weights, by which they are moved inside
 SHIFTS = (0.0, 1e-6, 1e-3, 0.1)
-"""Multiples of e, relative to the weights, by which they are moved inside."""
+# A test that would take more operations than this is not tried
 MOST_OPERATIONS = 2e11
-"""A test that would take more operations than this is not tried."""
+# Weights below this part of the largest may be rounding errors
 NOTHING = 1e-11
-"""Weights below this part of the largest may be rounding errors."""
+# Weights with norm(A w) below this part of the sum of norms may be brought inside
 NEAR = 1e-6
-"""Weights with norm(A w) below this part of the sum of norms may be brought inside."""
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from perceptron_lab.operators.rescaled import RescaledMap
 from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import FloatArray
 
+# Powers of two up to which data are used as they are: their squares, and sums, are in range
 MODERATE = 250
-"""Powers of two up to which data are used as they are: their squares, and sums, are in range."""
 
 _known: WeakKeyDictionary[Operator, dict[tuple[str, str], float]] = WeakKeyDictionary()
 

@@ -29,8 +29,8 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.operators.blockwise import Data, chosen_rows
 from perceptron_lab.results import FloatArray, IntArray
 
+# Roots of second-order weights below this are not used: their squares would underflow
 SHORTEST = 1e-150
-"""Roots of second-order weights below this are not used: their squares would underflow."""
 
 
 @dataclass

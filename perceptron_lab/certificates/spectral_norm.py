@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from perceptron_lab.results import FloatArray
 
+# Matrices with a side of at most this order have their largest eigenvalue computed
 EXACT_UP_TO = 1000
-"""Matrices with a side of at most this order have their largest eigenvalue computed."""
 
+# Covers the rounding of a computed largest eigenvalue
 SLACK = 1.0 + 1e-10
-"""Covers the rounding of a computed largest eigenvalue."""
 
 
 def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:

@@ -13,8 +13,8 @@ import numpy as np
 from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray
 
+# Sums in any order and fused multiply-add; NaN and infinity keep their meaning
 _REORDER = frozenset({"reassoc", "contract", "nsz"})
-"""Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
 
 _ROWS = "Array(float64, 2, 'C', readonly=True)"
 _VECTOR = "Array(float64, 1, 'C', readonly=True)"

@@ -14,14 +14,14 @@ from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.compiled.pivoted_cholesky import ACCEPT_ZEROS, CUT_ZEROS
 from perceptron_lab.results import FloatArray, IntArray
 
+# A direction cuts the matrix off
 FOUND = 0
-"""A direction cuts the matrix off."""
+# The matrix passes
 PASSED = 1
-"""The matrix passes."""
+# Rows of R between two products
 PANEL = 64
-"""Rows of R between two products."""
+# Rows of a product that are formed at a time
 STRIPE = 512
-"""Rows of a product that are formed at a time."""
 
 
 @kernel("void(float64[:, ::1], float64[::1], float64[::1], int64[::1], int64, int64)")

@@ -15,8 +15,8 @@ from perceptron_lab.results import FloatArray
 
 RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
+# Sums in any order and fused multiply-add; NaN and infinity keep their meaning
 _REORDER = frozenset({"reassoc", "contract", "nsz", "arcp"})
-"""Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
 
 
 @kernel(
@@ -135,10 +135,10 @@ def stretch_rows(rows: RealArray, direction: RealArray) -> int:
     return violated
 
 
+# How :func:`separating_sweeps` ends
 SPENT, SEPARATED, STUCK = 0, 1, 2
-"""How :func:`separating_sweeps` ends."""
+# A relaxed point shorter than this part of its start has lost its digits in single precision
 SHORTEST = 1e-5
-"""A relaxed point shorter than this part of its start has lost its digits in single precision."""
 
 
 @kernel(

@@ -23,18 +23,18 @@ from perceptron_lab.results import FloatArray
 
 RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
+# Sums in any order and fused multiply-add; NaN and infinity keep their meaning
 _REORDER = frozenset({"reassoc", "contract", "nsz", "arcp"})
-"""Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
+# Entries of the rows taken at a time: they stay in the cache between the two products
 _ENTRIES = 2**15
-"""Entries of the rows taken at a time: they stay in the cache between the two products."""
+# What rounding may add to the distance of a step, relative to its terms (as sums of doubles)
 ROUNDING = 1e-15
-"""What rounding may add to the distance of a step, relative to its terms (as sums of doubles)."""
+# Where steps stop growing, in units of the guaranteed one; a longer one moves nothing more
 LONGEST = 1e6
-"""Where steps stop growing, in units of the guaranteed one; a longer one moves nothing more."""
+# How a loop ends: the last y separates, the average does, neither yet, or a sum is not finite
 CENTRE, AVERAGE, GOING_ON, BROKEN = 1, 2, 0, -1
-"""How a loop ends: the last y separates, the average does, neither yet, or a sum is not finite."""
+# What numbers holds
 ETA, TOTAL, WEIGHT, LOG_PARTITION, TRIALS = range(5)
-"""What ``numbers`` holds."""
 
 
 @kernel(

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, TypeVar, cast
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+# What is to be loaded, with its module, in the order of definition: kernels may call those before
+# them
 _WAITING: list[tuple[str, Callable[[], None]]] = []
-"""What is to be loaded, with its module, in the order of definition: kernels may call those before
-them."""
 _LOADING = RLock()
 
 

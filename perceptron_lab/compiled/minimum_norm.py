@@ -18,14 +18,14 @@ import numpy as np
 from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray, IntArray
 
+# Sums in any order and fused multiply-add; NaN and infinity keep their meaning
 _REORDER = frozenset({"reassoc", "contract", "nsz"})
-"""Sums in any order and fused multiply-add; NaN and infinity keep their meaning."""
+# norm(x)^2 - a'x below this is rounding error, for rows of norm 1
 _GAP = 1e-15
-"""norm(x)^2 - a'x below this is rounding error, for rows of norm 1."""
+# a'x above this is positive in spite of rounding errors, for rows of norm 1
 _INSIDE = 1e-13
-"""a'x above this is positive in spite of rounding errors, for rows of norm 1."""
+# Rows violated by this part of the most violated one's gap are priced alone for a while
 _SHARE = 0.5
-"""Rows violated by this part of the most violated one's gap are priced alone for a while."""
 
 
 @kernel(

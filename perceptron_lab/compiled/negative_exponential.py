@@ -9,8 +9,8 @@ import numpy as np
 
 from perceptron_lab.compiled.kernel import before_kernels, kernel
 
+# Fused multiply-add only: in another order the reduction below would lose its point
 _EXACT = frozenset({"contract", "nsz"})
-"""Fused multiply-add only: in another order the reduction below would lose its point."""
 
 
 def exponential(x: Any) -> Any:

@@ -14,12 +14,12 @@ import numpy as np
 from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray, IntArray
 
+# As printed: stop when no residual diagonal is negative and none is positive
 ACCEPT_ZEROS = 0
-"""As printed: stop when no residual diagonal is negative and none is positive."""
+# The closed cone: beside zero residual diagonals a non-zero off-diagonal entry is a cut
 INSPECT_ZEROS = 1
-"""The closed cone: beside zero residual diagonals a non-zero off-diagonal entry is a cut."""
+# The open cone: a zero residual diagonal is a cut
 CUT_ZEROS = 2
-"""The open cone: a zero residual diagonal is a cut."""
 
 
 @kernel("void(float64[:, ::1], int64[::1], int64, float64[::1])")

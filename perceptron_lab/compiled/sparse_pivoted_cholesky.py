@@ -22,8 +22,8 @@ from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.compiled.pivoted_cholesky import ACCEPT_ZEROS, CUT_ZEROS, extremes
 from perceptron_lab.results import FloatArray, IntArray
 
+# The last row fills half of what remains, or the room is used up: the rest is to be dense
 FILLED = 2
-"""The last row fills half of what remains, or the room is used up: the rest is to be dense."""
 
 Entries = tuple[IntArray, IntArray, FloatArray]
 Rows = tuple[IntArray, IntArray, FloatArray, IntArray, IntArray]

@@ -10,11 +10,11 @@ import numpy as np
 
 from perceptron_lab.results import FloatArray, IntArray
 
+# Oracle records by the kind of cone that they separate: orthant, semidefinite
 Oracles = Mapping[str, Any]
-"""Oracle records by the kind of cone that they separate: ``orthant``, ``semidefinite``."""
 
+# In which the eigenvalues of scores are those of a diagonal element: of each cone its own
 Frame = Any
-"""In which the eigenvalues of scores are those of a diagonal element: of each cone its own."""
 
 
 class Atom(NamedTuple):

@@ -15,11 +15,11 @@ from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.symmetric.lanczos import Lowest, lowest_eigenpair
 from perceptron_lab.symmetric.pattern import Pattern
 
+# Blocks of a larger order are never written as whole matrices: what needs all of their eigenvalues
+# or entries refuses, and the lowest eigenvalue is computed on the pattern
 LARGEST_WHOLE = 3000
-"""Blocks of a larger order are never written as whole matrices: what needs all of their eigenvalues
-or entries refuses, and the lowest eigenvalue is computed on the pattern."""
+# Blocks of at most this order have their lowest eigenvalue computed as whole matrices
 DENSE_UP_TO = 200
-"""Blocks of at most this order have their lowest eigenvalue computed as whole matrices."""
 
 
 class Semidefinite(Cone):

@@ -8,10 +8,10 @@ from typing import ClassVar
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.results import FloatArray
 
+# Proofs are about the numbers given, to the last digit
 EXACT = "exact"
-"""Proofs are about the numbers given, to the last digit."""
+# The numbers given are no doubles; proofs are about all numbers that round to those stored
 ENCLOSED = "rounded once, enclosed"
-"""The numbers given are no doubles; proofs are about all numbers that round to those stored."""
 
 
 class Operator(ABC):

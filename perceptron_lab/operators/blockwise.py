@@ -15,13 +15,13 @@ import scipy.sparse as sp
 from perceptron_lab.operators.row_source import Dense, RowSource, in_order
 from perceptron_lab.results import FloatArray, IntArray
 
+# Entries of a block of data in memory: 16 MB in double precision
 ENTRIES = 2**21
-"""Entries of a block of data in memory: 16 MB in double precision."""
+# Rows that are read one by one from a source: at most one in so many
 FEW = 16
-"""Rows that are read one by one from a source: at most one in so many."""
 
+# Rows in single or double precision, shape (m, n)
 Data = Dense | sp.csr_array | RowSource
-"""Rows in single or double precision, shape ``(m, n)``."""
 
 
 def blocks(data: Data) -> Iterator[tuple[slice, Any]]:

@@ -21,8 +21,8 @@ from perceptron_lab.operators.kernel_matrix import KernelMatrix
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 
+# Residual diagonals below this part of the largest diagonal entry count as zero
 RANK_TOLERANCE = 1e-14
-"""Residual diagonals below this part of the largest diagonal entry count as zero."""
 
 
 class Gram(Operator):

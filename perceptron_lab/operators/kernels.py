@@ -20,10 +20,10 @@ from perceptron_lab.results import FloatArray
 
 _UNIT_ROUNDOFF = 2.0**-53
 _SMALLEST = 2.0**-1074
+# Examples of larger entries have squares that overflow: nothing is known of their values
 _LARGEST = 1e150
-"""Examples of larger entries have squares that overflow: nothing is known of their values."""
+# Unit roundoffs that exp may be off by: four units in the last place, more than any library's
 _OF_EXP = 8
-"""Unit roundoffs that exp may be off by: four units in the last place, more than any library's."""
 
 
 class Kernel(Protocol):
@@ -134,8 +134,8 @@ class Rbf:
         return _relative(examples.shape[1] + 6 + _OF_EXP) + float(moved + lost)
 
 
+# Kernels of which the errors of the computed values are bounded
 NAMED = (Linear, Polynomial, Rbf)
-"""Kernels of which the errors of the computed values are bounded."""
 
 
 def _relative(terms: int) -> float:

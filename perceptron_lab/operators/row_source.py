@@ -13,13 +13,13 @@ import numpy.typing as npt
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray, IntArray
 
+# Bytes that a pass over the rows may take, unless something else is asked for
 MEMORY = 64_000_000
-"""Bytes that a pass over the rows may take, unless something else is asked for."""
+# Fewer bytes would mean that rows are read nearly one by one
 LEAST_MEMORY = 1_000_000
-"""Fewer bytes would mean that rows are read nearly one by one."""
 
+# Rows in single or double precision, possibly memory-mapped, shape (m, n)
 Dense = npt.NDArray[Any]
-"""Rows in single or double precision, possibly memory-mapped, shape ``(m, n)``."""
 
 
 class RowSource(ABC):

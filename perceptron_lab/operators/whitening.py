@@ -16,12 +16,12 @@ from perceptron_lab.operators.blockwise import ENTRIES
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 
+# Unknowns beyond which the factorisation, n^3, takes minutes
 LARGEST_DIMENSION = 2000
-"""Unknowns beyond which the factorisation, n^3, takes minutes."""
+# Entries of whitened rows at most: they are dense, 1 GB
 MOST_ENTRIES = 2**27
-"""Entries of whitened rows at most: they are dense, 1 GB."""
+# Pivots below this part of the first count as zero
 TOLERANCE = 1e-12
-"""Pivots below this part of the first count as zero."""
 
 
 class Whitening(Matrix):

@@ -30,10 +30,10 @@ from perceptron_lab.symmetric.factor import factorised
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.symmetric.pattern import Pattern
 
+# Entries of sparse rows of a pivoted Cholesky factor, at most, for one entry of the pattern
 ROOM = 32
-"""Entries of sparse rows of a pivoted Cholesky factor, at most, for one entry of the pattern."""
+# To what part of the largest entry an eigenvalue computed on the pattern is meant to be right
 RESOLUTION = 1e-13
-"""To what part of the largest entry an eigenvalue computed on the pattern is meant to be right."""
 
 
 class PatternExaminer(ABC):

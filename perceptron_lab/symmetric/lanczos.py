@@ -10,10 +10,10 @@ import scipy.linalg
 
 from perceptron_lab.results import FloatArray
 
+# Products with the matrix at most
 MOST_PRODUCTS = 300
-"""Products with the matrix at most."""
+# Products between two looks at the eigenvalues of the tridiagonal matrix
 _BETWEEN = 10
-"""Products between two looks at the eigenvalues of the tridiagonal matrix."""
 
 
 class Lowest(NamedTuple):

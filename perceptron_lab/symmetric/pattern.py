@@ -12,8 +12,8 @@ import scipy.sparse.linalg
 from perceptron_lab.compiled.sparse_cholesky import elimination_tree, factor_counts
 from perceptron_lab.results import FloatArray, IntArray
 
+# A trailing part of the factor that is filled to this share is treated as a dense matrix
 DENSE = 0.9
-"""A trailing part of the factor that is filled to this share is treated as a dense matrix."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.system.cuts import Counters, Cut, Deepest
 
 OVERFLOW = "the scores of the point are not finite (overflow)"
+# Squares below this are not trusted: their terms may have underflowed
 SMALL = 1e-290
-"""Squares below this are not trusted: their terms may have underflowed."""
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSource
 from perceptron_lab.results import FloatArray
 
+# Rows as users pass them, shape (m, n)
 Rows = npt.ArrayLike | sp.sparray | sp.spmatrix | RowSource | Doubles
-"""Rows as users pass them, shape ``(m, n)``."""
 
 
 class Parts(NamedTuple):

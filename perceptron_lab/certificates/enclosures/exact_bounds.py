@@ -16,11 +16,10 @@ import numpy as np
 from perceptron_lab.certificates.enclosures.rounding import exact_dot, float_below, norm_above
 from perceptron_lab.results import FloatArray
 
+# Bounds of rounding errors below this part of what they are added to are left as they are
 SHARE = 2.0**-13
-"""Bounds of rounding errors below this part of what they are added to are left as they are."""
+# Products of two doubles that are formed exactly in one proof, at most: below a tenth of a second
 MOST_TERMS = 50_000
-"""Products of two doubles that are formed exactly in one proof, at most: below a tenth of a second.
-"""
 
 
 def sharpen(

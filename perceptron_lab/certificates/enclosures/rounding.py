@@ -28,8 +28,8 @@ from perceptron_lab.results import FloatArray, IntArray
 
 UNIT_ROUNDOFF = 2.0**-53
 SMALLEST = 2.0**-1074
+# More than underflow can take off a quotient of numbers that are in_range
 UNDERFLOW = 1e-300
-"""More than underflow can take off a quotient of numbers that are ``in_range``."""
 
 
 def gamma(terms: int) -> float:

@@ -19,10 +19,10 @@ from perceptron_lab.symmetric.factor import factorised
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.symmetric.pattern import Pattern
 
+# Matrices of at most this order have their lowest eigenvalue computed as dense ones
 DENSE_UP_TO = 200
-"""Matrices of at most this order have their lowest eigenvalue computed as dense ones."""
+# How far below the computed eigenvalue shifts are tried, in units of what rounding may take
 STEPS = (1.05, 1.5, 2.0, 4.0, 8.0, 64.0, 1e3, 1e5, 1e7, 1e9)
-"""How far below the computed eigenvalue shifts are tried, in units of what rounding may take."""
 
 
 def pattern_eigenvalue_bound(pattern: Pattern, entries: FloatArray) -> float:

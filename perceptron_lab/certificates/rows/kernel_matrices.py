@@ -13,10 +13,10 @@ from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_boun
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 
+# Negative eigenvalues up to this, times the order, are taken for rounding errors
 ALLOWED = 1e-10
-"""Negative eigenvalues up to this, times the order, are taken for rounding errors."""
+# Matrices up to this order are decided in integers, if nothing else decides
 LARGEST_EXACT = 40
-"""Matrices up to this order are decided in integers, if nothing else decides."""
 
 
 def semidefinite(matrix: FloatArray) -> tuple[FloatArray, float]:

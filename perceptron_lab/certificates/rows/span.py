@@ -27,10 +27,10 @@ from perceptron_lab.certificates.enclosures.rounding import (
 )
 from perceptron_lab.results import FloatArray
 
+# Binary places between the largest and the least entry that elimination may have to handle
 LARGEST_RANGE = 400
-"""Binary places between the largest and the least entry that elimination may have to handle."""
+# Elimination is exact and takes time; beyond this dimension it is not tried
 LARGEST_DIMENSION = 60
-"""Elimination is exact and takes time; beyond this dimension it is not tried."""
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from perceptron_lab.certificates.enclosures.rounding import (
 from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.results import FloatArray, IntArray
 
+# Steps of iterative refinement before the error is bounded
 REFINEMENTS = 2
-"""Steps of iterative refinement before the error is bounded."""
+# Systems of more equations are not tried: three matrices of this order take 216 MB
 LARGEST = 3000
-"""Systems of more equations are not tried: three matrices of this order take 216 MB."""
 
 
 class Vertex(NamedTuple):
