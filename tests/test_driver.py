@@ -298,6 +298,22 @@ def test_bad_starts_and_names_are_refused():
         solve(ROWS, "perceptron", oracle="eigenvector")
 
 
+@pytest.mark.parametrize("algorithm", [3, object, None])
+def test_what_is_no_algorithm_is_refused(algorithm):
+    with pytest.raises(InputError, match=r"give a name of `plab list algorithms`.*base\.Algorithm"):
+        solve(ROWS, algorithm)
+
+
+def test_the_optional_members_have_defaults():
+    algorithm = Scripted([GOOD])
+    assert (algorithm.uses_oracle, algorithm.takes_start, algorithm.systems) == (True, True, None)
+    system = ConicSystem.from_rows(ROWS)
+    assert algorithm.view(system) is system
+    facts = system.facts()
+    assert algorithm.certificate_bound(facts, 1e-3) == algorithm.bound(facts)
+    assert algorithm.start(system, None).notes == []
+
+
 def test_a_negative_seed_is_refused_and_a_class_stands_for_its_defaults():
     with pytest.raises(InputError, match="seed -1"):
         solve(ROWS, "perceptron", seed=-1)

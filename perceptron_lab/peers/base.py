@@ -44,7 +44,7 @@ def quiet() -> Iterator[None]:
 
 
 def ending(solver: str, made: int, most: int) -> str:
-    """Return how a training ended, in words: fewer iterations than allowed mean convergence."""
+    """Return in words how a training ended; fewer iterations than allowed mean convergence."""
     if made < most:
         return f"{solver} converged after {made} iterations"
     return f"{solver} stopped at its limit of {most} iterations"

@@ -2,7 +2,7 @@
 
 Goldfarb and Idnani's method for the least norm(y)^2 / 2 with a'y >= 1 for all rows, attained at
 y = w / norm(w)^2 for the point w of least norm in the hull. The margin is found to a relative
-2^-53 over itself, however ill-conditioned the rows are: see docs/notes/active-set.md.
+error of 2^-53 / margin, however ill-conditioned the rows are: see docs/notes/active-set.md.
 """
 
 from __future__ import annotations

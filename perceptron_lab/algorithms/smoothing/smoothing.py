@@ -18,7 +18,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -28,40 +28,25 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
 
-class Prox(Protocol):
-    """A prox-function d on Delta(K)."""
-
-    def centre(self, system: ConicSystem) -> FloatArray:
-        """Return argmin d, as weights."""
-        ...
-
-    def constant(self, system: ConicSystem) -> float:
-        """Return lambda with norm(A p)^2 <= lambda norm(p)^2 in the norm of d."""
-        ...
-
-    def nearest(
-        self, system: ConicSystem, scores: FloatArray, smoothing: float
-    ) -> tuple[FloatArray, float]:
-        """Return argmin of <p, scores> + mu d(p), and the lowest eigenvalue of the scores."""
-        ...
-
-
 @dataclass(frozen=True)
 class Entropy:
     """d(p) = sum_i p_i ln p_i + ln n over the eigenvalues, at most ln n; the norm is norm_1."""
 
     def centre(self, system: ConicSystem) -> FloatArray:
-        """Return e / n."""
+        """Return argmin d = e / n, as weights."""
         return barycentre(system.cone)
 
     def constant(self, system: ConicSystem) -> float:
-        """Return L^2, L >= norm(A(atom)): A maps the unit ball of norm_1 to hull(+-A(atom))."""
+        """Return lambda with norm(A p)^2 <= lambda norm(p)^2: L^2, L >= norm(A(atom)).
+
+        A maps the unit ball of norm_1 to the hull of +-A(atom).
+        """
         return system.atom_norm() ** 2
 
     def nearest(
         self, system: ConicSystem, scores: FloatArray, smoothing: float
     ) -> tuple[FloatArray, float]:
-        """Return the softmin."""
+        """Return argmin of <p, scores> + mu d(p), the softmin, and the lowest eigenvalue."""
         values, frame = system.spectrum(scores)
         return gibbs(system.cone, values, frame, smoothing)[0], float(values.min())
 
@@ -100,6 +85,9 @@ class Euclidean:
         """Return the projection of q - scores / mu onto Delta(K)."""
         element = self.around / system.cone.multiplicity
         return project(system.cone, element - scores / smoothing), system.lowest(scores)
+
+
+Prox = Entropy | Euclidean  # a prox-function d on Delta(K)
 
 
 @dataclass(kw_only=True)

@@ -43,7 +43,9 @@ class Component:
     @property
     def asks_oracles(self) -> bool:
         """Whether it asks separation oracles; learners and some algorithms do not."""
-        return self.kind == "algorithm" and bool(self.record.uses_oracle)
+        from perceptron_lab.algorithms.base import Algorithm  # numpy, which `plab list` leaves out
+
+        return isinstance(self.record, Algorithm) and self.record.uses_oracle
 
     def __str__(self) -> str:
         """The name, followed by the parameters that are not the defaults."""
