@@ -115,7 +115,7 @@ def _settings() -> dict[str, str]:
 @pytest.fixture(autouse=True)
 def _one_fork_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("perceptron_lab.experiments.cells.ahead.started_ahead", lambda _: None)
-    execution = sys.modules.get("perceptron_lab.experiments.running.execution")
-    if execution is not None:
+    supervisor = sys.modules.get("perceptron_lab.experiments.cells.supervisor")
+    if supervisor is not None:
         shared = request.getfixturevalue("_supervise_with_one_server")
-        monkeypatch.setattr(execution, "supervise", shared(execution.supervise))
+        monkeypatch.setattr(supervisor, "supervise", shared(supervisor.supervise))

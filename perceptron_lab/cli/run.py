@@ -6,9 +6,11 @@ while this process loads its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 
@@ -22,43 +24,32 @@ from perceptron_lab.cli.options import (
 from perceptron_lab.experiments.cells import ahead
 from perceptron_lab.experiments.configuration.gallery import find_config
 from perceptron_lab.experiments.configuration.yaml_source import read_source
-from perceptron_lab.experiments.running.executors import Executor
+from perceptron_lab.experiments.running.execution import Execution, Option
+
+
+def execution_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that the fields of :class:`Execution` declare."""
+    hints = get_type_hints(Execution, include_extras=True)
+    for field in reversed(fields(Execution)):
+        if get_origin(hints[field.name]) is not Annotated:
+            continue
+        kind, option = get_args(hints[field.name])
+        assert isinstance(option, Option)
+        flags = filter(None, (option.short, f"--{field.name.replace('_', '-')}"))
+        chosen: dict[str, Any] = {"help": option.help, "metavar": option.metavar}
+        if kind is bool:
+            chosen["is_flag"] = True
+        elif kind is int:
+            chosen |= {"type": click.IntRange(min=option.least), "show_default": True}
+        elif names := [name for name in get_args(kind) if isinstance(name, str)]:
+            chosen |= {"type": click.Choice(names), "show_default": True}
+        command = click.option(*flags, default=field.default, **chosen)(command)
+    return command
 
 
 @click.command("run")
 @configs_argument
-@click.option(
-    "-j",
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Cells at a time, each in a process of its own.",
-)
-@click.option("--fresh", is_flag=True, help="Start over; earlier results are kept, renamed.")
-@click.option("--refresh", is_flag=True, help="Run stale cells again: those of other numeric code.")
-@click.option(
-    "--retries",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Run a cell again that crashed, was killed or raised.",
-)
-@click.option("--fail-fast", is_flag=True, help="End the run with the first failure.")
-@click.option(
-    "--executor",
-    type=click.Choice(get_args(Executor)),
-    default="processes",
-    show_default=True,
-    help="Where cells run: on this machine, or on a dask cluster.",
-)
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Of dask's scheduler; without it, N workers on this machine.",
-)
+@execution_options
 @click.option("--dry-run", is_flag=True, help="Print the cells and stop; nothing is loaded.")
 @output_option
 @override_option
@@ -66,18 +57,12 @@ from perceptron_lab.experiments.running.executors import Executor
 @verbose_option
 def run(
     configs: tuple[str, ...],
-    jobs: int,
-    fresh: bool,
-    refresh: bool,
-    retries: int,
-    fail_fast: bool,
-    executor: Executor,
-    scheduler: str | None,
     dry_run: bool,
     output: Path,
     overrides: tuple[str, ...],
     quiet: bool,
     verbose: bool,
+    **chosen: Any,
 ) -> int:
     """Run experiments, and write their tables and figures.
 
@@ -90,16 +75,13 @@ def run(
     with ExitStack() as stack:
         sources = [read_source(find_config(config)) for config in configs]
         server = None
-        if executor == "processes" and not dry_run:
+        if chosen["executor"] == "processes" and not dry_run:
             server = ahead.started_ahead(sources)
         if server is not None:
             stack.callback(server.close)
         from perceptron_lab.cli.running import run_all, show_all
-        from perceptron_lab.experiments.running.execution import Execution
 
         if dry_run:
             return show_all(sources, overrides)
-        execution = Execution(
-            jobs, fresh, refresh, retries, fail_fast, executor, scheduler, server=server
-        )
+        execution = Execution(**chosen, server=server)
         return run_all(sources, overrides, output, execution, quiet=quiet, verbose=verbose)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import load_experiment
-from perceptron_lab.experiments.running.execution import Execution
-from perceptron_lab.experiments.running.executors import Executor
+from perceptron_lab.experiments.running.execution import Execution, Executor
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.reporting.report import make_report

@@ -11,9 +11,9 @@ from functools import wraps
 import pytest
 
 from perceptron_lab.experiments import Execution, run_cells
+from perceptron_lab.experiments.cells import supervisor
 from perceptron_lab.experiments.cells.attempt import Attempt
 from perceptron_lab.experiments.cells.supervisor import supervise
-from perceptron_lab.experiments.running import execution
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.store import Store
 
@@ -68,7 +68,7 @@ def test_overhead_of_a_cell(tmp_path, monkeypatch, jobs):
         "store": measured(monkeypatch, Store, "add"),
         "handing over": measured(monkeypatch, Attempt, "__init__"),
     }
-    monkeypatch.setattr(execution, "supervise", supervise)  # with a server of its own
+    monkeypatch.setattr(supervisor, "supervise", supervise)  # with a server of its own
     clock = Clock()
     done = run_cells(
         tmp_path / "tiny.yaml", output=tmp_path, execution=Execution(jobs=jobs), progress=clock

@@ -14,11 +14,11 @@ import pytest
 import scipy.optimize
 
 from perceptron_lab.cli.main import main
+from perceptron_lab.experiments.cells import supervisor
 from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
 from perceptron_lab.experiments.cells.supervisor import Job
 from perceptron_lab.experiments.configuration.gallery import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
-from perceptron_lab.experiments.running import execution
 from perceptron_lab.peers.cone_program import Program
 from perceptron_lab.peers.linear_svc import LinearSvc
 from perceptron_lab.peers.sgd import Sgd
@@ -81,7 +81,7 @@ def test_wrong_answers_are_rows_without_a_proof(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deceive(monkeypatch)
-    monkeypatch.setattr(execution, "supervise", run_here)
+    monkeypatch.setattr(supervisor, "supervise", run_here)
     entries = [
         f"  - {{name: {name}, label: {name}-{index}, parameters: {parameters}}}"
         for name in sorted(PEERS)

@@ -1,22 +1,52 @@
-"""How the cells of an experiment are run: how many at a time, where, and which of them again."""
+"""How the cells of an experiment are run: how many at a time, where, and which of them again.
+
+A field of :class:`Execution` that is annotated by an :class:`Option` is an option of ``plab run``.
+Little is imported here, so that the options are known before anything that takes time is loaded.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.cells.cell_run import Outcome
 from perceptron_lab.experiments.cells.server_handle import ForkServer
-from perceptron_lab.experiments.cells.supervisor import Job, memory_of, modules_of, supervise
-from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.running.executors import Executor
-from perceptron_lab.experiments.running.progress import Progress
 
-Execute = Callable[[Sequence[Job]], Generator[tuple[int, Outcome]]]
-"""A function that runs jobs and yields (index, outcome) as they end."""
+if TYPE_CHECKING:
+    from perceptron_lab.experiments.cells.cell_run import Outcome
+    from perceptron_lab.experiments.cells.supervisor import Job
+    from perceptron_lab.experiments.configuration.config import ProcessLimits
+    from perceptron_lab.experiments.running.progress import Progress
+
+    Execute = Callable[[Sequence[Job]], Generator[tuple[int, Outcome]]]
+    """A function that runs jobs and yields (index, outcome) as they end."""
+
+Executor = Literal["processes", "dask"]
+"""Where cells run: on this machine, or on the workers of a dask cluster."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """The option of ``plab run`` that sets a field of :class:`Execution`.
+
+    Parameters
+    ----------
+    help
+        One sentence for ``plab run --help``.
+    short
+        Its short form, as ``-j``.
+    metavar
+        Its value in the help.
+    least
+        The smallest number allowed.
+    """
+
+    help: str
+    short: str = ""
+    metavar: str | None = None
+    least: int | None = None
 
 
 @dataclass(frozen=True)
@@ -30,7 +60,7 @@ class Execution:
     fresh
         Whether to start over: the earlier store is kept under another name.
     refresh
-        Whether to run cells again whose row was made by another version of the numeric core.
+        Whether to run cells again whose row was made by other numeric code.
     retries
         How often a cell is run again that crashed, was killed or raised; 0 or more.
     fail_fast
@@ -42,20 +72,24 @@ class Execution:
     server
         A fork server that was started ahead, used if it has loaded what the cells need; its owner
         closes it.
-
-    Raises
-    ------
-    ConfigError
-        If they make no sense.
     """
 
-    jobs: int = 1
-    fresh: bool = False
-    refresh: bool = False
-    retries: int = 0
-    fail_fast: bool = False
-    executor: Executor = "processes"
-    scheduler: str | None = None
+    jobs: Annotated[
+        int, Option("Cells at a time, each in a process of its own.", "-j", "N", least=1)
+    ] = 1
+    fresh: Annotated[bool, Option("Start over; earlier results are kept, renamed.")] = False
+    refresh: Annotated[bool, Option("Run stale cells again: those of other numeric code.")] = False
+    retries: Annotated[
+        int, Option("Run a cell again that crashed, was killed or raised.", metavar="N", least=0)
+    ] = 0
+    fail_fast: Annotated[bool, Option("End the run with the first failure.")] = False
+    executor: Annotated[
+        Executor, Option("Where cells run: on this machine, or on a dask cluster.")
+    ] = "processes"
+    scheduler: Annotated[
+        str | None,
+        Option("Of dask's scheduler; without it, N workers on this machine.", metavar="ADDRESS"),
+    ] = None
     server: ForkServer | None = None
 
     def __post_init__(self) -> None:
@@ -73,18 +107,27 @@ class Execution:
         """Return the limits in force; dask's workers have memory limits of their own."""
         if self.executor == "dask":
             return given
+        from perceptron_lab.experiments.cells.supervisor import memory_of
+
         return given.model_copy(update={"memory": memory_of(given, self.jobs)})
 
     def function(self, limits: ProcessLimits, progress: Progress) -> Execute:
         """Return the function that runs jobs in this way."""
-        chosen: dict[str, Any] = {"limits": limits, "retries": self.retries, "progress": progress}
+        chosen: dict[str, Any] = {
+            "limits": limits,
+            "retries": self.retries,
+            "progress": progress,
+            "workers": self.jobs,
+        }
         if self.executor == "dask":
             from perceptron_lab.experiments.cells.dask_executor import distribute
 
-            return partial(distribute, scheduler=self.scheduler, workers=self.jobs, **chosen)
-        return partial(self._supervised, workers=self.jobs, **chosen)
+            return partial(distribute, scheduler=self.scheduler, **chosen)
+        from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 
-    def _supervised(self, jobs: Sequence[Job], **chosen: Any) -> Generator[tuple[int, Outcome]]:
-        if self.server is not None and self.server.has_loaded(modules_of(jobs)):
-            chosen["server"] = self.server
-        return supervise(jobs, **chosen)
+        def supervised(jobs: Sequence[Job]) -> Generator[tuple[int, Outcome]]:
+            if self.server is not None and self.server.has_loaded(modules_of(jobs)):
+                return supervise(jobs, server=self.server, **chosen)
+            return supervise(jobs, **chosen)
+
+        return supervised

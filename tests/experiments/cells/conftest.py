@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab.experiments.cells import server_handle
+from perceptron_lab.experiments.cells import server_handle, supervisor
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import supervise
-from perceptron_lab.experiments.running import execution
 from tests.experiments.cells.clusters import cluster_of
 from tests.experiments.processes import KEPT
 
@@ -31,7 +30,7 @@ def _one_fork_server(server: ForkServer, monkeypatch: pytest.MonkeyPatch) -> Non
         return supervise(jobs, **{"server": server} | given)
 
     monkeypatch.setattr("perceptron_lab.experiments.cells.ahead.started_ahead", lambda _: None)
-    monkeypatch.setattr(execution, "supervise", supervise_there)
+    monkeypatch.setattr(supervisor, "supervise", supervise_there)
 
 
 @pytest.fixture
