@@ -215,17 +215,6 @@ def positive_mask(labels: npt.ArrayLike, count: int) -> npt.NDArray[np.bool_]:
     return np.asarray(given > 0)
 
 
-def two_classes(labels: npt.ArrayLike, count: int) -> npt.NDArray[np.bool_]:
-    """Return which labels are positive, as :func:`positive_mask`; both kinds must occur."""
-    positive = positive_mask(labels, count)
-    found = int(positive.sum())
-    if found in (0, count):
-        raise InputError(
-            f"{found} positive examples of {count}; a model needs positive and negative examples"
-        )
-    return positive
-
-
 def _is_missing(label: Any) -> bool:
     """Return whether a label is None, NaN, or pandas' NA, which is neither equal nor unequal."""
     try:

@@ -46,6 +46,7 @@ _OURS = {
         "soft-ellipsoid": "learners.registered.soft_ellipsoid:TunedSoftEllipsoid",
         "polynomial-svm": "learners.registered.polynomial_svm:TunedPolynomialSvm",
         "linear-scorer": "learners.registered.linear_scorer:TunedLinearScorer",
+        "soft-separation": "learners.registered.soft_separation:TunedSoftSeparation",
     },
     "oracle": {
         "most-violated": "oracles.orthant:MostViolated",

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 from sklearn.exceptions import ConvergenceWarning
 
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.hard.assessment import ranks
 from perceptron_lab.ellipsoids.hard.separation import Separation
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.errors import InputError, NumericalError
-from perceptron_lab.estimators.binary import BinaryClassifier, record_of
+from perceptron_lab.estimators.binary import BinaryClassifier
 from perceptron_lab.results import FloatArray
 
-Inseparable = Literal["central-path", "error"]
+Inseparable = Literal["central-path", "solver", "error"]
 
 
 class EllipsoidSeparationClassifier(BinaryClassifier):
@@ -24,9 +26,9 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
 
         f(x) = ((1 + sqrt(1 + t)) / 2)^2 - x^'E^x^,   x^ = (x, 1),                          (8.2)
 
-    with t and E^ of (7.9), as
-    :class:`.MaximalSeparation` describes. The larger
-    label is inside. There are no slacks: what happens in each case is stated by ``status_``,
+    with t and E^ of (7.9), see
+    :func:`~perceptron_lab.ellipsoids.hard.separation_ratio.maximal_separation`. The larger label is
+    inside. There are no slacks: what happens in each case is stated by ``status_``,
 
     - FEASIBLE: an ellipsoid separates the classes (if one does only by what rounding left of
       columns that depend on others, it is no rule for other examples, and f ranks as below);
@@ -34,14 +36,18 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
       generically if there are no more of those than features; f falls with the squared distance
       from that hull, unless some examples are off it by rounding only;
     - else no ellipsoid separates them (t = 0, and E^ is empty): f ranks by the direction in which
-      the central path of (7.9) approaches that solution, or ``fit`` fails, as ``inseparable`` says.
+      the central path of (7.9) approaches that solution, or as ``inseparable`` says.
 
     Parameters
     ----------
     inseparable
-        ``"central-path"`` or ``"error"``: what to do with classes that no ellipsoid separates.
+        What to do with classes that no ellipsoid separates: ``"central-path"``; ``"solver"`` ranks
+        by the solver's own matrix, which is its error; ``"error"``: ``fit`` fails.
     solver
-        Of (7.9), a name that ``MaximalSeparation`` knows; ``"auto"`` chooses by size.
+        Of (7.9), a name that ``maximal_separation`` knows; ``"auto"`` chooses by size.
+    whiten
+        Whether to solve in coordinates in which the examples are white, so that affine maps change
+        nothing.
     tol
         The solver's tolerance, in (0, 1): of the bracket of t relative to t, or to 1 where t is 0.
     max_iter
@@ -62,8 +68,8 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         As above.
     separation_
         t, E^, the weights and what is proved of them.
-    n_iter_
-        Iterations of what ``separation_`` comes from.
+    n_iter_, converged_
+        Iterations of what ``separation_`` comes from; whether it reached ``tol``.
     """
 
     def __init__(
@@ -71,19 +77,21 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         *,
         inseparable: Inseparable = "central-path",
         solver: SolverName = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 1000,
-        max_seconds: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
+        whiten: bool = True,
+        tol: Annotated[float, Field(gt=0, lt=1)] = 1e-9,
+        max_iter: Annotated[int, Field(ge=1)] = 1000,
+        max_seconds: Annotated[float, Field(gt=0)] | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.inseparable = inseparable
         self.solver = solver
+        self.whiten = whiten
         self.tol = tol
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: npt.ArrayLike) -> Self:
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Find the ellipsoid.
 
         Parameters
@@ -101,26 +109,31 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         NumericalError
             If the solver gives up, or the classes only touch, where there is nothing to rank by.
         """
-        if self.inseparable not in ("central-path", "error"):
-            raise InputError(
-                f"inseparable={self.inseparable!r}; allowed: 'central-path' or 'error'"
-            )
         data, positive = self._learned(X, y)
-        model = self._model(self.solver)
-        found = model.fit(data[positive], data[~positive])
+        inside, outside = data[positive], data[~positive]
+        found = self._separation(self.solver, inside, outside)
         if not found.complete:
-            _warn(found)
-        elif not ranks(found):
-            found = self._limit(found, data[positive], data[~positive])
-        self.separation_, self.status_, self.n_iter_ = found, found.status, found.iterations
+            warnings.warn(
+                f"t is not found to tol, after {found.iterations} iterations ({found.message}); "
+                "raise tol, max_iter or max_seconds",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        elif not (self.inseparable == "solver" or ranks(found)):
+            found = self._limit(found, inside, outside)
+        self.separation_, self.status_ = found, found.status
+        self.n_iter_, self.converged_ = found.iterations, found.complete
         return self
 
-    def _model(self, solver: str) -> MaximalSeparation:
-        return record_of(
-            MaximalSeparation,
-            {"tolerance": "tol", "max_iterations": "max_iter"},
+    def _separation(
+        self, solver: SolverName, inside: FloatArray, outside: FloatArray
+    ) -> Separation:
+        return maximal_separation(
+            inside,
+            outside,
             solver=solver,
             tolerance=self.tol,
+            whiten=self.whiten,
             max_iterations=self.max_iter,
             max_seconds=self.max_seconds,
         )
@@ -133,7 +146,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
                 "inseparable='central-path'"
             )
         try:
-            return self._model("central-path").fit(inside, outside)
+            return self._separation("central-path", inside, outside)
         except NumericalError as error:
             raise NumericalError(
                 f"no ellipsoid is found that separates the classes ({found.message}), and the "
@@ -141,17 +154,7 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
                 "(SoftEllipsoidClassifier)"
             ) from error
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""
-        data = self._new(X)
+        data = self._new(X)  # which says so where nothing is fitted
         return self.separation_.decision_values(data)
-
-
-def _warn(found: Separation) -> None:
-    """Warn that the bracket is wider than asked for."""
-    warnings.warn(
-        f"t is not found to tol, after {found.iterations} iterations ({found.message}); raise tol, "
-        "max_iter or max_seconds",
-        ConvergenceWarning,
-        stacklevel=3,
-    )

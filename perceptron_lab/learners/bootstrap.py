@@ -21,9 +21,10 @@ import numpy.typing as npt
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import positive_mask
-from perceptron_lab.learners.models import BoolArray
 from perceptron_lab.learners.precision import average_precision, checked_scores, tie_ends
 from perceptron_lab.results import FloatArray, IntArray
+
+BoolArray = npt.NDArray[np.bool_]
 
 BATCH = 100
 """Resamples that are evaluated at a time."""

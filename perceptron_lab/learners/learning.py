@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -57,18 +58,6 @@ class Learned:
     proof: dict[str, FloatArray] = field(default_factory=dict)
 
 
-class Learner(Protocol):
-    """A frozen record of parameters that learns from a task's training examples.
-
-    One that proves something also has ``prove(task, proof, seed)``, which returns the
-    :class:`Reproved` of arrays that it gave as ``proof``, and neither tunes nor solves anything.
-    """
-
-    def learn(self, task: Task, seed: int) -> Learned:
-        """Fit, and score the test examples; ``seed`` is the only source of randomness."""
-        ...
-
-
 @dataclass(frozen=True)
 class Reproved:
     """What is proved again of a task.
@@ -87,6 +76,31 @@ class Reproved:
     status: Status
     bounds: dict[str, float]
     message: str
+
+
+class Learner(ABC):
+    """A frozen record of parameters that learns from a task's training examples."""
+
+    @abstractmethod
+    def learn(self, task: Task, seed: int) -> Learned:
+        """Fit, and score the test examples; ``seed`` is the only source of randomness."""
+
+    def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved | None:
+        """Prove again what ``learn`` proved; None, the default, if it proves nothing.
+
+        Parameters
+        ----------
+        task, seed
+            As for ``learn``.
+        proof
+            Of what it returned. Nothing is tuned or solved again.
+
+        Raises
+        ------
+        DataError
+            If the arrays do not belong to such a task.
+        """
+        return None
 
 
 def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
@@ -132,7 +146,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
 
 
 def prove(
-    learner: Any, tasks: Sequence[Task], seed: int, proof: Mapping[str, FloatArray]
+    learner: Learner, tasks: Sequence[Task], seed: int, proof: Mapping[str, FloatArray]
 ) -> Reproved | None:
     """Prove again what a learner proved of each task; None for learners that prove nothing.
 
@@ -153,16 +167,18 @@ def prove(
     DataError
         If the arrays do not belong to such tasks.
     """
-    again = getattr(learner, "prove", None)
-    if again is None:
-        return None
     parts: list[dict[str, FloatArray]] = [{} for _ in tasks]
     for key, array in proof.items():
         place, _, name = key.partition(".")
         if not (place.isdecimal() and int(place) < len(tasks)):
             raise DataError(f"the proof's array {key!r} belongs to none of {len(tasks)} tasks")
         parts[int(place)][name] = array
-    each: list[Reproved] = [again(*pair, seed) for pair in zip(tasks, parts, strict=True)]
+    each: list[Reproved] = []
+    for task, part in zip(tasks, parts, strict=True):
+        found = learner.prove(task, part, seed)
+        if found is None:
+            return None
+        each.append(found)
     status = each[0].status if len({one.status for one in each}) == 1 else Status.FITTED
     names = [name for name in each[0].bounds if all(name in one.bounds for one in each)]
     means = {name: math.fsum(one.bounds[name] for one in each) / len(each) for name in names}

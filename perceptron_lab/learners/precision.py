@@ -31,8 +31,10 @@ def average_precision(labels: npt.ArrayLike, scores: npt.ArrayLike) -> float:
     """Return the mean over positive examples of the precision at their score, in [0, 1].
 
     The precision at a score s is the share of positives among the examples with f(x) >= s; all
-    examples tied at s are among them. This is the average precision of information retrieval
-    (scikit-learn's ``average_precision_score``), and depends on the ranking alone.
+    examples tied at s are among them. This is the average precision of information retrieval, and
+    depends on the ranking alone. scikit-learn's ``average_precision_score`` has the same value to a
+    few units in the last place (it sums differences of recalls, and of 2000 random rankings 1182
+    differ, by 4.4e-16 at most), and refuses infinite scores: stored values would not be equal.
 
     Parameters
     ----------

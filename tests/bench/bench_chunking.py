@@ -8,7 +8,7 @@ import time
 import pytest
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from tests.ellipsoids.two_class_sets import separable
 
 
@@ -17,8 +17,7 @@ def test_constraint_generation(positives, negatives):
     classes = separable(1, positives, negatives, 10)
     with threadpool_limits(1):
         clock = time.perf_counter()
-        solver = MaximalSeparation(solver="constraint-generation", tolerance=1e-5)
-        found = solver.fit(*classes)
+        found = maximal_separation(*classes, solver="constraint-generation", tolerance=1e-5)
         seconds = time.perf_counter() - clock
     gap = (found.ratio_upper - found.ratio_lower) / found.ratio_upper
     print(f"\n{seconds:.2f} s, proved gap {gap:.1e}: {found.message}")

@@ -29,9 +29,9 @@ from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.datasets.formats.row_files import NumpyRows
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa
 from perceptron_lab.datasets.pencil import homogenised, recession
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.goals import Budget
-from perceptron_lab.learners.registered.ellipsoid_separation import MaximalSeparation
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.problems import as_system
 from perceptron_lab.results import FloatArray, Status
@@ -290,7 +290,7 @@ def test_parquet_holds_decimals_and_large_integers(tmp_path: Path) -> None:
 def test_where_no_enclosure_is_carried_such_numbers_are_refused() -> None:
     """Two examples that are one as doubles: "identical rows" would be no proof."""
     with pytest.raises(InputError, match="convert them to float64 if the rounded ones are meant"):
-        MaximalSeparation().fit(np.array([[2**53], [1]]), np.array([[ABOVE], [2]]))
+        maximal_separation(np.array([[2**53], [1]]), np.array([[ABOVE], [2]]))
 
 
 # --- all numbers that round to what is stored ----------------------------------------------------

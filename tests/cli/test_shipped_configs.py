@@ -98,6 +98,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     others = {"maxcut", "maxcut_oracles", "quickstart"} | {"affine_invariance", "separation_2d"}
     others |= {"separation_as_feasibility"}
     others |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
+    others |= {"soft_separation"}
     own = {name for name in gallery() if not name.startswith("benchmarks/")}
     assert set(SIZES) == set(REPORTS) == own - others
 

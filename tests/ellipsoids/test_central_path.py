@@ -8,7 +8,7 @@ import pytest
 
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.hard.central_path import solve_by_central_path
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution
 from perceptron_lab.ellipsoids.lifting import lifted, quadratic_values
 from perceptron_lab.errors import NumericalError
@@ -56,8 +56,8 @@ def test_optimality_conditions(seed: int) -> None:
 def test_affine_maps_do_not_change_the_ranking() -> None:
     positives, negatives = overlapping(3, 50, 80, 3)
     affine = np.array([[1e3, 2.0, 0.0], [0.0, 1.0, 0.5], [3.0, 0.0, 1e-2]])
-    found = MaximalSeparation(solver="central-path").fit(positives, negatives)
-    moved = MaximalSeparation(solver="central-path").fit(positives @ affine, negatives @ affine)
+    found = maximal_separation(positives, negatives, solver="central-path")
+    moved = maximal_separation(positives @ affine, negatives @ affine, solver="central-path")
     np.testing.assert_allclose(
         moved.decision_values(negatives @ affine), found.decision_values(negatives), rtol=1e-5
     )
@@ -97,8 +97,8 @@ def test_it_is_the_limit_of_the_barrier_problem() -> None:
 def test_degenerate_data_have_a_ranking_and_no_ellipsoid() -> None:
     positives, negatives = like_documents(0, 60, 400, 5)
     fresh = like_documents(1, 60, 400, 5)
-    limit = MaximalSeparation(solver="central-path").fit(positives, negatives)
-    other = MaximalSeparation().fit(positives, negatives)
+    limit = maximal_separation(positives, negatives, solver="central-path")
+    other = maximal_separation(positives, negatives)
     for found in (limit, other):
         assert found.status is Status.INFEASIBLE
         assert found.ratio == 0.0
@@ -111,7 +111,7 @@ def test_degenerate_data_have_a_ranking_and_no_ellipsoid() -> None:
 
 def test_examples_at_one_point_are_ranked_by_their_distance_to_it() -> None:
     positives, negatives = np.ones((2, 3)), np.vstack([np.ones((1, 3)), np.eye(3)])
-    found = MaximalSeparation(solver="central-path").fit(positives, negatives)
+    found = maximal_separation(positives, negatives, solver="central-path")
     assert found.status is Status.INFEASIBLE
     assert found.inseparability is not None
     assert found.inseparability.rows == (0, 0)
@@ -123,5 +123,5 @@ def test_examples_at_one_point_are_ranked_by_their_distance_to_it() -> None:
 def test_classes_that_only_touch_have_no_limit() -> None:
     positives, negatives = np.array([[-1.0], [0.0], [1.0]]), np.array([[1.0], [2.0], [-3.0]])
     with pytest.raises(NumericalError, match="only touch"):
-        MaximalSeparation(solver="central-path").fit(positives, negatives)
-    assert MaximalSeparation().fit(positives, negatives).status is Status.INFEASIBLE
+        maximal_separation(positives, negatives, solver="central-path")
+    assert maximal_separation(positives, negatives).status is Status.INFEASIBLE

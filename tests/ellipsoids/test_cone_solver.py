@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.ellipsoids.hard import cone_solver
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import distant, overlapping, separable
@@ -28,11 +28,11 @@ def test_solvers_and_dual_agree_on_large_ratios(
     positives: int, negatives: int, dimension: int, factor: float
 ) -> None:
     classes = distant(dimension, positives, negatives, dimension, factor)
-    found = MaximalSeparation().fit(*classes)
+    found = maximal_separation(*classes)
     assert 1e2 < found.ratio < 1e6
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
     for solver in REFERENCES:
-        other = MaximalSeparation(solver=solver, tolerance=1e-8).fit(*classes)
+        other = maximal_separation(*classes, solver=solver, tolerance=1e-8)
         assert other.status is Status.FEASIBLE
         assert other.ratio == pytest.approx(found.ratio, rel=1e-5)
         assert other.positive_weights.sum() - 1.0 == pytest.approx(found.ratio, rel=1e-5)
@@ -45,7 +45,7 @@ def test_solvers_and_dual_agree_on_large_ratios(
 def test_far_strewn_negatives_take_other_coordinates(solver: SolverName, seed: int) -> None:
     positives, negatives = separable(seed, 14, 60, 10)
     factors = 10.0 ** np.random.default_rng(seed).uniform(1.0, 3.0, (60, 1))
-    found = MaximalSeparation(solver=solver).fit(positives, 1.0 + factors * (negatives - 1.0))
+    found = maximal_separation(positives, 1.0 + factors * (negatives - 1.0), solver=solver)
     assert found.status is Status.FEASIBLE
     assert found.ratio > 1e3
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
@@ -71,9 +71,9 @@ def test_clarabel_giving_up_is_mended_in_other_coordinates(
     calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     classes = separable(21, 20, 30, 2)
-    expected = MaximalSeparation(solver="clarabel").fit(*classes)
+    expected = maximal_separation(*classes, solver="clarabel")
     monkeypatch.setattr(cone_solver, "_settings", Lazy(4, calls))
-    found = MaximalSeparation(solver="clarabel").fit(*classes)
+    found = maximal_separation(*classes, solver="clarabel")
     assert found.ratio == pytest.approx(expected.ratio, rel=1e-9)
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
     assert "Clarabel: " + "MaxIterations, rescaled: " * calls in str(found)
@@ -83,16 +83,16 @@ def test_clarabel_without_a_bracket_is_an_error(monkeypatch: pytest.MonkeyPatch)
     classes = overlapping(0, 50, 80, 3)
     monkeypatch.setattr(cone_solver, "_settings", Lazy(1, 100))
     with pytest.raises(NumericalError, match=r"ends with MaxIterations after 2 .* <= t <= "):
-        MaximalSeparation(solver="clarabel").fit(*classes)
+        maximal_separation(*classes, solver="clarabel")
     with pytest.raises(NumericalError, match="ends with MaxIterations after 1 "):
-        MaximalSeparation(solver="clarabel", whiten=False).fit(*classes)
+        maximal_separation(*classes, solver="clarabel", whiten=False)
 
 
 def test_any_proved_bracket_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = separable(21, 20, 30, 2)
-    exact = MaximalSeparation().fit(*classes)
+    exact = maximal_separation(*classes)
     monkeypatch.setattr(cone_solver, "_settings", Lazy(5, 100))
-    found = MaximalSeparation(solver="clarabel").fit(*classes)
+    found = maximal_separation(*classes, solver="clarabel")
     assert found.status is Status.FEASIBLE
     assert not found.complete
     assert found.ratio_lower <= exact.ratio_upper
@@ -105,6 +105,6 @@ def test_an_early_stop_is_an_answer_if_its_bracket_is_narrow(
 ) -> None:
     classes = separable(21, 20, 30, 2)
     monkeypatch.setattr(cone_solver, "_settings", Lazy(7, 100))
-    found = MaximalSeparation(solver="clarabel", tolerance=1e-3).fit(*classes)
+    found = maximal_separation(*classes, solver="clarabel", tolerance=1e-3)
     assert "MaxIterations" in str(found)
     assert 0.0 < found.ratio_upper - found.ratio_lower <= 1e-2 * (1.0 + found.ratio)

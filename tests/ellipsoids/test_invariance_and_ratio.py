@@ -11,7 +11,7 @@ from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets
 from perceptron_lab.datasets.generated.inverted_balls import InvertedBalls
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.separation import Separation
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.results import FloatArray, Status
 
 EXPONENTS = (-6, -3, 0, 4)
@@ -19,8 +19,11 @@ EXPONENTS = (-6, -3, 0, 4)
 
 def separated(task: Task, **parameters: object) -> Separation:
     examples = np.asarray(task.examples)
-    problem = MaximalSeparation(**parameters)  # type: ignore[arg-type]
-    return problem.fit(examples[task.labels > 0], examples[task.labels < 0])
+    return maximal_separation(
+        examples[task.labels > 0],
+        examples[task.labels < 0],
+        **parameters,  # type: ignore[arg-type]
+    )
 
 
 def errors(task: Task, found: Separation) -> int:

@@ -14,7 +14,7 @@ from perceptron_lab.ellipsoids.hard.separation_proof import (
     proof_arrays,
     prove_separation,
 )
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.errors import DataError
 from perceptron_lab.learners.learning import learn, prove
 from perceptron_lab.learners.registered.ellipsoid_separation import EllipsoidSeparation
@@ -25,7 +25,7 @@ from tests.repetitions import repeated
 
 
 def again(classes: Classes, arrays: dict[str, Any], **more: Any) -> ProvedSeparation:
-    return prove_separation(*classes, arrays, **{"whiten": True, "negligible": 1e-6} | more)
+    return prove_separation(*classes, arrays, **{"whiten": True} | more)
 
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=2))
@@ -33,7 +33,7 @@ def again(classes: Classes, arrays: dict[str, Any], **more: Any) -> ProvedSepara
 @pytest.mark.parametrize("dimension", [2, 4])
 def test_a_separating_ellipsoid(seed: int, whiten: bool, dimension: int) -> None:
     classes = separable(seed, 40, 60, dimension)
-    found = MaximalSeparation(whiten=whiten).fit(*classes)
+    found = maximal_separation(*classes, whiten=whiten)
     proved = again(classes, proof_arrays(found), whiten=whiten)
     assert proved.status is found.status is Status.FEASIBLE
     assert (proved.ratio_lower, proved.ratio_upper) == (found.ratio_lower, found.ratio_upper)
@@ -42,7 +42,7 @@ def test_a_separating_ellipsoid(seed: int, whiten: bool, dimension: int) -> None
 @pytest.mark.parametrize("seed", range(3))
 def test_weights_that_show_that_there_is_none(seed: int) -> None:
     classes = overlapping(seed, 50, 80, 3)
-    found = MaximalSeparation().fit(*classes)
+    found = maximal_separation(*classes)
     proved = again(classes, proof_arrays(found))
     assert proved.status is found.status is Status.INFEASIBLE
     assert (proved.ratio_lower, proved.ratio_upper) == (0.0, 0.0)
@@ -61,24 +61,25 @@ def test_a_negligible_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(assessment, "prove_inseparable", lambda *_: None)
         patch.setattr(nothing, lambda *_: None)
-        found = MaximalSeparation().fit(*classes)
+        found = maximal_separation(*classes)
         proved = again(classes, proof_arrays(found))
         assert proved.status is found.status is Status.MARGIN_BOUNDED
         assert proved.ratio_upper == found.ratio_upper
-        assert again(classes, proof_arrays(found), negligible=1e-15).status is Status.FITTED
+        patch.setattr("perceptron_lab.ellipsoids.hard.separation_proof.NEGLIGIBLE", 1e-15)
+        assert again(classes, proof_arrays(found)).status is Status.FITTED
     # with the stronger proof, which the claim follows from
     assert again(classes, proof_arrays(found)).status is Status.INFEASIBLE
 
 
 def test_an_unbounded_ratio_needs_no_arrays_but_weights() -> None:
     classes = separable(9, 3, 40, 3)
-    found = MaximalSeparation().fit(*classes)
+    found = maximal_separation(*classes)
     assert again(classes, proof_arrays(found)).status is found.status is Status.UNBOUNDED
 
 
 def test_arrays_of_other_classes_prove_nothing_of_these() -> None:
     one, other = separable(1, 40, 60, 2), separable(2, 40, 60, 2)
-    arrays = proof_arrays(MaximalSeparation().fit(*other))
+    arrays = proof_arrays(maximal_separation(*other))
     proved = again(one, arrays)
     assert proved.status is Status.FITTED
     assert proved.ratio_lower == 0.0
@@ -97,7 +98,7 @@ def test_arrays_of_other_classes_prove_nothing_of_these() -> None:
 )
 def test_arrays_of_other_shapes_are_refused(change: dict[str, Any], message: str) -> None:
     classes = separable(1, 40, 60, 2)
-    arrays = proof_arrays(MaximalSeparation().fit(*classes)) | change
+    arrays = proof_arrays(maximal_separation(*classes)) | change
     with pytest.raises(DataError, match=message):
         again(classes, {name: array for name, array in arrays.items() if array is not None})
 

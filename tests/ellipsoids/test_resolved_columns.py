@@ -21,7 +21,7 @@ from perceptron_lab.ellipsoids.hard.separation_proof import (
     proof_arrays,
     prove_separation,
 )
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.errors import DataError, NumericalError
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import Classes, overlapping, separable
@@ -36,7 +36,7 @@ def with_thirds(part: np.ndarray) -> np.ndarray:
 
 
 def again(classes: Classes, arrays: dict[str, np.ndarray]) -> ProvedSeparation:
-    return prove_separation(*classes, arrays, whiten=True, negligible=1e-6)
+    return prove_separation(*classes, arrays, whiten=True)
 
 
 def finer(*classes: np.ndarray) -> FinerClasses:
@@ -78,7 +78,7 @@ def test_what_rounding_left_is_kept_to_its_own_digits() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_no_ellipsoid_separates_by_what_rounding_left(seed: int) -> None:
     parts = tuple(with_rounded_sum(part) for part in overlapping(seed, 60, 90, 3))
-    found = MaximalSeparation().fit(*parts)
+    found = maximal_separation(*parts)
     assert found.status is Status.MARGIN_BOUNDED
     assert found.ratio_upper <= 1e-6
     proved = again(parts, proof_arrays(found))
@@ -89,7 +89,7 @@ def test_no_ellipsoid_separates_by_what_rounding_left(seed: int) -> None:
 def test_few_examples_are_separated_better_by_what_rounding_left() -> None:
     classes = separable(13, 40, 50, 2)
     wide = with_thirds(classes[0]), with_thirds(classes[1])
-    found, plain = MaximalSeparation().fit(*wide), MaximalSeparation().fit(*classes)
+    found, plain = maximal_separation(*wide), maximal_separation(*classes)
     assert found.ratio == pytest.approx(plain.ratio, rel=1e-4)
     assert plain.ratio_upper < found.ratio_lower
     assert width(found) <= 1e-6
@@ -104,7 +104,7 @@ def test_few_examples_are_separated_better_by_what_rounding_left() -> None:
 def test_the_finer_ellipsoid_reaches_its_bound_exactly_and_the_rule_leaves_it_out() -> None:
     classes = separable(13, 40, 50, 2)
     wide = with_thirds(classes[0]), with_thirds(classes[1])
-    found = MaximalSeparation().fit(*wide)
+    found = maximal_separation(*wide)
     assert found.finer is not None
     assert found.finer.residues is not None
     residues, ellipsoid = found.finer.residues, found.finer.ellipsoid
@@ -132,7 +132,7 @@ def test_the_finer_ellipsoid_reaches_its_bound_exactly_and_the_rule_leaves_it_ou
 def test_the_rounding_of_residues_has_to_be_covered() -> None:
     classes = separable(13, 40, 50, 2)
     wide = with_thirds(classes[0]), with_thirds(classes[1])
-    arrays = proof_arrays(MaximalSeparation().fit(*wide))
+    arrays = proof_arrays(maximal_separation(*wide))
     plain = again(wide, {name: array for name, array in arrays.items() if "finer" not in name})
     moved = arrays | {"finer_shift": arrays["finer_shift"] + [0.0, 0.0, 0.0, 1e-30]}
     assert again(wide, moved).ratio_lower == plain.ratio_lower > 0.0
@@ -152,14 +152,14 @@ def nearly_in_the_hull(moved: Any) -> Classes:
 
 
 def test_negatives_off_the_hull_by_rounding_alone_do_not_restrict_t() -> None:
-    whole = MaximalSeparation().fit(*separable(13, 40, 50, 2))
+    whole = maximal_separation(*separable(13, 40, 50, 2))
     active = int(whole.negative_weights.argmax())
     inner, outer = nearly_in_the_hull(active)
     frame = AffineFrame.of(inner, outer)
     assert not frame.outside.any()
     assert np.flatnonzero(~frame.certain).tolist() == [active]
-    found = MaximalSeparation().fit(inner, outer)
-    without = MaximalSeparation().fit(inner, np.delete(outer, active, axis=0))
+    found = maximal_separation(inner, outer)
+    without = maximal_separation(inner, np.delete(outer, active, axis=0))
     assert found.ratio < 0.999 * found.ratio_lower
     assert found.ratio_lower == pytest.approx(without.ratio_lower, rel=1e-7)
     assert width(found) <= 1e-6
@@ -179,7 +179,7 @@ def test_if_all_negatives_are_off_the_hull_by_rounding_t_is_unbounded(solver: An
     inner, outer = (np.round(part * 64.0) / 64.0 for part in make(13, 40, 50, 2))
     exact = np.hstack([inner, 3.0 * inner[:, :1]])
     moved = np.nextafter(np.hstack([outer, 3.0 * outer[:, :1]]), 99.0)
-    found = MaximalSeparation(solver=solver).fit(exact, moved)
+    found = maximal_separation(exact, moved, solver=solver)
     assert found.status is Status.UNBOUNDED
     assert found.proved
     assert found.ratio_lower == found.ratio_upper == np.inf
@@ -194,13 +194,13 @@ def test_what_proves_that_nothing_separates_is_numbered_among_all_negatives() ->
     flat, lifted = np.zeros((len(inner), 1)), np.zeros((len(outer), 1))
     lifted[:7] = 1.0
     wide = np.hstack([inner, flat]), np.hstack([outer, lifted])
-    proof = MaximalSeparation().fit(*wide).inseparability
+    proof = maximal_separation(*wide).inseparability
     assert proof is not None
     assert proof.weights is not None
     assert proof.weights[1].shape == (80,)
     assert not proof.weights[1][:7].any()
     wide[1][20] = wide[0][11]
-    same = MaximalSeparation().fit(*wide).inseparability
+    same = maximal_separation(*wide).inseparability
     assert same is not None
     assert same.rows == (11, 20)
 
@@ -210,15 +210,15 @@ def test_a_separation_survives_where_what_rounding_left_is_not_solved(
 ) -> None:
     classes = separable(13, 40, 50, 2)
     wide = with_thirds(classes[0]), with_thirds(classes[1])
-    solve = MaximalSeparation._solved
+    solve = separation_ratio._assessed
 
-    def failing(self: MaximalSeparation, inner: np.ndarray, *rest: object) -> object:
+    def failing(inner: np.ndarray, *rest: Any, **more: Any) -> object:
         if inner.shape[1] > wide[0].shape[1]:
             raise NumericalError("made to fail")
-        return solve(self, inner, *rest)  # type: ignore[arg-type]
+        return solve(inner, *rest, **more)
 
-    monkeypatch.setattr(separation_ratio.MaximalSeparation, "_solved", failing)
-    found = MaximalSeparation().fit(*wide)
+    monkeypatch.setattr(separation_ratio, "_assessed", failing)
+    found = maximal_separation(*wide)
     assert found.status is Status.FEASIBLE
     assert not found.complete
     assert "leaves t open: made to fail" in found.message
@@ -256,7 +256,7 @@ def test_multiples_of_columns_leave_nothing_open() -> None:
     classes = separable(13, 40, 50, 2)
     rounded = [np.round(part * 64.0) / 64.0 for part in classes]
     wide = [np.hstack([part, 3.0 * part[:, :1] + part[:, 1:]]) for part in rounded]
-    found = MaximalSeparation().fit(*wide)
+    found = maximal_separation(*wide)
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio_lower
     assert found.finer is None
 
@@ -271,7 +271,7 @@ def test_columns_computed_in_single_precision_leave_nothing_open(seed: int) -> N
     frame = AffineFrame.of(inner, outer)
     assert frame.exact
     assert frame.dimension == 6
-    found = MaximalSeparation().fit(inner, outer)
+    found = maximal_separation(inner, outer)
     assert found.ratio_upper - found.ratio_lower <= 1e-6 * (found.ratio_lower or 1.0)
     assert found.status is (Status.MARGIN_BOUNDED if seed == 3 else Status.FEASIBLE)
     proved = again((inner, outer), proof_arrays(found))
@@ -290,8 +290,8 @@ def test_negatives_beyond_the_hull_are_pushed_away_by_the_finer_ellipsoid_too() 
     classes = separable(13, 40, 50, 2)
     inner, outer = (np.hstack([with_thirds(part), np.ones((len(part), 1))]) for part in classes)
     outer[:5, 3] = 2.0
-    found = MaximalSeparation().fit(inner, outer)
-    rest = MaximalSeparation().fit(inner[:, :3], outer[5:, :3])
+    found = maximal_separation(inner, outer)
+    rest = maximal_separation(inner[:, :3], outer[5:, :3])
     assert found.finer is not None
     assert found.ratio_lower == pytest.approx(rest.ratio_lower, rel=1e-7)
     assert width(found) <= 1e-6

@@ -20,7 +20,7 @@ from perceptron_lab.ellipsoids.hard.separability import (
     prove_inseparable,
     proved_lower_bound,
 )
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.ellipsoids.hard.solution import Classes
 from perceptron_lab.ellipsoids.hard.unboundedness import recession
 from perceptron_lab.ellipsoids.images import images_with_radius, square_bounds
@@ -111,7 +111,7 @@ def test_any_ellipsoid_proves_at_most_what_it_reaches(seed: int, order: int) -> 
 def test_upper_bounds_hold_for_any_weights() -> None:
     positives, negatives = separable(3, 30, 40, 3)
     frame = AffineFrame.of(positives, negatives)
-    best = MaximalSeparation().fit(positives, negatives)
+    best = maximal_separation(positives, negatives)
     rng = np.random.default_rng(0)
     for _ in range(20):
         weights = rng.random(30), rng.random(40)
@@ -136,7 +136,7 @@ def test_little_is_proved_without_negative_weights_or_exact_coordinates() -> Non
 def test_separable_classes_have_no_proof_of_inseparability() -> None:
     positives, negatives = separable(5, 30, 40, 3)
     frame = AffineFrame.of(positives, negatives)
-    found = MaximalSeparation().fit(positives, negatives)
+    found = maximal_separation(positives, negatives)
     weights = found.positive_weights, found.negative_weights
     assert prove_inseparable(positives, negatives, weights, frame) is None
     uniform = np.ones(30) / 30, np.ones(40) / 40
@@ -197,7 +197,7 @@ def test_rescaled_rows_are_of_order_one_and_matrices_come_back(
     matrix = rng.standard_normal((order + 1, order + 1))
     matrix = matrix @ matrix.T
     scaling = Rescaling.to_positives(classes)
-    best = MaximalSeparation().fit(classes.positives, classes.negatives)
+    best = maximal_separation(classes.positives, classes.negatives)
     ellipsoid = Ellipsoid.canonical(best.matrix)
     parts = classes.positives, classes.negatives
     for one in (scaling, Rescaling.to_ellipsoid(ellipsoid, classes)):
@@ -216,7 +216,7 @@ def test_rescaled_rows_are_of_order_one_and_matrices_come_back(
 def test_ellipsoids_become_unit_balls(seed: int, order: int, factor: float) -> None:
     # with many examples around, none of its axes is long enough to be cut
     classes = Classes(*distant(seed % 1000, 100, 200, order, factor))
-    found = MaximalSeparation().fit(classes.positives, classes.negatives)
+    found = maximal_separation(classes.positives, classes.negatives)
     scaling = Rescaling.to_ellipsoid(Ellipsoid.canonical(found.matrix), classes)
     inside, outside = ((rows.lifted[:, :-1] ** 2).sum(axis=1) for rows in scaling.rows(classes))
     assert inside.max() == pytest.approx(1.0, rel=1e-6)
@@ -227,7 +227,7 @@ def test_ellipsoids_become_unit_balls(seed: int, order: int, factor: float) -> N
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_measured_brackets_hold_the_ratio(seed: int, order: int) -> None:
     positives, negatives = separable(seed % 1000, 20, 30, order)
-    found = MaximalSeparation().fit(positives, negatives)
+    found = maximal_separation(positives, negatives)
     classes, weights = (
         Classes(positives, negatives),
         (
@@ -282,6 +282,6 @@ def test_cylinders_have_infinite_axes() -> None:
 
 def test_overlapping_sets_keep_their_proof_under_large_shifts() -> None:
     positives, negatives = overlapping(6, 40, 50, 2)
-    found = MaximalSeparation().fit(positives + 1e6, negatives + 1e6)
+    found = maximal_separation(positives + 1e6, negatives + 1e6)
     assert found.ratio_lower == 0.0
     assert found.ratio_upper <= 1e-6

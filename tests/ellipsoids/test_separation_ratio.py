@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from perceptron_lab.ellipsoids.hard import assessment, solution
 from perceptron_lab.ellipsoids.hard.bracket import Bracket
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.estimators import EllipsoidSeparationClassifier
 from perceptron_lab.outward import text_above
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import overlapping, separable
@@ -36,12 +37,12 @@ def test_solvers_and_dual_agree_on_separable_classes(
     positives: int, negatives: int, dimension: int
 ) -> None:
     classes = separable(dimension, positives, negatives, dimension)
-    found = MaximalSeparation().fit(*classes)
+    found = maximal_separation(*classes)
     assert found.status is Status.FEASIBLE
     assert found.proved
     assert found.ratio > 0.1
     for solver in REFERENCES:
-        other = MaximalSeparation(solver=solver, tolerance=1e-8).fit(*classes)
+        other = maximal_separation(*classes, solver=solver, tolerance=1e-8)
         assert other.status is Status.FEASIBLE
         assert other.ratio == pytest.approx(found.ratio, rel=1e-5)
         assert other.positive_weights.sum() - 1.0 == pytest.approx(found.ratio, rel=1e-5)
@@ -57,7 +58,7 @@ def test_the_dual_program_has_the_same_value() -> None:
     constraints = [moments[0] - moments[1] >> 0, cvxpy.sum(minus) == 1]
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum(plus)), constraints)
     value = problem.solve(solver="CLARABEL", max_threads=1)
-    found = MaximalSeparation().fit(positives, negatives)
+    found = maximal_separation(positives, negatives)
     assert value - 1.0 == pytest.approx(found.ratio, rel=1e-5)
     assert found.ratio_lower <= value - 1.0 + 1e-6
 
@@ -66,7 +67,7 @@ def test_the_dual_program_has_the_same_value() -> None:
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_bracket_holds_what_other_solvers_find(seed: int, dimension: int) -> None:
     classes = separable(seed, 8 * dimension, 12 * dimension, dimension)
-    one, other = (MaximalSeparation(solver=solver).fit(*classes) for solver in ("clarabel", "auto"))
+    one, other = (maximal_separation(*classes, solver=solver) for solver in ("clarabel", "auto"))
     assert one.ratio_lower <= other.ratio_upper
     assert other.ratio_lower <= one.ratio_upper
     assert one.ratio_lower <= one.ratio * (1.0 + 1e-7)
@@ -75,7 +76,7 @@ def test_bracket_holds_what_other_solvers_find(seed: int, dimension: int) -> Non
 @pytest.mark.parametrize("seed", range(3))
 def test_optimality_conditions(seed: int) -> None:
     positives, negatives = separable(seed, 40, 60, 3)
-    found = MaximalSeparation().fit(positives, negatives)
+    found = maximal_separation(positives, negatives)
     gaps = found.gaps
     assert gaps is not None
     assert max(map(abs, gaps)) < 1e-7
@@ -98,7 +99,7 @@ def test_optimality_conditions(seed: int) -> None:
 
 def test_ellipsoid_separates_in_its_own_canonical_form() -> None:
     positives, negatives = separable(4, 50, 80, 3)
-    found = MaximalSeparation().fit(positives, negatives)
+    found = maximal_separation(positives, negatives)
     assert found.ellipsoid is not None
     assert found.centre is not None
     shape, centre = found.ellipsoid.shape, found.centre
@@ -118,7 +119,7 @@ def test_ellipsoid_separates_in_its_own_canonical_form() -> None:
 
 def test_classifier_is_that_of_the_middle_ellipsoid() -> None:
     positives, negatives = separable(5, 50, 80, 3)
-    found = MaximalSeparation().fit(positives, negatives)
+    found = maximal_separation(positives, negatives)
     assert (found.decision_values(positives) > 0).all()
     assert (found.decision_values(negatives) < 0).all()
     lifted = np.hstack([negatives, np.ones((len(negatives), 1))])
@@ -138,7 +139,7 @@ def test_affine_maps_do_not_change_the_ratio(seed: int, exponent: int, one: bool
     affine = (rotation + 0.3 * np.eye(3)) * scale  # of condition number below 2e6
     shift = rng.standard_normal(3) * scale
     moved = [part @ affine + shift for part in (positives, negatives)]
-    before, after = (MaximalSeparation().fit(*c) for c in ((positives, negatives), moved))
+    before, after = (maximal_separation(*c) for c in ((positives, negatives), moved))
     assert abs(after.ratio - before.ratio) < 1e-8 * before.ratio
     np.testing.assert_allclose(
         after.decision_values(moved[1]), before.decision_values(negatives), rtol=1e-6, atol=1e-7
@@ -151,7 +152,7 @@ def test_affine_maps_do_not_change_the_ratio(seed: int, exponent: int, one: bool
 @pytest.mark.parametrize("seed", range(3))
 def test_overlapping_classes_are_proved_inseparable(solver: SolverName, seed: int) -> None:
     classes = overlapping(seed, 50, 80, 3)
-    found = MaximalSeparation(solver=solver).fit(*classes)
+    found = maximal_separation(*classes, solver=solver)
     assert found.status is Status.INFEASIBLE
     assert found.proved
     assert found.ratio == found.ratio_lower == found.ratio_upper == 0.0
@@ -167,7 +168,7 @@ def test_overlapping_classes_are_proved_inseparable(solver: SolverName, seed: in
 def test_identical_rows_of_both_classes_prove_inseparability() -> None:
     positives, negatives = separable(8, 30, 40, 2)
     negatives[17] = positives[5]
-    found = MaximalSeparation().fit(positives, negatives)
+    found = maximal_separation(positives, negatives)
     assert found.status is Status.INFEASIBLE
     assert found.inseparability is not None
     assert found.inseparability.rows == (5, 17)
@@ -177,25 +178,26 @@ def test_without_exact_weights_a_bound_of_the_ratio_is_proved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(assessment, "prove_inseparable", lambda *_: None)
-    found = MaximalSeparation().fit(*overlapping(19, 50, 80, 3))
+    found = maximal_separation(*overlapping(19, 50, 80, 3))
     assert found.status is Status.MARGIN_BOUNDED
     assert found.proved
     assert 0.0 <= found.ratio_upper <= 1e-6
     assert text_above(found.ratio_upper, 3) in found.message
-    strict = MaximalSeparation(negligible=1e-15).fit(*overlapping(19, 50, 80, 3))
+    monkeypatch.setattr(assessment, "NEGLIGIBLE", 1e-15)
+    strict = maximal_separation(*overlapping(19, 50, 80, 3))
     assert strict.status is Status.UNVERIFIED
     assert not strict.proved
 
 
 def test_one_point_against_itself() -> None:
-    found = MaximalSeparation().fit([[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]])
+    found = maximal_separation([[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]])
     assert found.status is Status.INFEASIBLE
     assert found.ratio == 0.0
 
 
 def test_few_positives_are_unbounded_with_a_direction() -> None:
     positives, negatives = separable(9, 3, 40, 3)
-    found = MaximalSeparation().fit(positives, negatives)
+    found = maximal_separation(positives, negatives)
     assert found.status is Status.UNBOUNDED
     assert found.proved
     assert math.isinf(found.ratio)
@@ -212,7 +214,7 @@ def test_few_positives_are_unbounded_with_a_direction() -> None:
 def test_a_flat_class_is_unbounded_to_rounding() -> None:
     positives, negatives = separable(10, 30, 40, 3)
     positives[:, 2] = positives[:, :2] @ [0.3, 0.7] + 0.1
-    found = MaximalSeparation().fit(positives, negatives)
+    found = maximal_separation(positives, negatives)
     assert found.status is Status.UNBOUNDED
     assert not found.proved
     assert found.ratio_lower > 1e15
@@ -222,8 +224,8 @@ def test_negatives_off_the_hull_do_not_limit_the_ratio() -> None:
     flat = separable(11, 30, 40, 2)
     away = np.hstack([flat[0][:5], np.ones((5, 1))])
     positives, negatives = (np.hstack([part, np.zeros((len(part), 1))]) for part in flat)
-    expected = MaximalSeparation().fit(*flat)
-    found = MaximalSeparation().fit(positives, np.vstack([negatives, away]))
+    expected = maximal_separation(*flat)
+    found = maximal_separation(positives, np.vstack([negatives, away]))
     assert found.status is Status.FEASIBLE
     assert found.ratio == pytest.approx(expected.ratio, rel=1e-8)
     assert found.ratio_lower == pytest.approx(found.ratio, rel=1e-7)
@@ -236,7 +238,7 @@ def test_constant_and_repeated_columns_do_not_stop_the_proofs() -> None:
     classes = overlapping(12, 40, 50, 2)
     wide = [np.insert(part, 1, 0.1, axis=1) for part in classes]
     wide = [np.hstack([part, part[:, :1]]) for part in wide]
-    found = MaximalSeparation().fit(*wide)
+    found = maximal_separation(*wide)
     assert found.status is Status.INFEASIBLE
     assert found.inseparability is not None
     assert found.inseparability.weights is not None
@@ -244,18 +246,18 @@ def test_constant_and_repeated_columns_do_not_stop_the_proofs() -> None:
 
 def test_raw_coordinates_find_the_same_ratio() -> None:
     classes = separable(14, 30, 40, 2)
-    raw = MaximalSeparation(whiten=False).fit(*classes)
-    assert raw.ratio == pytest.approx(MaximalSeparation().fit(*classes).ratio, rel=1e-6)
+    raw = maximal_separation(*classes, whiten=False)
+    assert raw.ratio == pytest.approx(maximal_separation(*classes).ratio, rel=1e-6)
 
 
 def test_central_path_refuses_separable_classes() -> None:
     with pytest.raises(NumericalError, match="an ellipsoid separates"):
-        MaximalSeparation(solver="central-path").fit(*separable(15, 30, 40, 2))
+        maximal_separation(*separable(15, 30, 40, 2), solver="central-path")
 
 
 def test_chunking_uses_few_examples() -> None:
     classes = separable(16, 2000, 3000, 4)
-    found = MaximalSeparation(solver="constraint-generation", tolerance=1e-5).fit(*classes)
+    found = maximal_separation(*classes, solver="constraint-generation", tolerance=1e-5)
     assert found.status is Status.FEASIBLE
     assert found.ratio_upper - found.ratio_lower <= 1e-4 * found.ratio_upper
     used = np.count_nonzero(found.positive_weights) + np.count_nonzero(found.negative_weights)
@@ -264,7 +266,7 @@ def test_chunking_uses_few_examples() -> None:
 
 def test_every_round_brackets_the_ratio_of_all_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = separable(20, 300, 500, 3)
-    exact = MaximalSeparation(solver="interior-point").fit(*classes)
+    exact = maximal_separation(*classes, solver="interior-point")
     brackets: list[Bracket] = []
     narrow = Bracket.narrow
 
@@ -274,7 +276,7 @@ def test_every_round_brackets_the_ratio_of_all_examples(monkeypatch: pytest.Monk
         return narrow(self, goal)
 
     monkeypatch.setattr(Bracket, "narrow", recorded)
-    found = MaximalSeparation(solver="constraint-generation").fit(*classes)
+    found = maximal_separation(*classes, solver="constraint-generation")
     assert len(brackets) > 3
     for bracket in brackets:
         assert bracket.lower <= exact.ratio_upper + 1e-12
@@ -286,14 +288,14 @@ def test_every_round_brackets_the_ratio_of_all_examples(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("solver", ["auto", "interior-point", "clarabel"])
 def test_a_limit_leaves_a_wider_bracket(solver: SolverName) -> None:
     classes = separable(20, 60, 90, 3)
-    exact = MaximalSeparation().fit(*classes)
-    ended = MaximalSeparation(solver=solver, max_iterations=7).fit(*classes)
+    exact = maximal_separation(*classes)
+    ended = maximal_separation(*classes, solver=solver, max_iterations=7)
     assert exact.complete
     assert not ended.complete
     assert ended.iterations == 7
     assert ended.status is Status.FEASIBLE
     assert 0.0 < ended.ratio_lower < exact.ratio_lower <= exact.ratio_upper < ended.ratio_upper
-    timed = MaximalSeparation(solver=solver, max_seconds=1e-9).fit(*classes)
+    timed = maximal_separation(*classes, solver=solver, max_seconds=1e-9)
     assert not timed.complete
     assert timed.iterations <= 1
 
@@ -302,13 +304,13 @@ def test_a_limit_leaves_a_wider_bracket(solver: SolverName) -> None:
 def test_too_many_products(solver: SolverName, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solution, "MOST_NUMBERS", 300)
     with pytest.raises(InputError, match="50 examples of 2 features"):
-        MaximalSeparation(solver=solver).fit(*separable(22, 20, 30, 2))
+        maximal_separation(*separable(22, 20, 30, 2), solver=solver)
 
 
 def test_inputs_are_not_changed() -> None:
     classes = separable(17, 20, 30, 2)
     copies = [part.copy() for part in classes]
-    MaximalSeparation().fit(*classes)
+    maximal_separation(*classes)
     for part, copy in zip(classes, copies, strict=True):
         np.testing.assert_array_equal(part, copy)
 
@@ -327,16 +329,16 @@ def test_inputs_are_not_changed() -> None:
 )
 def test_broken_classes(positives: object, negatives: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        MaximalSeparation().fit(positives, negatives)
+        maximal_separation(positives, negatives)
 
 
 def test_broken_points_and_parameters() -> None:
-    found = MaximalSeparation().fit(*separable(18, 20, 30, 2))
+    found = maximal_separation(*separable(18, 20, 30, 2))
     with pytest.raises(InputError, match="give rows of 2"):
         found.decision_values([[1.0, 2.0, 3.0]])
-    for wrong in ({"solver": "newton"}, {"tolerance": 0.0}, {"negligible": -1.0}, {"whiten": 1}):
+    for wrong in ({"solver": "newton"}, {"tol": 0.0}, {"max_iter": -1}, {"whiten": 1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            MaximalSeparation(**wrong)  # type: ignore[arg-type]
+            EllipsoidSeparationClassifier(**wrong).fit([[0.0], [1.0]], [0, 1])  # type: ignore[arg-type]
 
 
 def test_every_solver_name_is_tested() -> None:

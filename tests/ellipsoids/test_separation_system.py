@@ -7,7 +7,7 @@ import pytest
 
 from perceptron_lab.driver import solve
 from perceptron_lab.ellipsoids.hard.separability import proved_lower_bound
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.ellipsoids.hard.separation_system import separation_system
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
@@ -28,7 +28,7 @@ def test_separable_classes_are_decided(algorithm: str, dimension: int) -> None:
     assert result.proved
     ellipsoid = found.ellipsoid(result.point)
     lower, most = proved_lower_bound(*classes, ellipsoid)
-    best = MaximalSeparation().fit(*classes)
+    best = maximal_separation(*classes)
     assert 0.0 < lower <= best.ratio_upper
     assert most <= 1.0 + 1e-9
 
@@ -36,7 +36,7 @@ def test_separable_classes_are_decided(algorithm: str, dimension: int) -> None:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_overlapping_classes_are_decided(algorithm: str) -> None:
     classes = overlapping(1, 15, 20, 2)
-    assert MaximalSeparation().fit(*classes).ratio_upper == 0.0
+    assert maximal_separation(*classes).ratio_upper == 0.0
     found = separation_system(*classes)
     result = solve(found.system, algorithm, budget=BUDGET)
     assert result.status is Status.INFEASIBLE
@@ -76,7 +76,7 @@ def test_scores_are_the_matrix_and_the_quadratic(ratio: float) -> None:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_optimal_ratio_divides_the_feasible_from_the_infeasible(algorithm: str) -> None:
     classes = separable(1, 12, 16, 2)
-    optimal = (1.0 + MaximalSeparation().fit(*classes).ratio_upper) ** 0.5  # that one is t
+    optimal = (1.0 + maximal_separation(*classes).ratio_upper) ** 0.5  # that one is t
     below, above = (separation_system(*classes, factor * optimal) for factor in (0.9, 1.1))
     found = solve(below.system, algorithm, budget=BUDGET)
     assert found.status is Status.FEASIBLE

@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 from perceptron_lab.ellipsoids.soft import boundedness as soft_boundedness
 from perceptron_lab.ellipsoids.soft import generation as soft_generation
 from perceptron_lab.ellipsoids.soft import separation_ratio as soft_separation_ratio
-from perceptron_lab.ellipsoids.soft.boundedness import critical_penalty, least_mean, marginal
+from perceptron_lab.ellipsoids.soft.boundedness import (
+    critical_penalty,
+    least_mean,
+    marginal,
+    quadratic_forms,
+)
 from perceptron_lab.ellipsoids.soft.dual_program import DualProgram, DualSolution
 from perceptron_lab.ellipsoids.soft.generation import Working
-from perceptron_lab.ellipsoids.soft.separation import SoftSeparation, quadratic_forms
-from perceptron_lab.ellipsoids.soft.separation_ratio import SoftMaximalSeparation
+from perceptron_lab.ellipsoids.soft.separation_ratio import SoftSeparation, soft_separation
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray, Status
 from tests.repetitions import examples
@@ -35,12 +39,12 @@ def both(
     data: Data, positive_penalty: float, negative_penalty: float
 ) -> tuple[SoftSeparation, SoftSeparation]:
     """The solution with all weights free, and by constraint generation."""
-    model = SoftMaximalSeparation(positive_penalty, negative_penalty)
+    penalties = {"positive_penalty": positive_penalty, "negative_penalty": negative_penalty}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(soft_generation, "FEW", 10**9)
-        whole = model.fit(*data)
+        whole = soft_separation(*data, **penalties)
         patch.setattr(soft_generation, "FEW", 0)
-        return whole, model.fit(*data)
+        return whole, soft_separation(*data, **penalties)
 
 
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
@@ -55,7 +59,9 @@ def test_generation_finds_the_same_optimum(
 ) -> None:
     data = clouds(seed, dimension=dimension)
     cap = 1.0 / (240 * share)
-    penalty = times * SoftMaximalSeparation(1e3, cap).fit(*data).critical.upper
+    penalty = (
+        times * soft_separation(*data, positive_penalty=1e3, negative_penalty=cap).critical.upper
+    )
     whole, found = both(data, penalty, cap)
     assert found.status is whole.status
     assert found.critical.lower == pytest.approx(whole.critical.lower, rel=1e-6)
@@ -84,9 +90,11 @@ def test_thousands_of_examples_take_few_unknowns(
 
     monkeypatch.setattr(soft_separation_ratio, "DualProgram", Recorded)
     data = clouds(3, 500, 2000, 4)
-    critical = SoftMaximalSeparation(1e3, 1.0 / slack).fit(*data).critical.upper
+    critical = soft_separation(
+        *data, positive_penalty=1e3, negative_penalty=1.0 / slack
+    ).critical.upper
     unknowns.clear()
-    found = SoftMaximalSeparation(2.0 * critical, 1.0 / slack).fit(*data)
+    found = soft_separation(*data, positive_penalty=2.0 * critical, negative_penalty=1.0 / slack)
     assert max(unknowns) < 500
     assert abs(found.gap) <= 1e-7 * (1.0 + found.ratio)
     assert f"after {len(unknowns)} rounds of constraint generation" in found.message
@@ -154,7 +162,7 @@ def test_rounds_that_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     data = clouds(0)
     monkeypatch.setattr(soft_separation_ratio, "ROUNDS", 0)
     with pytest.raises(NumericalError, match="not ended after 0 rounds"):
-        SoftMaximalSeparation(10.0, 0.1).fit(*data)
+        soft_separation(*data, positive_penalty=10.0, negative_penalty=0.1)
     monkeypatch.setattr(soft_boundedness, "ROUNDS", 0)
     with pytest.raises(NumericalError, match="not been found after 0 rounds"):
-        SoftMaximalSeparation(10.0, 0.1).fit(*data)
+        soft_separation(*data, positive_penalty=10.0, negative_penalty=0.1)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
@@ -8,12 +9,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from perceptron_lab.ellipsoids.soft.boundedness import capped, critical_penalty, least_mean
-from perceptron_lab.ellipsoids.soft.separation import SoftSeparation
-from perceptron_lab.ellipsoids.soft.separation_ratio import SoftMaximalSeparation
+from perceptron_lab.ellipsoids.soft.separation_ratio import SoftSeparation, soft_separation
 from perceptron_lab.errors import InputError
+from perceptron_lab.estimators import SoftSeparationClassifier
 from perceptron_lab.results import Status
 from tests.repetitions import examples
 
@@ -48,7 +48,7 @@ def dual_optimum(data: Data, positive_penalty: float, negative_penalty: float) -
 
 
 def critical(data: Data, negative_penalty: float) -> float:
-    found = SoftMaximalSeparation(1e3, negative_penalty).fit(*data).critical
+    found = soft_separation(*data, positive_penalty=1e3, negative_penalty=negative_penalty).critical
     assert found.upper == pytest.approx(found.lower, rel=1e-6)
     return found.upper
 
@@ -59,8 +59,12 @@ def test_both_sides_of_the_critical_penalty(seed: int, share: float) -> None:
     data = overlapping(seed)
     negative_penalty = 1 / (60 * share)
     penalty = critical(data, negative_penalty)
-    below = SoftMaximalSeparation(0.98 * penalty, negative_penalty).fit(*data)
-    above = SoftMaximalSeparation(1.02 * penalty, negative_penalty).fit(*data)
+    below = soft_separation(
+        *data, positive_penalty=0.98 * penalty, negative_penalty=negative_penalty
+    )
+    above = soft_separation(
+        *data, positive_penalty=1.02 * penalty, negative_penalty=negative_penalty
+    )
     assert below.status is Status.UNBOUNDED
     assert math.isinf(below.ratio)
     assert objective_along(below, data, 0.98 * penalty, negative_penalty) > 0.01 * penalty
@@ -86,7 +90,9 @@ def test_solutions_are_optimal(seed: int, share: float, times: float) -> None:
     data = overlapping(seed, 25, 30)
     negative_penalty = 1 / (30 * share)
     positive_penalty = times * critical(data, negative_penalty)
-    found = SoftMaximalSeparation(positive_penalty, negative_penalty).fit(*data)
+    found = soft_separation(
+        *data, positive_penalty=positive_penalty, negative_penalty=negative_penalty
+    )
     size = 1 + abs(found.ratio)
     # Below by a function value, above by weights, that are feasible; so both are optimal.
     assert -1e-9 * size < found.gap < 1e-5 * size
@@ -108,27 +114,30 @@ def test_solutions_are_optimal(seed: int, share: float, times: float) -> None:
 def test_value_is_that_of_the_constraints() -> None:
     data = overlapping(0)
     penalty = critical(data, 1 / 55)
-    found = SoftMaximalSeparation(1.5 * penalty, 1 / 55).fit(*data)
+    found = soft_separation(*data, positive_penalty=1.5 * penalty, negative_penalty=1 / 55)
     inner, outer = (found.squared_distances(points) for points in data)
     slack = np.maximum(0, inner - 1), np.maximum(0, 1 + found.ratio - outer)
     value = found.ratio - 1.5 * penalty * slack[0].sum() - slack[1].sum() / 55
     assert found.ratio > 1
     assert value == pytest.approx(found.value, rel=1e-9)
     middle = ((1 + math.sqrt(1 + found.ratio)) / 2) ** 2
-    assert found.scores(data[0]) == pytest.approx(middle - inner)
-    assert found.scores(data[0]).mean() > found.scores(data[1]).mean()
+    assert found.decision_values(data[0]) == pytest.approx(middle - inner)
+    assert found.decision_values(data[0]).mean() > found.decision_values(data[1]).mean()
 
 
 def test_without_slack_it_is_the_separation_ratio() -> None:
     """Large penalties on separable data: concentric circles of radii 1 and 2, t = 3."""
     angle = np.linspace(0, 2 * np.pi, 12, endpoint=False)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    found = SoftMaximalSeparation(100.0, 100.0).fit(
-        np.vstack([circle, np.zeros((1, 2))]), np.vstack([2 * circle, [[1.9, 1.0]]])
+    found = soft_separation(
+        np.vstack([circle, np.zeros((1, 2))]),
+        np.vstack([2 * circle, [[1.9, 1.0]]]),
+        positive_penalty=100.0,
+        negative_penalty=100.0,
     )
     assert found.ratio == pytest.approx(3.0, abs=1e-6)
     assert found.value == pytest.approx(3.0, abs=1e-6)
-    assert found.scores(np.array([[0.0, 0.0], [1.4, 0.0], [0.0, 1.6]])) == pytest.approx(
+    assert found.decision_values(np.array([[0.0, 0.0], [1.4, 0.0], [0.0, 1.6]])) == pytest.approx(
         [2.25, 2.25 - 1.96, 2.25 - 2.56], abs=1e-5
     )
 
@@ -138,7 +147,7 @@ def test_large_negative_penalty_gives_no_separation() -> None:
     data = overlapping(1)
     penalty = critical(data, 1.0)
     assert penalty == pytest.approx(1 / 40, rel=1e-6)
-    found = SoftMaximalSeparation(1.02 * penalty, 1.0).fit(*data)
+    found = soft_separation(*data, positive_penalty=1.02 * penalty, negative_penalty=1.0)
     assert found.ratio == pytest.approx(0.0, abs=1e-5)
 
 
@@ -151,9 +160,11 @@ def test_affine_maps_change_nothing(seed: int, exponent: int) -> None:
     stretch = turn @ np.diag([10.0**exponent, 1.0])
     shift = rng.normal(size=2)
     positive_penalty = 2 * critical(data, 1 / 25)
-    model = SoftMaximalSeparation(positive_penalty, 1 / 25)
-    plain = model.fit(*data)
-    moved = model.fit(*(points @ stretch + shift for points in data))
+    images = [points @ stretch + shift for points in data]
+    plain, moved = (
+        soft_separation(*each, positive_penalty=positive_penalty, negative_penalty=1 / 25)
+        for each in (data, images)
+    )
     assert moved.value == pytest.approx(plain.value, abs=1e-5 * (1 + plain.ratio))
 
 
@@ -161,7 +172,7 @@ def test_affine_maps_change_nothing(seed: int, exponent: int) -> None:
 def test_few_negatives_per_penalty_are_unbounded(positive_penalty: float) -> None:
     """C- m- < 1: t grows for nothing."""
     data = overlapping(0)
-    found = SoftMaximalSeparation(positive_penalty, 0.99 / 60).fit(*data)
+    found = soft_separation(*data, positive_penalty=positive_penalty, negative_penalty=0.99 / 60)
     assert found.status is Status.UNBOUNDED
     assert math.isinf(found.critical.lower)
     assert "raise the penalties" in found.message
@@ -173,17 +184,17 @@ def test_positives_in_a_line() -> None:
     inner = np.column_stack([np.linspace(-1, 1, 9), np.zeros(9)])
     off = rng.normal(size=(10, 2)) + np.array([0.0, 5.0])
     on = np.array([[3.0, 0.0], [-3.0, 0.0]])
-    none = SoftMaximalSeparation(1e6, 5.0).fit(inner, off)
+    none = soft_separation(inner, off, positive_penalty=1e6, negative_penalty=5.0)
     assert none.status is Status.UNBOUNDED
     assert objective_along(none, (inner, off), 1e6, 5.0) > 0
     some = np.vstack([off, on])
-    few = SoftMaximalSeparation(1e6, 0.4).fit(inner, some)
+    few = soft_separation(inner, some, positive_penalty=1e6, negative_penalty=0.4)
     assert few.status is Status.UNBOUNDED
     assert objective_along(few, (inner, some), 1e6, 0.4) > 0
-    low = SoftMaximalSeparation(0.01, 0.6).fit(inner, some)
+    low = soft_separation(inner, some, positive_penalty=0.01, negative_penalty=0.6)
     assert low.status is Status.UNBOUNDED
     assert objective_along(low, (inner, some), 0.01, 0.6) > 0
-    enough = SoftMaximalSeparation(50.0, 50.0).fit(inner, some)
+    enough = soft_separation(inner, some, positive_penalty=50.0, negative_penalty=50.0)
     assert enough.ratio == pytest.approx(8.0, abs=1e-4)
     assert enough.gap < 1e-4
 
@@ -200,19 +211,25 @@ def test_positives_in_a_plane_of_any_position(seed: int, dimension: int) -> None
     off = 10 * rng.normal(size=(4 if dimension > 2 else 0, dimension))
     lifted_off = np.vstack([flat[1], off])
     for penalty in (0.02, 1.0):
-        alone = SoftMaximalSeparation(penalty, 1 / 20).fit(inner, outer)
-        among = SoftMaximalSeparation(penalty, 1 / 20).fit(flat[0], lifted_off)
+        alone = soft_separation(inner, outer, positive_penalty=penalty, negative_penalty=1 / 20)
+        among = soft_separation(
+            flat[0], lifted_off, positive_penalty=penalty, negative_penalty=1 / 20
+        )
         assert among.status is alone.status
         assert among.critical.upper == pytest.approx(alone.critical.upper, rel=1e-6)
         assert among.bound == pytest.approx(alone.bound, abs=1e-5)
 
 
-def test_an_unbounded_problem_has_no_scores() -> None:
+def test_an_unbounded_problem_ranks_by_its_direction() -> None:
     data = overlapping(0)
-    found = SoftMaximalSeparation(1e-3, 1.0).fit(*data)
+    found = soft_separation(*data, positive_penalty=1e-3, negative_penalty=1.0)
     assert found.gap == 0.0
-    with pytest.raises(InputError, match="no ellipsoid to score by: unbounded"):
-        found.scores(data[0])
+    assert found.status is Status.UNBOUNDED
+    # (8.2) for E^ far out along the direction, divided by its length.
+    length, outside = 1e12, found.squared_distances(data[1])
+    middle = ((1.0 + math.sqrt(length * outside.min())) / 2.0) ** 2
+    expected = middle / length - found.squared_distances(data[0])
+    assert found.decision_values(data[0]) == pytest.approx(expected, abs=1e-5 * outside.max())
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.floats(0.01, 2.0))
@@ -246,23 +263,47 @@ def test_critical_penalty_by_hand() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"positive_penalty": 0.0}, {"negative_penalty": -1.0}, {"tolerance": 2.0}, {"slack": 1.0}],
+    [{"positive_penalty": 0.0}, {"negative_penalty": -1.0}, {"tol": 2.0}],
 )
 def test_parameters_out_of_range(change: dict[str, float]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(change))):
-        SoftMaximalSeparation(**{"positive_penalty": 1.0, "negative_penalty": 1.0} | change)
+    with pytest.raises(ValueError, match=f"{next(iter(change))}=.*greater|less"):
+        SoftSeparationClassifier(**change).fit(*separated())
+    with pytest.raises(TypeError, match="slack"):
+        SoftSeparationClassifier(slack=1.0)  # type: ignore[call-arg]
+
+
+def separated() -> tuple[np.ndarray, np.ndarray]:
+    return np.array([[0.0], [1.0], [3.0], [5.0]]), np.array([0, 1, 1, 0])
+
+
+def test_the_classifier_has_penalties_of_means() -> None:
+    inner, outer = overlapping(0, 25, 30)
+    rows, labels = np.vstack([inner, outer]), np.repeat([1, 0], [25, 30])
+    model = SoftSeparationClassifier(positive_penalty=50.0, negative_penalty=3.0).fit(rows, labels)
+    found = soft_separation(inner, outer, positive_penalty=2.0, negative_penalty=0.1)
+    assert model.status_ is found.status
+    np.testing.assert_allclose(model.decision_function(rows), found.decision_values(rows))
+
+
+@pytest.mark.parametrize("penalty", [0.0, -1.0, math.inf, math.nan])
+def test_impossible_penalties(penalty: float) -> None:
+    classes = overlapping(0)
+    with pytest.raises(InputError, match=r"C\+ = "):
+        soft_separation(*classes, positive_penalty=penalty, negative_penalty=1.0)
+    with pytest.raises(InputError, match="C- = "):
+        soft_separation(*classes, positive_penalty=1.0, negative_penalty=penalty)
 
 
 def test_broken_examples() -> None:
-    model = SoftMaximalSeparation(1.0, 1.0)
+    separate = partial(soft_separation, positive_penalty=1.0, negative_penalty=1.0)
     with pytest.raises(InputError, match="sparse"):
-        model.fit(sp.csr_array(np.eye(3)), np.eye(3))  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="3 features and negatives with 2"):
-        model.fit(np.eye(3), np.eye(2))
+        separate(sp.csr_array(np.eye(3)), np.eye(3))
+    with pytest.raises(InputError, match="rows of 2 columns; give rows of 3"):
+        separate(np.eye(3), np.eye(2))
     with pytest.raises(InputError, match="NaN"):
-        model.fit(np.full((2, 2), np.nan), np.eye(2))
+        separate(np.full((2, 2), np.nan), np.eye(2))
     with pytest.raises(InputError, match="non-empty"):
-        model.fit(np.eye(2), np.zeros((0, 2)))
-    found = SoftMaximalSeparation(10.0, 1.0).fit(*overlapping(0))
-    with pytest.raises(InputError, match="3 features; the ellipsoids were fitted to 2"):
-        found.scores(np.eye(3))
+        separate(np.eye(2), np.zeros((0, 2)))
+    found = soft_separation(*overlapping(0), positive_penalty=10.0, negative_penalty=1.0)
+    with pytest.raises(InputError, match="rows of 3 columns; give rows of 2"):
+        found.decision_values(np.eye(3))

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 SCRIPT = """
 import json, sys, warnings
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
-from perceptron_lab.estimators import EllipsoidSeparationClassifier, SoftEllipsoidClassifier
+from perceptron_lab.estimators import *
 
 warnings.simplefilter("ignore")
 estimator = eval(sys.argv[1])
@@ -56,8 +56,10 @@ MISLABELLED = (
             (f"SoftEllipsoidClassifier({EXACT}, class_weight='balanced')", 60),
             ("SoftEllipsoidClassifier()", 60),
             (f"SoftEllipsoidClassifier({EXACT}, whiten=True)", 55),
+            ("SoftSeparationClassifier()", 50),
+            ("SquaredHingeClassifier()", 50),
         ],
-        kept=2,
+        kept=4,
     ),
 )
 def test_every_check_passes(estimator: str, least: int) -> None:

@@ -84,7 +84,7 @@ def forbid_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
     for record, method in methods:
         monkeypatch.setattr(record, method, refused)
     monkeypatch.setattr(
-        "perceptron_lab.ellipsoids.hard.separation_ratio.MaximalSeparation.fit", refused
+        "perceptron_lab.estimators.ellipsoid_separation.maximal_separation", refused
     )
 
 

@@ -13,13 +13,13 @@ from pydantic import ValidationError
 from perceptron_lab import registry
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.separation import Separation
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.learners.extraction import OnFeatures, extract
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.learners.learning import Learned, learn
 from perceptron_lab.learners.precision import average_precision
 from perceptron_lab.learners.registered import polynomial_svm
 from perceptron_lab.learners.registered.ellipsoid_separation import EllipsoidSeparation
-from perceptron_lab.learners.registered.extraction import OnFeatures, extract
 from perceptron_lab.learners.registered.linear_scorer import TunedLinearScorer
 from perceptron_lab.learners.registered.polynomial_svm import TunedPolynomialSvm
 from perceptron_lab.learners.registered.soft_ellipsoid import TunedSoftEllipsoid
@@ -79,6 +79,20 @@ def test_a_tuned_learner_says_what_it_chose(learner: Any) -> None:
     assert 0.0 < learned.figures["validation"] <= 1.0
     assert learned.figures["folds"] == 3
     assert learned.status is Status.FITTED
+
+
+def test_the_soft_separation_chooses_both_penalties() -> None:
+    learned = registry.load("learner", "soft-separation")(components=3).learn(ball(), 0)
+    assert set(learned.certificate["chosen"]) == {"positive_penalty", "negative_penalty"}
+    assert learned.figures["candidates"] == 9
+    assert learned.figures["ratio"] >= 0.0
+    assert learned.iterations > 0
+    alone = registry.load("learner", "soft-separation")(
+        components=None, positive_penalties=(0.5,), negative_penalties=(0.5,)
+    )
+    unbounded = alone.learn(ball(), 0)
+    assert "ratio" not in unbounded.figures
+    assert precision(ball(), unbounded) > 0.9
 
 
 def test_quadratic_learners_find_the_ball_that_no_linear_function_finds() -> None:
@@ -223,12 +237,12 @@ def test_what_ranks_inseparable_classes_can_be_the_central_path() -> None:
 def test_the_central_path_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
-    def counted(self: MaximalSeparation, inside: Any, outside: Any) -> Separation:
-        calls.append(self.solver)
-        return fit(self, inside, outside)
+    def counted(*classes: Any, **parameters: Any) -> Separation:
+        calls.append(parameters["solver"])
+        return maximal_separation(*classes, **parameters)
 
-    fit = MaximalSeparation.fit
-    monkeypatch.setattr(MaximalSeparation, "fit", counted)
+    place = "perceptron_lab.estimators.ellipsoid_separation.maximal_separation"
+    monkeypatch.setattr(place, counted)
     task = ball(spread=2.0)
     EllipsoidSeparation(3, solver="central-path", inseparable="central-path").learn(task, 0)
     assert calls == ["central-path"]
@@ -273,7 +287,7 @@ def test_one_kernel_matrix_serves_all_tasks_on_the_same_examples() -> None:
     ((kept, _),) = polynomial_svm._kept.values()
     other = replace(task, examples=task.examples.copy(), labels=task.labels[::-1].copy())
     learner.learn(other, 0)
-    assert [rows for rows, _ in polynomial_svm._kept.values()] == [kept]
+    assert all(matrix is kept for matrix, _ in polynomial_svm._kept.values())
     dense = learner.learn(exact, 0)
     np.testing.assert_allclose(first.scores, dense.scores, rtol=1e-12, atol=1e-12)
     learner.learn(sparse(ball(seed=1)), 0)

@@ -9,8 +9,8 @@ import pytest
 
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE, ranks
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
-from perceptron_lab.learners.learning import Learned, learn
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.learners.learning import Learned, Learner, learn
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import overlapping, separable
 
@@ -18,7 +18,7 @@ LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 
 
 @dataclass(frozen=True)
-class Scripted:
+class Scripted(Learner):
     """Returns what it is told, by the task's name."""
 
     answers: dict[str, Learned]
@@ -74,10 +74,10 @@ def test_a_status_is_that_of_every_task(
 
 
 def test_which_separations_rank() -> None:
-    open_ended = MaximalSeparation().fit(*separable(0, 20, 30, 2))
-    nothing = MaximalSeparation().fit(*overlapping(0, 30, 50, 2))
-    limit = MaximalSeparation(solver="central-path").fit(*overlapping(0, 30, 50, 2))
-    hull = MaximalSeparation().fit(*separable(1, 2, 30, 3))
+    open_ended = maximal_separation(*separable(0, 20, 30, 2))
+    nothing = maximal_separation(*overlapping(0, 30, 50, 2))
+    limit = maximal_separation(*overlapping(0, 30, 50, 2), solver="central-path")
+    hull = maximal_separation(*separable(1, 2, 30, 3))
     assert [ranks(found) for found in (open_ended, nothing, limit, hull)] == [
         True,
         False,

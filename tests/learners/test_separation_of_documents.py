@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.datasets.collections.reuters import Reuters
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.results import Status
 
@@ -21,7 +21,7 @@ def test_few_documents_prove_inseparability(
     task = categories.task(name, seed=0, base=tmp_path)
     features = GramSchmidtFeatures(30).fit_transform(task.examples, task.labels)
     inner, outer = features[task.labels > 0], features[task.labels < 0]
-    found = MaximalSeparation(solver="constraint-generation", tolerance=1e-8).fit(inner, outer)
+    found = maximal_separation(inner, outer, solver="constraint-generation", tolerance=1e-8)
     assert found.status is Status.INFEASIBLE
     assert found.proved
     used = np.count_nonzero(found.positive_weights) + np.count_nonzero(found.negative_weights)

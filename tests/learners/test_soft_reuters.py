@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
+from perceptron_lab.estimators import SoftEllipsoidClassifier
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, pivot_starts
 from perceptron_lab.learners.precision import average_precision
 
@@ -16,27 +16,29 @@ def test_thirty_features_rank_better_than_the_hard_ellipsoid(corn: Task) -> None
     """The thesis has 84.9 % with 30 features, by the hard ellipsoid."""
     found = []
     for made in pivot_starts(GramSchmidtFeatures(30), corn.examples, corn.labels, 3):
-        fitted = SoftEllipsoid(regularisation=1e-7).fit(made.transform(corn.examples), corn.labels)
-        scores = fitted.scores(made.transform(corn.test_examples))
+        model = SoftEllipsoidClassifier(regularisation=1e-7)
+        fitted = model.fit(made.transform(corn.examples), corn.labels)
+        scores = fitted.decision_function(made.transform(corn.test_examples))
         found.append(average_precision(corn.test_labels, scores))
     assert 0.85 < sum(found) / 3 <= max(found) < 0.96
 
 
 def test_two_hundred_features_and_the_gap(corn: Task) -> None:
     made = GramSchmidtFeatures(200).fit(corn.examples, corn.labels)
-    fitted = SoftEllipsoid(tolerance=1e-9).fit(made.transform(corn.examples), corn.labels)
-    scores = fitted.scores(made.transform(corn.test_examples))
+    data = made.transform(corn.examples), corn.labels
+    fitted = SoftEllipsoidClassifier(tol=1e-9).fit(*data)
+    scores = fitted.decision_function(made.transform(corn.test_examples))
     assert average_precision(corn.test_labels, scores) > 0.9
-    proof = fitted.certify()
+    proof = fitted.certify(*data)
     # Rank 20 of 200 is enough: 0.1 % from the best of any rank.
     assert 0 <= proof.gap < 1e-3 * proof.primal
 
 
 def test_all_words_in_low_rank(corn: Task) -> None:
     """The thesis has 92.2 % with all words, by the support vector machine."""
-    model = SoftEllipsoid(rank=4, regularisation=3e-4)
+    model = SoftEllipsoidClassifier(rank=4, regularisation=3e-4)
     fitted = model.fit(corn.examples, corn.labels)
-    scores = fitted.scores(corn.test_examples)
-    assert fitted.converged
+    scores = fitted.decision_function(corn.test_examples)
+    assert fitted.converged_
     assert average_precision(corn.test_labels, scores) > 0.95
-    assert fitted.scores(corn.test_examples[:5]) == pytest.approx(scores[:5])
+    assert fitted.decision_function(corn.test_examples[:5]) == pytest.approx(scores[:5])

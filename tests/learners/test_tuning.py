@@ -1,4 +1,3 @@
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -6,35 +5,47 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import average_precision_score
+from sklearn.svm import SVC
 
-from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
 from perceptron_lab.errors import InputError
-from perceptron_lab.learners.controls import LinearScorer, PolynomialSvm
+from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.learners.features.kernel_rows import KernelRows
-from perceptron_lab.learners.tuning import Grid, Trial, tune, tune_all
+from perceptron_lab.learners.features.kernel_columns import kernel_matrix
+from perceptron_lab.learners.tuning import Grid, Trial, best, tune
+from perceptron_lab.operators.kernels import Polynomial
 from tests.repetitions import examples
 
 Seen = list[tuple[np.ndarray, np.ndarray]]
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Scores by one column, and writes down what it is trained on and scores."""
 
-    column: int = 0
-    sign: float = 1.0
-    trained: Seen = field(default_factory=list, compare=False)
-    scored: list[np.ndarray] = field(default_factory=list, compare=False)
+    trained: Seen = []  # noqa: RUF012
+    scored: list[np.ndarray] = []  # noqa: RUF012
+
+    def __init__(self, column: int = 0, sign: Any = 1.0) -> None:
+        self.column = column
+        self.sign = sign
 
     def fit(self, examples: Any, labels: Any) -> "Column":
         self.trained.append((np.asarray(examples), np.asarray(labels)))
         return self
 
-    def scores(self, examples: Any) -> np.ndarray:
+    def decision_function(self, examples: Any) -> np.ndarray:
         self.scored.append(np.asarray(examples))
         return np.asarray(self.sign * examples[:, self.column])
+
+
+@pytest.fixture(autouse=True)
+def _nothing_seen() -> None:
+    Column.trained.clear()
+    Column.scored.clear()
+
+
+SVM = SVC(kernel="poly", degree=2, gamma=1.0, coef0=1.0)
 
 
 def noisy(seed: int = 0, count: int = 90) -> tuple[np.ndarray, np.ndarray]:
@@ -49,14 +60,16 @@ def noisy(seed: int = 0, count: int = 90) -> tuple[np.ndarray, np.ndarray]:
 
 def test_the_best_column_is_chosen() -> None:
     rows, labels = noisy()
-    tuned = tune(Grid(Column(), {"column": [1, 2, 3], "sign": [1.0, -1.0]}), rows, labels)
-    assert tuned.best.parameters == {"column": 2, "sign": 1.0}
-    assert tuned.model == Column(2, 1.0)
-    assert [trial.parameters for trial in tuned.trials] == [
+    grid = Grid(Column(), {"column": [1, 2, 3], "sign": [1.0, -1.0]})
+    trials = tune(grid, rows, labels)
+    chosen = best(trials)
+    assert chosen.parameters == {"column": 2, "sign": 1.0}
+    assert grid.with_parameters(chosen.parameters).get_params() == chosen.parameters
+    assert [trial.parameters for trial in trials] == [
         {"column": column, "sign": sign} for column in (1, 2, 3) for sign in (1.0, -1.0)
     ]
-    assert tuned.best.mean == max(trial.mean for trial in tuned.trials)
-    assert tuned.edges == ("sign",)
+    assert chosen.mean == max(trial.mean for trial in trials)
+    assert grid.edges(chosen.parameters) == ("sign",)
 
 
 @settings(max_examples=examples(20))
@@ -64,11 +77,13 @@ def test_the_best_column_is_chosen() -> None:
 def test_every_example_is_held_out_once(seed: int, folds: int) -> None:
     rows, labels = noisy(seed)
     model = Column()
-    tuned = tune(Grid(model, {"column": [2]}), rows, labels, folds=folds, seed=seed)
+    model.trained.clear()
+    model.scored.clear()
+    (trial,) = tune(Grid(model, {"column": [2]}), rows, labels, folds=folds, seed=seed)
     held_out = np.concatenate([part[:, 0] for part in model.scored])
     assert sorted(held_out.tolist()) == list(range(90))
     for (training, given_labels), part, precision in zip(
-        model.trained, model.scored, tuned.best.precisions, strict=True
+        model.trained, model.scored, trial.precisions, strict=True
     ):
         assert not set(training[:, 0]) & set(part[:, 0])
         assert len(training) + len(part) == 90
@@ -82,17 +97,16 @@ def test_every_example_is_held_out_once(seed: int, folds: int) -> None:
 
 def test_the_seed_determines_the_folds() -> None:
     rows, labels = noisy()
-    grid = Grid(PolynomialSvm(), {"penalty": [0.1, 1.0]})
+    grid = Grid(SVM, {"C": [0.1, 1.0]})
     first = tune(grid, rows, labels, seed=4)
     assert tune(grid, rows, labels, seed=4) == first
-    assert tune(grid, rows, labels, seed=5).trials != first.trials
+    assert tune(grid, rows, labels, seed=5) != first
 
 
 def test_of_equal_candidates_the_first_wins() -> None:
     rows, labels = noisy()
-    tuned = tune(Grid(Column(2), {"sign": [0.5, 3.0, 1.0]}), rows, labels)
-    assert tuned.best.parameters == {"sign": 0.5}
-    assert tuned.edges == ("sign",)
+    tuned = best(tune(Grid(Column(2), {"sign": [0.5, 3.0, 1.0]}), rows, labels))
+    assert tuned.parameters == {"sign": 0.5}
 
 
 class _Counting(GramSchmidtFeatures):
@@ -110,7 +124,8 @@ def test_features_are_trained_within_the_folds() -> None:
     rows[:, 0] += 1.0
     _Counting.trained = []
     model = Column(0)
-    tuned = tune(Grid(model, {"sign": [1.0, -1.0]}), rows, labels, features=_Counting(2), folds=3)
+    grid = Grid(model, {"sign": [1.0, -1.0]})
+    trials = tune(grid, rows, labels, features=_Counting(2), folds=3)
     # Once per fold, however many candidates; never on a held-out example.
     assert len(_Counting.trained) == 3
     assert [len(known) for known, _ in _Counting.trained] == [60, 60, 60]
@@ -118,35 +133,37 @@ def test_features_are_trained_within_the_folds() -> None:
         made = GramSchmidtFeatures(2).fit(known, given_labels)
         rest = np.isin(rows[:, 0], known[:, 0], invert=True)
         np.testing.assert_allclose(model.scored[2 * place], made.transform(rows[rest]))
-    assert len(tuned.trials) == 2
+    assert len(trials) == 2
 
 
-def test_models_share_folds_and_features() -> None:
+@pytest.mark.parametrize(
+    "grid",
+    [
+        Grid(SVM, {"C": [0.1, 1.0, 10.0]}),
+        Grid(SquaredHingeClassifier(), {"regularisation": [1e-2, 1e-3, 1e-4]}),
+        Grid(SoftEllipsoidClassifier(2), {"regularisation": [1e-2, 1e-3, 1e-4]}),
+    ],
+    ids=["svm", "linear", "soft"],
+)
+def test_models_are_tuned_on_features_of_sparse_rows(grid: Grid) -> None:
     rows, labels = noisy()
     rows[:, 0] /= 90.0
-    grids = {
-        "svm": Grid(PolynomialSvm(), {"penalty": [0.1, 1.0, 10.0]}),
-        "linear": Grid(LinearScorer(), {"regularisation": [1e-2, 1e-3, 1e-4]}),
-        "soft": Grid(SoftEllipsoid(rank=2), {"regularisation": [1e-2, 1e-3, 1e-4]}),
-    }
     features = GramSchmidtFeatures(3)
-    together = tune_all(grids, sp.csr_array(rows), labels, features=features, seed=1)
-    assert list(together) == ["svm", "linear", "soft"]
-    alone = tune(grids["linear"], sp.csr_array(rows), labels, features=features, seed=1)
-    assert alone == together["linear"]
+    trials = tune(grid, sp.csr_array(rows), labels, features=features, seed=1)
     assert not hasattr(features, "pivots_")
-    for tuned in together.values():
-        assert tuned.best.mean > 0.5
+    assert not hasattr(grid.model, "classes_")
+    assert best(trials).mean > 0.5
 
 
 def test_a_kernel_matrix_serves_all_folds() -> None:
     rows, labels = noisy()
     rows[:, 0] /= 90.0
-    grid = Grid(PolynomialSvm(tolerance=1e-9), {"penalty": [0.1, 1.0, 10.0]})
-    direct = tune(grid, rows, labels)
-    known = tune(grid, KernelRows.of(PolynomialSvm().kernel, rows), labels)
-    assert known.best.parameters == direct.best.parameters
-    for one, other in zip(known.trials, direct.trials, strict=True):
+    values = {"C": [0.1, 1.0, 10.0]}
+    direct = tune(Grid(clone(SVM).set_params(tol=1e-9), values), rows, labels)
+    by_matrix = Grid(SVC(kernel="precomputed", tol=1e-9), values)
+    known = tune(by_matrix, kernel_matrix(Polynomial(2, 1.0, 1.0), rows), labels)
+    assert best(known).parameters == best(direct).parameters
+    for one, other in zip(known, direct, strict=True):
         np.testing.assert_allclose(one.precisions, other.precisions, atol=1e-6)
 
 
@@ -173,30 +190,21 @@ def test_the_mean_of_a_trial() -> None:
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ({"penalti": [1.0]}, r"PolynomialSvm has no parameter 'penalti' \(did you mean 'penalty'"),
-        ({"penalty": []}, r"PolynomialSvm.penalty: values \[\]; give at least one, each once"),
-        ({"penalty": [1.0, 1.0]}, "each once"),
+        ({"degre": [1]}, r"SVC has no parameter 'degre' \(did you mean 'degree'"),
+        ({"C": []}, r"SVC.C: values \[\]; give at least one, each once"),
+        ({"C": [1.0, 1.0]}, "each once"),
     ],
 )
 def test_impossible_grids(values: dict[str, list[Any]], reason: str) -> None:
     with pytest.raises(InputError, match=reason):
-        Grid(PolynomialSvm(), values)
+        Grid(SVM, values)
 
 
 def test_values_out_of_range() -> None:
     rows, labels = noisy()
-    with pytest.raises(InputError, match=r"PolynomialSvm with {'penalty': -1.0}: .*greater than 0"):
-        tune(Grid(PolynomialSvm(), {"penalty": [1.0, -1.0]}), rows, labels)
-
-
-def test_unequal_effort_is_refused() -> None:
-    rows, labels = noisy()
-    grids = {
-        "svm": Grid(PolynomialSvm(), {"penalty": [0.1, 1.0]}),
-        "linear": Grid(LinearScorer(), {"regularisation": [1e-3]}),
-    }
-    with pytest.raises(InputError, match=r"'svm': 2, 'linear': 1.*equally many"):
-        tune_all(grids, rows, labels)
+    grid = Grid(SquaredHingeClassifier(), {"regularisation": [1.0, -1.0]})
+    with pytest.raises(InputError, match=r"regularisation=-1.0: .*greater than 0"):
+        tune(grid, rows, labels)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +212,7 @@ def test_unequal_effort_is_refused() -> None:
     [
         (30, 1, "1 folds of 90 examples, 30 of them positive; allowed: 2 to 30"),
         (2, 3, "3 folds of 90 examples, 2 of them positive; allowed: 2 to 2"),
-        (0, 2, "0 positive examples of 90"),
+        (0, 2, "2 folds of 90 examples, 0 of them positive"),
     ],
 )
 def test_impossible_folds(positives: int, folds: int, reason: str) -> None:

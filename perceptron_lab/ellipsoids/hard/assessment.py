@@ -21,7 +21,7 @@ from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, IntArray, Status
 
 NEGLIGIBLE = 1e-6
-"""A t that is not proved to be positive counts as 0 up to this."""
+"""A t that is not proved to be positive counts as 0 up to this; MARGIN_BOUNDED says so."""
 SMALL = 1e-3
 """Computed ratios t below this may stand for 0, and a proof of that is tried."""
 
@@ -35,7 +35,6 @@ class Assessment:
     kept: IntArray
     frame: AffineFrame
     solution: Solution
-    negligible: float
 
     def separation(self) -> Separation:
         """Return the solution with its proofs."""
@@ -46,7 +45,7 @@ class Assessment:
         if lower == 0.0 and self.solution.ratio < SMALL:
             proof = prove_inseparable(self.positives, inside, weights, self.frame)
         upper = 0.0 if proof else proved_upper_bound(self.positives, inside, weights, self.frame)
-        status = status_of(lower, upper, proof, self.negligible)
+        status = status_of(lower, upper, proof)
         rule = self._rule(own)
         ratio = 0.0 if proof else max(self.solution.ratio, lower, 0.0)
         matrix = self._limit() if self.solution.limit else rule.homogeneous()
@@ -139,15 +138,13 @@ def ranks(found: Separation) -> bool:
     return already or found.ellipsoid is not None or found.ratio > NEGLIGIBLE
 
 
-def status_of(
-    lower: float, upper: float, proof: Inseparability | None, negligible: float
-) -> Status:
+def status_of(lower: float, upper: float, proof: Inseparability | None) -> Status:
     """Return what proved bounds of t, or a proof that it is 0, say of two classes."""
     if lower > 0.0:
         return Status.FEASIBLE
     if proof is not None:
         return Status.INFEASIBLE
-    return Status.MARGIN_BOUNDED if upper <= negligible else Status.UNVERIFIED
+    return Status.MARGIN_BOUNDED if upper <= NEGLIGIBLE else Status.UNVERIFIED
 
 
 def described(

@@ -13,9 +13,7 @@ from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.results import Status
 
 
-def refined(
-    found: Separation, better: Separation, classes: FinerClasses, negligible: float, how: str
-) -> Separation:
+def refined(found: Separation, better: Separation, classes: FinerClasses, how: str) -> Separation:
     """Return a separation with the bounds of t, and their proofs, of its finer classes as well.
 
     Its ellipsoid and its rule stay.
@@ -26,15 +24,13 @@ def refined(
         Of all examples, and of the finer classes.
     classes
         These.
-    negligible
-        As for :class:`~perceptron_lab.ellipsoids.hard.separation_ratio.MaximalSeparation`.
     how
         Both were solved.
     """
     lower = max(found.ratio_lower, better.ratio_lower)
     upper = min(found.ratio_upper, better.ratio_upper)
     proof = better.inseparability
-    status = status_of(lower, upper, proof, negligible)
+    status = status_of(lower, upper, proof)
     words = described(status, lower, upper, proof, found.ratio)
     weights = found.positive_weights, found.negative_weights
     if better.ratio_upper < found.ratio_upper:

@@ -12,6 +12,7 @@ import numpy as np
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
+from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE
 from perceptron_lab.ellipsoids.hard.dual import proved_upper_bound
 from perceptron_lab.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
 from perceptron_lab.ellipsoids.hard.resolved_columns import Residues
@@ -80,7 +81,6 @@ def prove_separation(
     arrays: Mapping[str, FloatArray],
     *,
     whiten: bool,
-    negligible: float,
 ) -> ProvedSeparation:
     """Prove what an ellipsoid or weights show of two classes.
 
@@ -90,8 +90,8 @@ def prove_separation(
         Dense finite rows, shapes ``(m, k)``.
     arrays
         Of :func:`proof_arrays`; whatever they are, only what holds is proved.
-    whiten, negligible
-        As for :class:`~perceptron_lab.ellipsoids.hard.separation_ratio.MaximalSeparation`.
+    whiten
+        As for :func:`~perceptron_lab.ellipsoids.hard.separation_ratio.maximal_separation`.
     """
     inner, outer = two_classes(positives, negatives)
     weights = _weights(arrays, len(inner), len(outer))
@@ -107,7 +107,7 @@ def prove_separation(
     if nothing is not None:
         return ProvedSeparation(Status.INFEASIBLE, 0.0, 0.0, nothing.method)
     upper = _upper(inner, outer, weights, frame, lower)
-    status = Status.MARGIN_BOUNDED if upper <= negligible else Status.FITTED
+    status = Status.MARGIN_BOUNDED if upper <= NEGLIGIBLE else Status.FITTED
     if lower > 0.0:
         status = Status.FEASIBLE
     return ProvedSeparation(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from importlib import import_module
-from typing import Annotated, Any, Literal
+from typing import Literal
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass as record
+import numpy.typing as npt
 
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
@@ -20,7 +19,6 @@ from perceptron_lab.ellipsoids.hard.separation import Rule, Separation
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
 from perceptron_lab.ellipsoids.hard.unboundedness import Recession, recession
 from perceptron_lab.errors import InputError, NumericalError
-from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray, Status
 
 _SOLVERS = {
@@ -47,13 +45,23 @@ ROUGH = 1e-6
 """The least tolerance of an ellipsoid that is not the one by which t is proved."""
 
 
-@record(frozen=True, config=STRICT)
-class MaximalSeparation:
-    """The ellipsoid of maximal separation ratio (Glineur; `Kharechko2009`, (7.9) and (8.1)).
+def maximal_separation(
+    positives: npt.ArrayLike,
+    negatives: npt.ArrayLike,
+    *,
+    solver: SolverName = "auto",
+    tolerance: float = 1e-9,
+    whiten: bool = True,
+    max_iterations: int = 1000,
+    max_seconds: float | None = None,
+) -> Separation:
+    """Return the ellipsoid of maximal separation ratio, with what is proved of it.
 
-    maximise t over E^ >= 0 with x^'E^x^ <= 1 for the positives and x^'E^x^ >= 1 + t for the
-    negatives, x^ = (x, 1). The half-axes of two concentric, similar ellipsoids, one with all
-    positives inside, one with all negatives outside, have the ratio sqrt(1 + t).
+        maximise t over E^ >= 0 with x^'E^x^ <= 1 (positives), x^'E^x^ >= 1 + t (negatives),
+
+    x^ = (x, 1) (Glineur; `Kharechko2009`, (7.9) and (8.1)). The half-axes of two concentric,
+    similar ellipsoids, one with all positives inside, one with all negatives outside, have the
+    ratio sqrt(1 + t).
 
     Columns that depend on others but for rounding count for t, and for what is proved of it, as the
     doubles that they are; the ellipsoid returned uses them only as far as they depend, since other
@@ -61,96 +69,78 @@ class MaximalSeparation:
 
     Parameters
     ----------
+    positives, negatives
+        Dense finite rows, shapes ``(m, k)`` with one k, at least one each.
     solver
         ``interior-point`` takes all examples at once, ``constraint-generation`` a working set of
-        them, ``auto`` (default) the one or the other by their number; ``clarabel`` (directly),
+        them, ``auto`` the one or the other by their number; ``clarabel`` (directly),
         ``cvxpy-clarabel``, ``cvxpy-scs`` are references; ``central-path`` is for classes that no
         ellipsoid separates.
     tolerance
-        The solver's, between 0 and 1 (default 1e-9); the first three end where the bracket of t is
-        as narrow relative to t.
+        The solver's, in (0, 1); the first three end where the bracket of t is as narrow relative
+        to t.
     whiten
-        Whether to solve in coordinates of mean-free, white examples (default true), or others that
-        the solver finds better scaled, which makes the answer invariant to affine maps in floating
-        point as well. If false, the solver keeps to the coordinates given.
-    negligible
-        A proved upper bound of t at or below this ends as MARGIN_BOUNDED (default 1e-6), > 0.
+        Whether to solve in coordinates of mean-free, white examples, or others that the solver
+        finds better scaled, which makes the answer invariant to affine maps in floating point as
+        well. If false, the solver keeps to the coordinates given.
     max_iterations
-        Of the solver in total, 1 or more (default 1000; SCS: times 200). What is proved of what it
-        has then is the answer, and ``complete`` is false.
+        Of the solver in total, 1 or more (SCS: times 200). What is proved of what it has then is
+        the answer, and ``complete`` is false.
     max_seconds
-        Of the solver, > 0; by default None, no limit, so that the answer does not depend on the
-        machine.
+        Of the solver, > 0; None for no limit, so that the answer does not depend on the machine.
+
+    Raises
+    ------
+    InputError
+        If the examples are not as described, or their products of coordinates would not fit.
+    NumericalError
+        If the solver gives up; with ``central-path`` if the classes are separable or touch.
     """
+    inner, outer = two_classes(positives, negatives)
+    frame = AffineFrame.of(inner, outer, whiten=whiten)
+    direction = recession(inner, outer, frame)
+    if direction is not None:
+        return _unbounded(inner, outer, frame, direction)
+    limits = Limits.of(max_iterations, max_seconds)
+    # what rounding left of dependent columns decides on t, not on this ellipsoid
+    rough = tolerance if frame.exact or frame.certain.any() else max(tolerance, ROUGH)
+    plain = _assessed(inner, outer, frame, solver, rough, limits, fixed=not whiten)
+    found, how = plain.separation(), plain.solution.message
+    if frame.empty:
+        return without_bound(found, how)
+    narrow = is_narrow(found.ratio_lower, found.ratio_upper)
+    if narrow or (frame.exact and limits.reached(found.iterations)):
+        return found
+    finer = FinerClasses.of(inner, outer, frame)
+    if finer is None:
+        return found
+    parts, left = (finer.positives, finer.negatives, finer.frame), limits.after(found.iterations)
+    try:
+        whole = _assessed(*parts, "auto", tolerance, left, fixed=not whiten)
+    except (NumericalError, InputError) as error:
+        message = f"{found.message}; what is left of dependent columns leaves t open: {error}"
+        return replace(found, message=message, complete=False)
+    how += f"; with what is left of columns that depend on others, {whole.solution.message}"
+    return refined(found, whole.separation(), finer, how)
 
-    solver: SolverName = "auto"
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-9
-    whiten: bool = True
-    negligible: Annotated[float, Field(gt=0)] = 1e-6
-    max_iterations: Annotated[int, Field(ge=1)] = 1000
-    max_seconds: Annotated[float, Field(gt=0)] | None = None
 
-    def fit(self, positives: Any, negatives: Any) -> Separation:
-        """Return the separation of two classes, with what is proved of it.
-
-        Parameters
-        ----------
-        positives, negatives
-            Dense finite rows, shapes ``(m, k)`` with one k, at least one each.
-
-        Raises
-        ------
-        InputError
-            If they are not, or their products of coordinates would not fit.
-        NumericalError
-            If the solver gives up; with ``central-path`` if the classes are separable or touch.
-        """
-        inner, outer = two_classes(positives, negatives)
-        frame = AffineFrame.of(inner, outer, whiten=self.whiten)
-        direction = recession(inner, outer, frame)
-        if direction is not None:
-            return _unbounded(inner, outer, frame, direction)
-        limits = Limits.of(self.max_iterations, self.max_seconds)
-        sharp = frame.exact or frame.certain.any()
-        model = self if sharp else replace(self, tolerance=max(self.tolerance, ROUGH))
-        plain = model._solved(inner, outer, frame, limits)
-        found = plain.separation()
-        if frame.empty:
-            return without_bound(found, plain.solution.message)
-        narrow = is_narrow(found.ratio_lower, found.ratio_upper)
-        if narrow or (frame.exact and limits.reached(found.iterations)):
-            return found
-        finer = FinerClasses.of(inner, outer, frame)
-        if finer is None:
-            return found
-        return self._refined(plain, found, finer, limits.after(found.iterations))
-
-    def _refined(
-        self, plain: Assessment, found: Separation, finer: FinerClasses, limits: Limits
-    ) -> Separation:
-        """Return the separation found with the bounds of its finer classes."""
-        parts = finer.positives, finer.negatives, finer.frame
-        try:
-            whole = replace(self, solver="auto")._solved(*parts, limits)
-        except (NumericalError, InputError) as error:
-            left = f"{found.message}; what is left of dependent columns leaves t open: {error}"
-            return replace(found, message=left, complete=False)
-        how = f"{plain.solution.message}; with what is left of columns that depend on others, "
-        how += whole.solution.message
-        return refined(found, whole.separation(), finer, self.negligible, how)
-
-    def _solved(
-        self, inner: FloatArray, outer: FloatArray, frame: AffineFrame, limits: Limits
-    ) -> Assessment:
-        """Return the solver's ellipsoid and weights, of which something is to be proved."""
-        kept = np.flatnonzero(~frame.outside)
-        classes = Classes(
-            frame.coordinates(inner), frame.coordinates(outer[kept]), fixed=not self.whiten
-        )
-        module, _, name = _SOLVERS[self.solver].partition(":")
-        solve = getattr(import_module(f"perceptron_lab.ellipsoids.hard.{module}"), name)
-        solution: Solution = solve(classes, self.tolerance, limits)
-        return Assessment(inner, outer, kept, frame, solution, self.negligible)
+def _assessed(
+    inner: FloatArray,
+    outer: FloatArray,
+    frame: AffineFrame,
+    solver: SolverName,
+    tolerance: float,
+    limits: Limits,
+    *,
+    fixed: bool,
+) -> Assessment:
+    """Return the solver's ellipsoid and weights, of which something is to be proved."""
+    kept = np.flatnonzero(~frame.outside)
+    classes = Classes(frame.coordinates(inner), frame.coordinates(outer[kept]), fixed=fixed)
+    module, _, name = _SOLVERS[solver].partition(":")
+    solve = getattr(import_module(f"perceptron_lab.ellipsoids.hard.{module}"), name)
+    solution: Solution = solve(classes, tolerance, limits)
+    return Assessment(inner, outer, kept, frame, solution)
 
 
 def _unbounded(
@@ -158,14 +148,16 @@ def _unbounded(
 ) -> Separation:
     """Return the separation by a direction of recession, which is the rule as well."""
     order = frame.dimension + 1
-    least = float((frame.offsets(negatives) ** 2).sum(axis=1).min())
-    rule = Rule(frame, np.zeros((order, order)), middle(1.0), 2.0 / least)
+    nearest = float((frame.offsets(negatives) ** 2).sum(axis=1).min())
+    rule = Rule(frame, np.zeros((order, order)), middle(1.0), 2.0 / nearest)
     how = "proved" if direction.proved else "to rounding"
+    # a direction that holds to rounding proves the ratio that it attains
+    least, most = direction.least_negative, direction.largest_positive
     return Separation(
         Status.UNBOUNDED,
         direction.proved,
         math.inf,
-        _recession_bound(direction),
+        math.inf if direction.proved or most <= 0.0 else max(0.0, least / most * (1 - 1e-12) - 1.0),
         math.inf,
         direction.matrix,
         np.zeros(len(positives)),
@@ -179,12 +171,3 @@ def _unbounded(
         "t is unbounded",
         rule,
     )
-
-
-def _recession_bound(direction: Recession) -> float:
-    """Return a proved lower bound of t: that of the computed direction itself."""
-    if direction.proved:
-        return math.inf
-    if direction.largest_positive <= 0.0:
-        return math.inf
-    return max(0.0, direction.least_negative / direction.largest_positive * (1 - 1e-12) - 1.0)

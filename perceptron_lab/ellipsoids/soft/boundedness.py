@@ -82,7 +82,8 @@ def critical_penalty(positives: FloatArray, negatives: FloatArray, cap: float) -
     rank = int(np.count_nonzero(sizes > SPAN_TOLERANCE * sizes[0]))
     root = axes[:rank].T / sizes[:rank]
     away = axes[rank:].T
-    within = _within(negatives, away)
+    off = np.linalg.norm(negatives @ away, axis=1)
+    within = np.asarray(off <= SPAN_TOLERANCE * np.linalg.norm(negatives, axis=1))
     weights = np.zeros(len(negatives))
     outward = away @ away.T
     if cap * np.count_nonzero(within) < 1.0:
@@ -90,7 +91,7 @@ def critical_penalty(positives: FloatArray, negatives: FloatArray, cap: float) -
     images = negatives[within] @ root
     weights[within], dual = _least_spread(images, cap)
     upper = float(np.linalg.eigvalsh(images.T @ (weights[within, None] * images))[-1])
-    forms = np.einsum("ij,ij->i", images @ dual, images)
+    forms = quadratic_forms(dual, images)
     lower = least_mean(forms, cap)
     direction = root @ dual @ root.T
     if not within.all():
@@ -100,9 +101,10 @@ def critical_penalty(positives: FloatArray, negatives: FloatArray, cap: float) -
     return CriticalPenalty(lower, max(lower, upper), weights, direction, within, root)
 
 
-def _within(negatives: FloatArray, away: FloatArray) -> npt.NDArray[np.bool_]:
-    off = np.linalg.norm(negatives @ away, axis=1)
-    return np.asarray(off <= SPAN_TOLERANCE * np.linalg.norm(negatives, axis=1))
+def quadratic_forms(quadratic: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return x'E x of every row x, shape ``(m,)``."""
+    forms: FloatArray = np.einsum("ij,ij->i", rows @ quadratic, rows)
+    return forms
 
 
 def least_mean(values: FloatArray, cap: float) -> float:
@@ -138,7 +140,7 @@ def _least_spread(images: FloatArray, cap: float) -> tuple[FloatArray, FloatArra
     working = Working.around(excess, [everyone], images.shape[1] * (images.shape[1] + 1) // 2)
     for number in range(ROUNDS):
         weights, dual, level = _restricted_spread(images, cap, working)
-        excess = level - np.einsum("ij,ij->i", images @ dual, images)
+        excess = level - quadratic_forms(dual, images)
         if not working.revise(excess, weights / cap, ROOM * abs(level), fix=number < FIXING):
             return capped(weights, cap), dual
     raise NumericalError(f"the critical penalty has not been found after {ROUNDS} rounds")

@@ -13,12 +13,22 @@ It is convex in (A, g, c), not in L. With a_i = w_i h_i y_i the gradients are
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.optimize
+import scipy.sparse as sp
 
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.results import FloatArray
+
+MEMORY = 20
+"""Pairs of steps and gradients that L-BFGS keeps."""
+START = 0.1
+"""|L'x| at the start, in the root mean square over examples (as an expectation)."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,20 @@ class Quadratic:
     def packed(self) -> FloatArray:
         """Return L by rows, g and c as one vector."""
         return np.concatenate([self.factor.ravel(), self.linear, [self.constant]])
+
+    @classmethod
+    def random(cls, objective: SoftObjective, rank: int, rng: np.random.Generator) -> Quadratic:
+        """Return the start of the descent: a small random L of this rank at most, g = c = 0."""
+        features, examples = objective.features, objective.examples
+        rank = min(rank, features)
+        factor = rng.standard_normal((features, rank))
+        if isinstance(examples, np.ndarray):
+            squares = np.einsum("ij,ij->i", examples, examples)
+        else:
+            squares = np.asarray(sp.csr_array(examples).power(2).sum(axis=1), dtype=np.float64)
+        # with all examples at 0 any scale will do
+        factor *= START / np.sqrt(max(rank, 1) * (objective.weights @ squares or 1.0))
+        return cls(factor, np.zeros(features), 0.0)
 
     @classmethod
     def unpacked(cls, vector: FloatArray, features: int) -> Quadratic:
@@ -118,3 +142,45 @@ class SoftObjective:
         linear = combined[:, -1] + twice * at.linear
         gradient = np.concatenate([slope.ravel(), linear, [pull.sum()]])
         return self._value(at, hinges), gradient
+
+
+class Minimum(NamedTuple):
+    """Where L-BFGS ended, the objective there, its steps, and whether it ended by its tolerance."""
+
+    quadratic: Quadratic
+    value: float
+    steps: int
+    converged: bool
+
+
+def minimised(
+    objective: SoftObjective,
+    start: Quadratic,
+    *,
+    tolerance: float,
+    steps: int,
+    seconds: float | None = None,
+) -> Minimum:
+    """Descend by L-BFGS until a step lowers the objective by no more than the tolerance."""
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+
+    def stop_at_deadline(xk: Any) -> None:
+        if time.monotonic() >= deadline:
+            raise StopIteration
+
+    found = scipy.optimize.minimize(
+        objective.value_and_gradient,
+        start.packed(),
+        jac=True,
+        method="L-BFGS-B",
+        callback=stop_at_deadline,
+        options={
+            "maxiter": steps,
+            "maxfun": 20 * steps,
+            "maxcor": MEMORY,
+            "ftol": tolerance,
+            "gtol": 1e-3 * tolerance,
+        },
+    )
+    quadratic = Quadratic.unpacked(found.x, objective.features)
+    return Minimum(quadratic, float(found.fun), int(found.nit), found.status == 0)

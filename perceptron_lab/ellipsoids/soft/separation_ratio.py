@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass as checked
+import numpy.typing as npt
 
+from perceptron_lab.ellipsoids.examples import dense_rows
+from perceptron_lab.ellipsoids.hard.solution import middle
 from perceptron_lab.ellipsoids.lifting import lifted
 from perceptron_lab.ellipsoids.soft.boundedness import (
     CriticalPenalty,
@@ -17,18 +17,80 @@ from perceptron_lab.ellipsoids.soft.boundedness import (
     critical_penalty,
     least_mean,
     marginal,
+    quadratic_forms,
 )
 from perceptron_lab.ellipsoids.soft.dual_program import DualProgram
 from perceptron_lab.ellipsoids.soft.generation import FIXING, ROUNDS, Working
-from perceptron_lab.ellipsoids.soft.separation import SoftSeparation, dense_rows, quadratic_forms
 from perceptron_lab.ellipsoids.soft.whitening import AffineMap
 from perceptron_lab.errors import InputError, NumericalError
-from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray, Status
 
 
-@checked(frozen=True, config=STRICT)
-class SoftMaximalSeparation:
+@dataclass(frozen=True)
+class SoftSeparation:
+    """Two concentric ellipsoids with slacks.
+
+    Parameters
+    ----------
+    status
+        MARGIN_BOUNDED: solved, to the gap between ``value`` and ``bound``. UNBOUNDED: the
+        objective has a direction of recession, which ``quadratic`` is then.
+    axes
+        The white coordinates.
+    quadratic
+        E^ in these coordinates, positive semidefinite, shape ``(n, n)``.
+    ratio
+        t, the squared separation ratio less 1; infinite if unbounded.
+    threshold
+        f(x) = threshold - x^'E^x^ ranks: ((1 + sqrt(1 + t)) / 2)^2 of (8.2), or its limit along the
+        direction, relative to the length.
+    value, bound
+        Objectives of E^ (with the best t and slacks for it) and of the weights, between which the
+        optimum lies, computed in floating point; infinite if unbounded.
+    positive_weights, negative_weights
+        lambda of the dual, feasible but for rounding; zeros if unbounded.
+    critical
+        What is known of the penalties with which the problem is bounded.
+    iterations, message
+        Of Clarabel; one sentence for the reader.
+    """
+
+    status: Status
+    axes: AffineMap
+    quadratic: FloatArray
+    ratio: float
+    threshold: float
+    value: float
+    bound: float
+    positive_weights: FloatArray
+    negative_weights: FloatArray
+    critical: CriticalPenalty
+    iterations: int
+    message: str
+
+    @property
+    def gap(self) -> float:
+        """``bound - value``, at least 0 but for rounding; 0 if unbounded."""
+        return 0.0 if self.status is Status.UNBOUNDED else self.bound - self.value
+
+    def squared_distances(self, examples: npt.ArrayLike) -> FloatArray:
+        """Return x^'E^x^ of every row, 1 at most on the inner ellipsoid."""
+        data = dense_rows(examples, len(self.axes.centre))
+        return quadratic_forms(self.quadratic, lifted(self.axes.of(data)))
+
+    def decision_values(self, examples: npt.ArrayLike) -> FloatArray:
+        """Return f(x) of every row, shape ``(m,)``: positive inside the middle ellipsoid."""
+        return self.threshold - self.squared_distances(examples)
+
+
+def soft_separation(
+    positives: npt.ArrayLike,
+    negatives: npt.ArrayLike,
+    *,
+    positive_penalty: float,
+    negative_penalty: float,
+    tolerance: float = 1e-9,
+) -> SoftSeparation:
     """Separate two classes by two concentric ellipsoids, with slacks.
 
         maximise    t - C+ sum_+ xi_i - C- sum_- xi_i
@@ -42,9 +104,9 @@ class SoftMaximalSeparation:
                     sum_- lambda_i = 1,  0 <= lambda_i <= C+ or C-.
 
     It is bounded if and only if C- m- >= 1 and C+ is at least a critical penalty that depends on
-    the data and on C-, see :func:`critical_penalty`; UNBOUNDED otherwise, with a direction. Where
-    it is bounded, t >= 0 at an optimum. Just above the critical penalty the optimum is t = 0 if
-    that penalty is 1 / m+: small C- are useful.
+    the data and on C-, see :mod:`.boundedness`; UNBOUNDED otherwise, with a direction. Where it is
+    bounded, t >= 0 at an optimum. Just above the critical penalty the optimum is t = 0 if that
+    penalty is 1 / m+: small C- are useful.
 
     Clarabel solves it in coordinates in which the examples are white, so that the result is
     invariant to affine maps. Of many examples those are unknowns whose weights are not known to be
@@ -53,54 +115,38 @@ class SoftMaximalSeparation:
 
     Parameters
     ----------
+    positives, negatives
+        Dense rows, shapes ``(m+, k)`` and ``(m-, k)``, at least one each.
     positive_penalty, negative_penalty
         C+ > 0 and C- > 0, per unit of slack.
     tolerance
         Clarabel's, of the gap and of feasibility, in (0, 1).
 
-    References
-    ----------
-    `Kharechko2009`, equations (7.9), (7.21), (8.2).
+    Raises
+    ------
+    InputError
+        If the examples are not dense, finite and of equal dimension.
+    NumericalError
+        If Clarabel gives up, as it may next to the critical penalty, or the rounds do not end.
     """
-
-    positive_penalty: Annotated[float, Field(gt=0)]
-    negative_penalty: Annotated[float, Field(gt=0)]
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-9
-
-    def fit(self, positives: FloatArray, negatives: FloatArray) -> SoftSeparation:
-        """Solve the problem, or find it unbounded.
-
-        Parameters
-        ----------
-        positives, negatives
-            Dense rows, shapes ``(m+, k)`` and ``(m-, k)``, at least one each.
-
-        Raises
-        ------
-        InputError
-            If the examples are not dense, finite and of equal dimension.
-        NumericalError
-            If Clarabel gives up, as it may next to the critical penalty, or the rounds do not end.
-        """
-        inside, outside = dense_rows(positives), dense_rows(negatives)
-        if inside.shape[1] != outside.shape[1]:
-            raise InputError(
-                f"positives with {inside.shape[1]} features and negatives with "
-                f"{outside.shape[1]}; give as many"
-            )
-        together = np.vstack([inside, outside])
-        axes = AffineMap.whitening(together, np.full(len(together), 1.0 / len(together)))
-        inside, outside = lifted(axes.of(inside)), lifted(axes.of(outside))
-        critical = critical_penalty(inside, outside, self.negative_penalty)
-        classes = _Classes(inside, outside, self.positive_penalty, self.negative_penalty)
-        if self.positive_penalty < critical.lower:
-            return _unbounded(classes, axes, critical)
-        return _solved(classes, axes, critical, self.tolerance)
+    inside = dense_rows(positives)
+    outside = dense_rows(negatives, inside.shape[1])
+    for name, penalty in (("C+", positive_penalty), ("C-", negative_penalty)):
+        if not 0.0 < penalty < math.inf:
+            raise InputError(f"{name} = {penalty}; allowed: a finite number above 0")
+    together = np.vstack([inside, outside])
+    axes = AffineMap.whitening(together, np.full(len(together), 1.0 / len(together)))
+    inside, outside = lifted(axes.of(inside)), lifted(axes.of(outside))
+    critical = critical_penalty(inside, outside, negative_penalty)
+    classes = _Classes(inside, outside, positive_penalty, negative_penalty)
+    if positive_penalty < critical.lower:
+        return _unbounded(classes, axes, critical)
+    return _solved(classes, axes, critical, tolerance)
 
 
 @dataclass(frozen=True)
 class _Classes:
-    """Lifted, white examples and the penalties."""
+    """Lifted, white examples and the penalties C+ and C-."""
 
     positives: FloatArray
     negatives: FloatArray
@@ -121,44 +167,42 @@ class _Classes:
         inside, outside = (quadratic_forms(quadratic, p) for p in (self.positives, self.negatives))
         return np.concatenate([inside - 1.0, level - outside])
 
-    def ratio(self, quadratic: FloatArray) -> float:
-        """Return the best t."""
-        return marginal(quadratic_forms(quadratic, self.negatives), self.negative_penalty) - 1.0
+    def level(self, quadratic: FloatArray) -> float:
+        """Return the best 1 + t."""
+        return marginal(quadratic_forms(quadratic, self.negatives), self.negative_penalty)
 
-    def start(self, critical: CriticalPenalty) -> FloatArray:
-        """Return the weights of the critical penalty, which are feasible."""
-        most = np.full(len(self.positives), self.positive_penalty)
-        return np.concatenate([most, critical.weights])
+    def by_moments(self) -> Working:
+        """Return the first working set: by the ellipsoid of the positives' moments.
 
-    @property
-    def examples(self) -> FloatArray:
-        """All of them, positives first."""
-        return np.vstack([self.positives, self.negatives])
-
-    @property
-    def signs(self) -> FloatArray:
-        """+1 of positives, -1 of negatives."""
-        return np.repeat([1.0, -1.0], [len(self.positives), len(self.negatives)])
-
-    @property
-    def penalties(self) -> FloatArray:
-        """C+ or C- of each example."""
-        return np.where(self.signs > 0, self.positive_penalty, self.negative_penalty)
-
-    def growth(self, direction: FloatArray) -> float:
-        """Return the growth of the objective along E^ = direction, times a number to infinity."""
-        least = least_mean(quadratic_forms(direction, self.negatives), self.negative_penalty)
-        return least - self.positive_penalty * float(
-            quadratic_forms(direction, self.positives).sum()
-        )
+        It is scaled to hold half of them.
+        """
+        values, vectors = np.linalg.eigh(self.positives.T @ self.positives)
+        kept = values > 1e-12 * values[-1]
+        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+        inverse /= float(np.median(quadratic_forms(inverse, self.positives)))
+        order, count = len(inverse), len(self.positives) + len(self.negatives)
+        parts = np.split(np.arange(count), [len(self.positives)])
+        excess = self.excess(inverse, 1.0 + (self.level(inverse) - 1.0))
+        return Working.around(excess, parts, order * (order + 1) // 2)
 
 
 def _unbounded(classes: _Classes, axes: AffineMap, critical: CriticalPenalty) -> SoftSeparation:
+    """Return the direction in which the objective grows.
+
+    With E^ = s D and t of order s, (8.2) divided by s tends to (1 + t) / (4 s) - x^'Dx^.
+    """
+    inside, outside = (
+        quadratic_forms(critical.direction, points)
+        for points in (classes.positives, classes.negatives)
+    )
+    growth = least_mean(outside, classes.negative_penalty)
+    growth -= classes.positive_penalty * float(inside.sum())
     return SoftSeparation(
         Status.UNBOUNDED,
         axes,
         critical.direction,
         math.inf,
+        classes.level(critical.direction) / 4.0,
         math.inf,
         math.inf,
         np.zeros(len(classes.positives)),
@@ -166,23 +210,27 @@ def _unbounded(classes: _Classes, axes: AffineMap, critical: CriticalPenalty) ->
         critical,
         0,
         f"unbounded: C+ = {classes.positive_penalty:g} is below the critical penalty "
-        f"{critical.lower:.6g} for C- = {classes.negative_penalty:g} (growth "
-        f"{classes.growth(critical.direction):.3g}); raise the penalties",
+        f"{critical.lower:.6g} for C- = {classes.negative_penalty:g} (growth {growth:.3g}); raise "
+        "the penalties",
     )
 
 
 def _solved(
     classes: _Classes, axes: AffineMap, critical: CriticalPenalty, tolerance: float
 ) -> SoftSeparation:
-    examples, penalties = classes.examples, classes.penalties
-    positives = len(classes.positives)
-    working = _started(classes)
-    iterations = 0
+    positives, negatives = classes.positives, classes.negatives
+    examples, count = np.vstack([positives, negatives]), len(positives)
+    most = np.full(count, classes.positive_penalty)
+    penalties = np.append(most, np.full(len(negatives), classes.negative_penalty))
+    signs = np.repeat([1.0, -1.0], [count, len(negatives)])
+    # the weights of the critical penalty are feasible
+    start = np.concatenate([most, critical.weights])
+    working, iterations = classes.by_moments(), 0
     for number in range(ROUNDS):
-        program = DualProgram(examples, classes.signs, penalties, classes.start(critical), working)
+        program = DualProgram(examples, signs, penalties, start, working)
         quadratic, found, level, steps = program.solve(tolerance)
         iterations += steps
-        weights = _feasible(classes, critical, found[:positives], found[positives:])
+        weights = _feasible(classes, critical, found[:count], found[count:])
         value, bound = classes.value(quadratic), float(weights[0].sum()) - 1.0
         excess, room = classes.excess(quadratic, level), tolerance * max(1.0, abs(level))
         added = working.revise(excess, found / penalties, room, fix=number < FIXING)
@@ -191,11 +239,13 @@ def _solved(
     else:
         raise NumericalError(f"soft separation has not ended after {ROUNDS} rounds")
     rounds = f" after {number + 1} rounds of constraint generation" if number else ""
+    ratio = classes.level(quadratic) - 1.0
     return SoftSeparation(
         Status.MARGIN_BOUNDED,
         axes,
         quadratic,
-        classes.ratio(quadratic),
+        ratio,
+        middle(ratio),
         value,
         bound,
         *weights,
@@ -205,53 +255,26 @@ def _solved(
     )
 
 
-def _started(classes: _Classes) -> Working:
-    """Return the first working set: by the ellipsoid of the positives' moments.
-
-    It is scaled to hold half of them.
-    """
-    values, vectors = np.linalg.eigh(classes.positives.T @ classes.positives)
-    kept = values > 1e-12 * values[-1]
-    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-    inverse /= float(np.median(quadratic_forms(inverse, classes.positives)))
-    order, everyone = len(inverse), np.arange(len(classes.signs))
-    parts = np.split(everyone, [len(classes.positives)])
-    excess = classes.excess(inverse, 1.0 + classes.ratio(inverse))
-    return Working.around(excess, parts, order * (order + 1) // 2)
-
-
 def _feasible(
     classes: _Classes, critical: CriticalPenalty, positive: FloatArray, negative: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return feasible weights near given ones, mixed with those of the critical penalty.
 
     The mixture with the least share for which the matrix of (7.21) is positive semidefinite on the
-    span of the positives; with share 1 it is, as C+ >= the critical penalty.
+    span of the positives, to 1e-15; with share 1 it is, as C+ >= the critical penalty.
     """
-    most, cap = classes.positive_penalty, classes.negative_penalty
+    most = classes.positive_penalty
     positive = np.clip(positive, 0.0, most)
     mended = np.zeros(len(negative))
-    mended[critical.within] = capped(negative[critical.within], cap)
+    mended[critical.within] = capped(negative[critical.within], classes.negative_penalty)
     inner, outer = classes.positives @ critical.root, classes.negatives @ critical.root
     start = inner.T @ (positive[:, None] * inner) - outer.T @ (mended[:, None] * outer)
     end = most * np.eye(inner.shape[1]) - outer.T @ (critical.weights[:, None] * outer)
-    share = _least_share(start, end)
-    return (
-        positive + share * (most - positive),
-        mended + share * (critical.weights - mended),
-    )
-
-
-def _least_share(start: FloatArray, end: FloatArray) -> float:
-    """Return the least s with (1 - s) start + s end positive semidefinite, to 1e-15; 1 at most."""
+    low, share = 0.0, 1.0
     if np.linalg.eigvalsh(start)[0] >= 0.0:
-        return 0.0
-    low, high = 0.0, 1.0
+        return positive, mended
     for _ in range(60):
-        middle_share = 0.5 * (low + high)
-        mixture = start + middle_share * (end - start)
-        if np.linalg.eigvalsh(mixture)[0] >= 0.0:
-            high = middle_share
-        else:
-            low = middle_share
-    return high
+        half = 0.5 * (low + share)
+        semidefinite = np.linalg.eigvalsh(start + half * (end - start))[0] >= 0.0
+        low, share = (low, half) if semidefinite else (half, share)
+    return positive + share * (most - positive), mended + share * (critical.weights - mended)

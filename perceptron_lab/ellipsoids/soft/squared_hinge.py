@@ -10,14 +10,13 @@ Journal of Machine Learning Research 6, 2005).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 import scipy.linalg
 from scipy.optimize import brentq
 from scipy.sparse.linalg import LinearOperator, cg
 
-from perceptron_lab.learners.models import BoolArray
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.results import FloatArray
 
 LARGEST_HESSIAN = 500
@@ -49,7 +48,11 @@ class SquaredHinge:
     """
 
     def __init__(
-        self, rows: Any, positive: BoolArray, weights: FloatArray, regularisation: float
+        self,
+        rows: Examples,
+        positive: npt.NDArray[np.bool_],
+        weights: FloatArray,
+        regularisation: float,
     ) -> None:
         self.rows = rows
         self.signs = np.where(positive, 1.0, -1.0)
@@ -77,7 +80,8 @@ class SquaredHinge:
     def hessian(self, at: FloatArray) -> FloatArray:
         """Return the generalised Hessian at (u, b) of dense examples."""
         active = self.gaps(at) > 0.0
-        lifted = np.column_stack([self.rows[active], np.ones(int(active.sum()))])
+        rows = np.asarray(self.rows[active])
+        lifted = np.column_stack([rows, np.ones(len(rows))])
         matrix = (lifted.T * self.weights[active]) @ lifted
         matrix[np.arange(len(at) - 1), np.arange(len(at) - 1)] += self.ridge
         return np.asarray(matrix)

@@ -22,6 +22,7 @@ from sklearn.base import (
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import refuse_rounded, signs_of
 from perceptron_lab.learners.features.kernel_columns import (
@@ -36,7 +37,6 @@ from perceptron_lab.learners.features.partial_cholesky import (
     PartialCholesky,
     partial_cholesky,
 )
-from perceptron_lab.learners.models import Examples
 from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.errors import InputError
+from perceptron_lab.inputs import checked_rows
 from perceptron_lab.learners.features.partial_cholesky import TIE_TOLERANCE
 from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray
@@ -16,6 +17,8 @@ from perceptron_lab.results import FloatArray
 Rows = FloatArray | sp.csr_array
 FeatureKernel = Linear | Polynomial | Rbf
 
+BLOCK = 256
+"""Rows that are made dense at a time."""
 ASYMMETRY = 1e-8
 """The most, relative to the largest K_ii, that K_ij and K_ji may differ by."""
 
@@ -52,6 +55,16 @@ def kernel_values(kernel: FeatureKernel, rows: Rows, pivots: FloatArray) -> Floa
         squares = _square_norms(rows)[:, None] + (pivots**2).sum(axis=1)
         return np.asarray(np.exp(-gamma * np.maximum(squares - 2.0 * (rows @ pivots.T), 0.0)))
     return kernel.matrix(cast("FloatArray", rows), pivots)
+
+
+def kernel_matrix(kernel: FeatureKernel, rows: Rows) -> FloatArray:
+    """Return k(x_i, x_j) of all examples, (n, n) doubles; sparse rows are never made dense."""
+    data = checked_rows(rows)
+    matrix = np.empty((data.shape[0], data.shape[0]))
+    for start in range(0, len(matrix), BLOCK):
+        some = slice(start, start + BLOCK)
+        matrix[:, some] = kernel_values(kernel, data, dense(data[some]))
+    return matrix
 
 
 def kernel_diagonal(kernel: FeatureKernel, rows: Rows) -> FloatArray:

@@ -6,25 +6,29 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.problem import Examples, Task
+from perceptron_lab.ellipsoids.examples import dense_rows
 from perceptron_lab.ellipsoids.hard.assessment import ranks
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_proof import proof_arrays, prove_separation
-from perceptron_lab.ellipsoids.hard.separation_ratio import MaximalSeparation, SolverName
+from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName
 from perceptron_lab.errors import NumericalError
-from perceptron_lab.learners.learning import PROVED, Learned, Reproved
-from perceptron_lab.learners.registered.extraction import CHECKED, Extracted, OnFeatures, extract
+from perceptron_lab.estimators.binary import BoolArray
+from perceptron_lab.estimators.ellipsoid_separation import EllipsoidSeparationClassifier
+from perceptron_lab.learners.extraction import CHECKED, Extracted, OnFeatures, extract
+from perceptron_lab.learners.learning import PROVED, Learned, Learner, Reproved
+from perceptron_lab.learners.tuning import fitted
 from perceptron_lab.results import FloatArray, Status
 
 
 @dataclass(frozen=True, config=CHECKED)
-class EllipsoidSeparation(OnFeatures):
+class EllipsoidSeparation(OnFeatures, Learner):
     """The hard ellipsoid: maximal separation ratio on Gram-Schmidt features.
 
         maximise t over E^ >= 0 with x^'E^x^ <= 1 (positives), x^'E^x^ >= 1 + t (negatives),
@@ -119,7 +123,6 @@ class EllipsoidSeparation(OnFeatures):
             known.training[~positive],
             proof,
             whiten=self.whiten,
-            negligible=MaximalSeparation().negligible,
         )
         bounds = {"ratio_lower": found.ratio_lower, "ratio_upper": found.ratio_upper}
         return Reproved(found.status, bounds, found.message)
@@ -129,16 +132,17 @@ class EllipsoidSeparation(OnFeatures):
             return self
         return replace(self, components=max(1, min(self.components, positives - 1)))
 
-    def _separation(self, known: Extracted, positive: Any) -> Separation:
-        inside, outside = known.training[positive], known.training[~positive]
-        problem = MaximalSeparation(
-            solver=self.solver, tolerance=self.tolerance, whiten=self.whiten
+    def _separation(self, known: Extracted, positive: BoolArray) -> Separation:
+        model = EllipsoidSeparationClassifier(
+            inseparable="solver", solver=self.solver, whiten=self.whiten, tol=self.tolerance
         )
-        found = problem.fit(inside, outside)
+        examples = dense_rows(known.training)  # which says what to do where they are sparse
+        found: Separation = fitted(model, examples, positive).separation_
         if self.inseparable == "solver" or ranks(found):
             return found
+        model.set_params(solver="central-path")
         try:
-            return replace(problem, solver="central-path").fit(inside, outside)
+            return cast("Separation", fitted(model, examples, positive).separation_)
         except NumericalError as error:
             return replace(found, message=f"{found.message}; ranked by the solver, since {error}")
 

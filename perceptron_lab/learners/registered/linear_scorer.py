@@ -6,24 +6,17 @@ from typing import Literal
 
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.problem import Task
-from perceptron_lab.learners.controls import LinearScorer
-from perceptron_lab.learners.learning import Learned
-from perceptron_lab.learners.registered.extraction import CHECKED, OnFeatures
-from perceptron_lab.learners.registered.tuned import (
-    REGULARISATIONS,
-    Candidates,
-    Folds,
-    learn_tuned,
-)
+from perceptron_lab.estimators.squared_hinge import SquaredHingeClassifier
+from perceptron_lab.learners.extraction import CHECKED
+from perceptron_lab.learners.tuned import REGULARISATIONS, Candidates, Folds, TunedLearner
 from perceptron_lab.learners.tuning import Grid
 
 
 @dataclass(frozen=True, config=CHECKED)
-class TunedLinearScorer(OnFeatures):
+class TunedLinearScorer(TunedLearner):
     """The soft ellipsoid without its quadratic term, its regularisation chosen likewise.
 
-    f(x) = -(2 g'x + c), see :class:`~perceptron_lab.learners.controls.LinearScorer`: what an
+    f(x) = -(2 g'x + c), see :class:`~perceptron_lab.estimators.SquaredHingeClassifier`: what an
     ellipsoid gains over it is due to the ellipsoid, the rest to loss and regularisation.
 
     Parameters
@@ -48,9 +41,7 @@ class TunedLinearScorer(OnFeatures):
     class_weight: Literal["balanced"] | None = None
     folds: Folds = 3
 
-    def learn(self, task: Task, seed: int) -> Learned:
-        """Choose on training examples, fit, and score the test examples."""
-        grid = Grid(
-            LinearScorer(class_weight=self.class_weight), {"regularisation": self.regularisations}
-        )
-        return learn_tuned(grid, task, self.transformer(seed), self.folds, seed)
+    def search(self, seed: int) -> tuple[Grid, int]:
+        """Return the classifier with what is tried of it, and on how many folds."""
+        model = SquaredHingeClassifier(class_weight=self.class_weight)
+        return Grid(model, {"regularisation": self.regularisations}), self.folds

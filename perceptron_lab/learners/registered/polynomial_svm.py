@@ -6,35 +6,39 @@ import hashlib
 import time
 from collections import OrderedDict
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
 from pydantic.dataclasses import dataclass
+from sklearn.svm import SVC
 
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.learners.controls import PolynomialSvm
-from perceptron_lab.learners.features.kernel_rows import KernelRows
+from perceptron_lab.learners.extraction import CHECKED
+from perceptron_lab.learners.features.kernel_columns import kernel_matrix
 from perceptron_lab.learners.learning import Learned
-from perceptron_lab.learners.registered.extraction import CHECKED, OnFeatures
-from perceptron_lab.learners.registered.tuned import Candidates, Folds, learn_tuned
-from perceptron_lab.learners.tuning import Grid
+from perceptron_lab.learners.tuned import Candidates, Folds, TunedLearner
+from perceptron_lab.learners.tuning import Grid, Parameters
 from perceptron_lab.operators.kernels import Polynomial
+from perceptron_lab.results import FloatArray
 
 MOST_KERNELS = 1
 """Kernel matrices that are kept: the categories of one collection share theirs."""
 
-_kept: OrderedDict[tuple[str, Polynomial], tuple[KernelRows, float]] = OrderedDict()
+_kept: OrderedDict[tuple[str, int], tuple[FloatArray, float]] = OrderedDict()
 
 
 @dataclass(frozen=True, config=CHECKED)
-class TunedPolynomialSvm(OnFeatures):
+class TunedPolynomialSvm(TunedLearner):
     """The soft-margin machine with the kernel (1 + x'z)^degree, C chosen by cross-validation.
 
-    See :class:`~perceptron_lab.learners.controls.PolynomialSvm`; with degree 2 it may draw any
-    ellipsoid, and other quadrics. Sparse examples are known by one kernel matrix of training and
-    test examples, n^2 doubles, which is kept for the next task with the same examples.
+        minimise norm(h)^2 / 2 + C sum_i w_i max(0, 1 - y_i (h(x_i) + b))
+
+    over h in the kernel's function space and b, by scikit-learn's ``SVC`` (LIBSVM). With degree 2,
+    h ranges over all quadratic functions: it may draw any ellipsoid, and other quadrics. Sparse
+    examples are known by one kernel matrix of training and test examples, n^2 doubles, which is
+    kept for the next task with the same examples.
 
     Figures: those of every tuned learner, and for sparse examples ``kernel_seconds``, processor
     time of that matrix (computed once), which is no part of ``cpu_seconds``.
@@ -67,36 +71,56 @@ class TunedPolynomialSvm(OnFeatures):
     folds: Folds = 3
     iterations: Annotated[int, Field(ge=1)] = 10_000_000
 
+    def search(self, seed: int) -> tuple[Grid, int]:
+        """Return the machine with what is tried of it, and on how many folds."""
+        return self._search("poly")
+
+    def _search(self, kernel: Literal["poly", "precomputed"]) -> tuple[Grid, int]:
+        machine = SVC(
+            kernel=kernel,
+            degree=self.degree,
+            gamma=1.0,
+            coef0=1.0,
+            class_weight=self.class_weight,
+            max_iter=self.iterations,
+            cache_size=500.0,
+        )
+        return Grid(machine, {"C": self.penalties}), self.folds
+
+    def named(self, parameters: Parameters) -> Parameters:
+        """Call LIBSVM's C the penalty, as this record does."""
+        return {"penalty": parameters["C"]} if "C" in parameters else {}
+
+    def ending(self, model: SVC) -> tuple[int, bool]:
+        """Return 0, as LIBSVM's iterations are no solver's, and whether its tolerance was met."""
+        return 0, int(model.n_iter_[0]) < self.iterations
+
     def learn(self, task: Task, seed: int) -> Learned:
         """Choose on training examples, fit, and score the test examples."""
-        kernel = Polynomial(degree=self.degree, coef0=1.0, gamma=1.0)
-        model = PolynomialSvm(
-            kernel=kernel, class_weight=self.class_weight, iterations=self.iterations
-        )
-        grid = Grid(model, {"penalty": self.penalties})
         if self.components is not None or not sp.issparse(task.examples):
-            return learn_tuned(grid, task, self.transformer(seed), self.folds, seed)
-        rows, seconds = _kernel_rows(kernel, task)
-        count = len(task.labels)
-        indices = np.arange(rows.shape[0])
-        parts: list[Any] = [rows[indices[:count]], rows[indices[count:]]]
-        known = replace(task, examples=parts[0], test_examples=parts[1])
-        learned = learn_tuned(grid, known, None, self.folds, seed)
+            return super().learn(task, seed)
+        matrix, seconds = _kernel_matrix(self.degree, task)
+        training = slice(len(task.labels))
+        test = slice(training.stop, None)
+        known = replace(
+            task, examples=matrix[training, training], test_examples=matrix[test, training]
+        )
+        learned = self.learn_by(*self._search("precomputed"), known, seed)
         own = {"components": float(task.examples.shape[1]), "kernel_seconds": seconds}
         return replace(learned, figures=learned.figures | own)
 
 
-def _kernel_rows(kernel: Polynomial, task: Task) -> tuple[KernelRows, float]:
+def _kernel_matrix(degree: int, task: Task) -> tuple[FloatArray, float]:
     """Return the kernel matrix of training and test examples, and the seconds it took."""
-    examples: list[Any] = [task.examples, task.test_examples]
-    both = sp.csr_array(sp.vstack(examples))
-    parts = (both.data, both.indices, both.indptr)
-    digest = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
-    key = (digest.hexdigest(), kernel)
+    parts: list[sp.csr_array] = [sp.csr_array(task.examples), sp.csr_array(task.test_examples)]
+    both = sp.csr_array(sp.vstack(parts))
+    arrays = (both.data, both.indices, both.indptr)
+    digest = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in arrays))
+    key = (digest.hexdigest(), degree)
     if key not in _kept:
         while len(_kept) >= MOST_KERNELS:
             _kept.popitem(last=False)
         began = time.process_time()
-        rows = KernelRows.of(kernel, both)
-        _kept[key] = (rows, time.process_time() - began)
+        matrix = kernel_matrix(Polynomial(degree=degree, coef0=1.0, gamma=1.0), both)
+        _kept[key] = (matrix, time.process_time() - began)
     return _kept[key]

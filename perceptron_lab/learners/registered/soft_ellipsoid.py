@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.problem import Task
-from perceptron_lab.ellipsoids.soft.ellipsoid import SoftEllipsoid
-from perceptron_lab.learners.learning import Learned
-from perceptron_lab.learners.registered.extraction import CHECKED, OnFeatures
-from perceptron_lab.learners.registered.tuned import (
-    REGULARISATIONS,
-    Candidates,
-    Folds,
-    learn_tuned,
-)
+from perceptron_lab.estimators.soft_ellipsoid import SoftEllipsoidClassifier
+from perceptron_lab.learners.extraction import CHECKED
+from perceptron_lab.learners.tuned import REGULARISATIONS, Candidates, Folds, TunedLearner
 from perceptron_lab.learners.tuning import Grid
 
 
 @dataclass(frozen=True, config=CHECKED)
-class TunedSoftEllipsoid(OnFeatures):
+class TunedSoftEllipsoid(TunedLearner):
     """The soft-margin ellipsoid, its regularisation chosen by cross-validation.
 
     f(x) = -(|L'x|^2 + 2 g'x + c) with the squared hinge of a margin of 1 and low rank, see
-    :class:`~perceptron_lab.ellipsoids.soft.ellipsoid.SoftEllipsoid`. What it has in place of the
+    :class:`~perceptron_lab.estimators.SoftEllipsoidClassifier`. What it has in place of the
     separation ratio of `Kharechko2009`, (7.9), is a slack: it answers for any two classes.
 
     Parameters
@@ -57,10 +51,12 @@ class TunedSoftEllipsoid(OnFeatures):
     tolerance: Annotated[float, Field(gt=0)] = 1e-6
     folds: Folds = 3
 
-    def learn(self, task: Task, seed: int) -> Learned:
-        """Choose on training examples, fit, and score the test examples."""
-        model = SoftEllipsoid(
-            rank=self.rank, class_weight=self.class_weight, tolerance=self.tolerance, seed=seed
+    def search(self, seed: int) -> tuple[Grid, int]:
+        """Return the classifier with what is tried of it, and on how many folds."""
+        model = SoftEllipsoidClassifier(
+            self.rank,
+            class_weight=self.class_weight,
+            tol=self.tolerance,
+            random_state=np.random.default_rng(seed),
         )
-        grid = Grid(model, {"regularisation": self.regularisations})
-        return learn_tuned(grid, task, self.transformer(seed), self.folds, seed)
+        return Grid(model, {"regularisation": self.regularisations}), self.folds

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -10,17 +9,17 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from scipy.optimize import approx_fprime, minimize
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score
 
 from perceptron_lab.ellipsoids.soft.certificate import certify, spectrum
-from perceptron_lab.ellipsoids.soft.ellipsoid import FittedSoftEllipsoid, SoftEllipsoid
 from perceptron_lab.ellipsoids.soft.objective import Quadratic, SoftObjective
 from perceptron_lab.errors import InputError
-from perceptron_lab.learners.controls import LinearScorer
+from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.learners.tuning import Grid, tune
+from perceptron_lab.learners.tuning import Grid, best, tune
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -33,11 +32,9 @@ def overlapping(seed: int, count: int = 60, features: int = 3) -> Data:
     return rows, np.where(rng.random(count) < 0.1, -signs, signs)
 
 
-def exact(rank: int, **changes: object) -> SoftEllipsoid:
-    return replace(
-        SoftEllipsoid(rank=rank, regularisation=0.01, tolerance=1e-15, max_iterations=20_000),
-        **changes,  # type: ignore[arg-type]
-    )
+def exact(rank: int, **changes: object) -> SoftEllipsoidClassifier:
+    model = SoftEllipsoidClassifier(rank, regularisation=0.01, tol=1e-15, max_iter=20_000)
+    return model.set_params(**changes)
 
 
 def convex_optimum(rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, size: float) -> float:
@@ -87,10 +84,13 @@ def test_objective_by_hand() -> None:
 def test_full_rank_reaches_the_convex_optimum(seed: int, class_weight: str | None) -> None:
     rows, signs = overlapping(seed)
     fitted = exact(3, class_weight=class_weight).fit(rows, signs)
-    optimum = convex_optimum(rows, signs, fitted.objective.weights, 0.01)
-    proof = fitted.certify()
-    assert fitted.converged
-    assert proof.primal == pytest.approx(fitted.value)
+    weights = np.full(60, 1 / 60)
+    if class_weight == "balanced":
+        weights = np.where(signs > 0, 0.5 / (signs > 0).sum(), 0.5 / (signs < 0).sum())
+    optimum = convex_optimum(rows, signs, weights, 0.01)
+    proof = fitted.certify(rows, signs)
+    assert fitted.converged_
+    assert proof.primal == pytest.approx(fitted.objective_)
     assert proof.primal == pytest.approx(optimum, rel=1e-6)
     assert 0 <= proof.gap + 1e-12 < 1e-6
     assert proof.dual <= optimum + 1e-8
@@ -111,7 +111,7 @@ def test_the_dual_bounds_every_quadratic_function(seed: int, rank: int) -> None:
 
 def test_too_low_a_rank_is_told_by_the_certificate() -> None:
     rows, signs = overlapping(0)
-    low, full = exact(1).fit(rows, signs).certify(), exact(3).fit(rows, signs).certify()
+    low, full = (exact(rank).fit(rows, signs).certify(rows, signs) for rank in (1, 3))
     assert low.stationarity < 1e-5
     assert low.lowest_curvature < -1e-3
     assert low.gap > 10 * full.gap
@@ -122,10 +122,10 @@ def test_too_low_a_rank_is_told_by_the_certificate() -> None:
 @given(st.integers(0, 2**32), st.sampled_from([None, "balanced"]))
 def test_rank_zero_and_newton_agree(seed: int, class_weight: Literal["balanced"] | None) -> None:
     rows, signs = overlapping(seed)
-    newton = LinearScorer(regularisation=0.01, class_weight=class_weight).fit(rows, signs)
+    newton = SquaredHingeClassifier(regularisation=0.01, class_weight=class_weight).fit(rows, signs)
     fitted = exact(0, class_weight=class_weight).fit(rows, signs)
-    assert fitted.value == pytest.approx(newton.value, rel=1e-9)
-    assert fitted.scores(rows) == pytest.approx(newton.scores(rows), abs=1e-3)
+    assert fitted.objective_ == pytest.approx(newton.objective_, rel=1e-9)
+    assert fitted.decision_function(rows) == pytest.approx(newton.decision_function(rows), abs=1e-3)
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])
@@ -133,9 +133,9 @@ def test_rank_zero_is_the_linear_scorer(as_sparse: bool) -> None:
     rows, signs = overlapping(1)
     rows[:, 0] += signs
     fitted = exact(0).fit(sp.csr_array(rows) if as_sparse else rows, signs)
-    assert fitted.quadratic.factor.shape == (3, 0)
-    weight, constant = -2 * fitted.quadratic.linear, -fitted.quadratic.constant
-    assert fitted.scores(rows) == pytest.approx(rows @ weight + constant)
+    assert fitted.quadratic_.factor.shape == (3, 0)
+    weight, constant = -2 * fitted.quadratic_.linear, -fitted.quadratic_.constant
+    assert fitted.decision_function(rows) == pytest.approx(rows @ weight + constant)
 
     def loss(at: np.ndarray) -> float:
         hinges = np.maximum(0, 1 - signs * (rows @ at[:-1] + at[-1]))
@@ -143,17 +143,19 @@ def test_rank_zero_is_the_linear_scorer(as_sparse: bool) -> None:
 
     best = minimize(loss, np.zeros(4), options={"gtol": 1e-9})
     assert np.append(weight, constant) == pytest.approx(best.x, abs=1e-4)
-    assert fitted.certify().gap < 1e-9
+    assert fitted.certify(rows, signs).gap < 1e-9
 
 
 def test_sparse_and_dense_examples_agree() -> None:
     rows, signs = overlapping(2, 80, 5)
     rows[np.abs(rows) < 0.5] = 0.0
     dense, sparse = exact(5).fit(rows, signs), exact(5).fit(sp.csr_array(rows), signs)
-    assert sparse.value == pytest.approx(dense.value, abs=1e-10)
-    assert sparse.scores(sp.csr_array(rows)) == pytest.approx(dense.scores(rows), abs=1e-4)
-    single = dense.scores(rows.astype(np.float32))
-    assert single == pytest.approx(dense.scores(rows), abs=1e-4)
+    assert sparse.objective_ == pytest.approx(dense.objective_, abs=1e-10)
+    assert sparse.decision_function(sp.csr_array(rows)) == pytest.approx(
+        dense.decision_function(rows), abs=1e-4
+    )
+    single = dense.decision_function(rows.astype(np.float32))
+    assert single == pytest.approx(dense.decision_function(rows), abs=1e-4)
 
 
 @given(st.integers(0, 2**32))
@@ -171,11 +173,14 @@ def test_spectrum_is_that_of_the_matrix(seed: int) -> None:
 def test_same_seed_same_fit_and_input_unmodified() -> None:
     rows, signs = overlapping(3)
     kept, kept_signs = rows.copy(), signs.copy()
-    first, second = SoftEllipsoid().fit(rows, signs), SoftEllipsoid().fit(rows, signs)
-    assert (first.quadratic.packed() == second.quadratic.packed()).all()
-    other = SoftEllipsoid(seed=1).fit(rows, signs)
-    assert (first.quadratic.packed() != other.quadratic.packed()).any()
-    assert other.value == pytest.approx(first.value, rel=1e-4)
+    first, second = (
+        SoftEllipsoidClassifier().fit(rows, signs),
+        SoftEllipsoidClassifier().fit(rows, signs),
+    )
+    assert (first.quadratic_.packed() == second.quadratic_.packed()).all()
+    other = SoftEllipsoidClassifier(random_state=1).fit(rows, signs)
+    assert (first.quadratic_.packed() != other.quadratic_.packed()).any()
+    assert other.objective_ == pytest.approx(first.objective_, rel=1e-4)
     assert (rows == kept).all()
     assert (signs == kept_signs).all()
 
@@ -185,18 +190,23 @@ def test_sample_weights_are_repetitions() -> None:
     times = np.random.default_rng(0).integers(0, 4, size=60)
     for class_weight in (None, "balanced"):
         model = exact(3, class_weight=class_weight)
-        weighted = model.fit(rows, signs, times)
+        weighted = clone(model).fit(rows, signs, times)
         repeated = model.fit(np.repeat(rows, times, axis=0), np.repeat(signs, times))
-        assert weighted.value == pytest.approx(repeated.value, rel=1e-8)
-        assert weighted.scores(rows) == pytest.approx(repeated.scores(rows), abs=1e-3)
+        assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-8)
+        assert weighted.decision_function(rows) == pytest.approx(
+            repeated.decision_function(rows), abs=1e-3
+        )
 
 
 def test_balanced_classes_have_equal_weight() -> None:
     rows, signs = overlapping(5)
-    weights = SoftEllipsoid(class_weight="balanced").fit(rows, signs).objective.weights
-    assert weights[signs > 0].sum() == pytest.approx(0.5)
-    assert weights.sum() == pytest.approx(1.0)
-    assert SoftEllipsoid().fit(rows, signs).objective.weights == pytest.approx(np.full(60, 1 / 60))
+    balanced = exact(3, class_weight="balanced").fit(rows, signs)
+    share = (signs > 0).mean()
+    halves = np.where(signs > 0, 0.5 / share, 0.5 / (1 - share))
+    weighted = exact(3).fit(rows, signs, halves)
+    assert balanced.objective_ == pytest.approx(weighted.objective_, rel=1e-10)
+    assert balanced.certify(rows, signs).primal == pytest.approx(balanced.objective_)
+    assert weighted.certify(rows, signs, 5 * halves).primal == pytest.approx(weighted.objective_)
 
 
 @given(st.integers(0, 2**32), st.integers(-6, 4))
@@ -207,27 +217,28 @@ def test_whitening_makes_it_affine_invariant(seed: int, exponent: int) -> None:
     shift = rng.normal(size=2) * 10.0**exponent
     moved = (rows @ turn) * np.array([10.0**exponent, 1.0]) + shift
     model = exact(2, whiten=True)
-    plain, other = model.fit(rows, signs), model.fit(moved, signs)
-    assert other.value == pytest.approx(plain.value, rel=1e-6)
-    assert other.scores(moved) == pytest.approx(plain.scores(rows), abs=1e-2)
+    plain, other = clone(model).fit(rows, signs), model.fit(moved, signs)
+    assert other.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+    assert other.decision_function(moved) == pytest.approx(plain.decision_function(rows), abs=1e-2)
 
 
 def test_whitening_leaves_out_what_does_not_vary() -> None:
     rows, signs = overlapping(6, 60, 2)
     wide = np.column_stack([rows, rows.sum(axis=1), np.full(60, 0.1)])
     fitted = exact(4, whiten=True).fit(wide, signs)
-    assert fitted.quadratic.factor.shape == (2, 2)
+    assert fitted.quadratic_.factor.shape == (2, 2)
     plain = exact(2, whiten=True).fit(rows, signs)
-    assert fitted.scores(wide) == pytest.approx(plain.scores(rows), abs=1e-4)
+    assert fitted.decision_function(wide) == pytest.approx(plain.decision_function(rows), abs=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_one_example_of_each_class() -> None:
     rows = np.array([[0.0, 0.0], [1.0, 0.0]])
     for rank in (0, 2):
         fitted = exact(rank).fit(rows, [True, False])
-        scores = fitted.scores(rows)
+        scores = fitted.decision_function(rows)
         assert scores[0] > 0 > scores[1]
-        assert fitted.certify().gap < 1e-8
+        assert fitted.certify(rows, [True, False]).gap < 1e-8
 
 
 def rings(seed: int) -> Data:
@@ -248,42 +259,41 @@ def exclusive_or(seed: int) -> Data:
 
 def test_a_disk_in_a_ring_needs_an_ellipsoid() -> None:
     (rows, signs), (new, truth) = rings(0), rings(1)
-    fitted = SoftEllipsoid(rank=2).fit(rows, signs)
-    assert (np.sign(fitted.scores(new)) == truth).mean() > 0.98
-    linear = SoftEllipsoid(rank=0).fit(rows, signs)
-    assert average_precision_score(truth > 0, linear.scores(new)) < 0.8
+    fitted = SoftEllipsoidClassifier(rank=2).fit(rows, signs)
+    assert (np.sign(fitted.decision_function(new)) == truth).mean() > 0.98
+    linear = SoftEllipsoidClassifier(rank=0).fit(rows, signs)
+    assert average_precision_score(truth > 0, linear.decision_function(new)) < 0.8
 
 
 def test_it_can_be_tuned() -> None:
     rows, signs = rings(0)
-    grid = Grid(SoftEllipsoid(), {"rank": [0, 2], "regularisation": [1e-4, 1e-2]})
-    tuned = tune(grid, rows, signs)
-    assert tuned.best.parameters["rank"] == 2
-    assert tuned.best.mean > 0.99
-    assert isinstance(tuned.model, SoftEllipsoid)
+    grid = Grid(SoftEllipsoidClassifier(), {"rank": [0, 2], "regularisation": [1e-4, 1e-2]})
+    tuned = best(tune(grid, rows, signs))
+    assert tuned.parameters["rank"] == 2
+    assert tuned.mean > 0.99
 
 
 @pytest.mark.parametrize("data", [rings, exclusive_or])
 def test_on_kernel_features(data: object) -> None:
     (rows, signs), (new, truth) = data(0), data(1)  # type: ignore[operator]
     features = GramSchmidtFeatures(20, kernel="rbf", gamma=1.0).fit(rows, signs)
-    fitted = SoftEllipsoid(rank=5).fit(features.transform(rows), signs)
-    assert (np.sign(fitted.scores(features.transform(new))) == truth).mean() > 0.97
+    fitted = SoftEllipsoidClassifier(rank=5).fit(features.transform(rows), signs)
+    assert (np.sign(fitted.decision_function(features.transform(new))) == truth).mean() > 0.97
 
 
 def test_exclusive_or_is_a_slab_in_the_plane() -> None:
     """The positives lie along a diagonal: an ellipse without end, of rank 1, no half-plane."""
     (rows, signs), (new, truth) = exclusive_or(0), exclusive_or(1)
-    fitted = SoftEllipsoid(rank=1).fit(rows, signs)
-    assert (np.sign(fitted.scores(new)) == truth).mean() > 0.97
-    axis = fitted.quadratic.factor[:, 0]
+    fitted = SoftEllipsoidClassifier(rank=1).fit(rows, signs)
+    assert (np.sign(fitted.decision_function(new)) == truth).mean() > 0.97
+    axis = fitted.quadratic_.factor[:, 0]
     assert abs(axis @ [1, 1]) < 0.1 * np.linalg.norm(axis)
-    linear = SoftEllipsoid(rank=0).fit(rows, signs)
-    assert (np.sign(linear.scores(new)) == truth).mean() < 0.8
+    linear = SoftEllipsoidClassifier(rank=0).fit(rows, signs)
+    assert (np.sign(linear.decision_function(new)) == truth).mean() < 0.8
 
 
-def fitted_once() -> FittedSoftEllipsoid:
-    return SoftEllipsoid().fit(*overlapping(0))
+def fitted_once() -> SoftEllipsoidClassifier:
+    return SoftEllipsoidClassifier().fit(*overlapping(0))
 
 
 @pytest.mark.parametrize(
@@ -294,73 +304,74 @@ def fitted_once() -> FittedSoftEllipsoid:
         ({"regularisation": -1.0}, "regularisation"),
         ({"regularisation": float("nan")}, "regularisation"),
         ({"class_weight": "equal"}, "class_weight"),
-        ({"tolerance": 0.0}, "tolerance"),
-        ({"max_iterations": 0}, "max_iterations"),
-        ({"seed": -1}, "seed"),
-        ({"penalty": 1.0}, "penalty"),
+        ({"tol": 0.0}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"random_state": -1}, "Seed must be"),
     ],
 )
 def test_parameters_out_of_range(change: dict[str, object], reason: str) -> None:
-    with pytest.raises(ValidationError, match=reason):
-        SoftEllipsoid(**change)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=reason):
+        SoftEllipsoidClassifier(**change).fit(*overlapping(0))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("rows", "labels", "reason"),
     [
-        (np.eye(3), [1, 1, 1], "positive and negative"),
-        (np.eye(3), [1, -1], "3 examples"),
-        (np.eye(3), [1, 2, 3], "allowed: booleans"),
+        (np.eye(3), [1, 1, 1], "two classes"),
+        (np.eye(3), [1, -1], "3, 2"),
+        (np.eye(3), [1, 2, 3], "binary"),
         (np.array([[np.nan], [1.0]]), [1, -1], "NaN"),
         (sp.csr_array([[np.inf], [1.0]]), [1, -1], "infinity"),
-        (np.zeros((0, 3)), [], "shape"),
-        (np.zeros(3), [1, -1, 1], "shape"),
+        (np.zeros((0, 3)), [], "0 sample"),
+        (np.zeros(3), [1, -1, 1], "2D array"),
     ],
 )
 def test_broken_examples(rows: np.ndarray, labels: list[int], reason: str) -> None:
-    with pytest.raises(InputError, match=reason):
-        SoftEllipsoid().fit(rows, labels)
+    with pytest.raises(ValueError, match=reason):
+        SoftEllipsoidClassifier().fit(rows, labels)
 
 
 @pytest.mark.parametrize(
     ("weights", "reason"),
     [
-        ([1.0, 2.0], "give one for each"),
+        ([1.0, 2.0], "expected"),
         ([1.0, -1.0, 1.0], ">= 0"),
-        ([1.0, np.nan, 1.0], "finite"),
+        ([1.0, np.nan, 1.0], "NaN"),
         ([1.0, 0.0, 0.0], "one class have weight 0"),
     ],
 )
 def test_broken_weights(weights: list[float], reason: str) -> None:
-    with pytest.raises(InputError, match=reason):
-        SoftEllipsoid().fit(np.eye(3), [1, -1, -1], weights)
+    with pytest.raises(ValueError, match=reason):
+        SoftEllipsoidClassifier().fit(np.eye(3), [1, -1, -1], weights)
 
 
 def test_scores_of_other_examples_are_refused() -> None:
     fitted = fitted_once()
-    with pytest.raises(InputError, match="2 features; the ellipsoid was fitted to 3"):
-        fitted.scores(np.ones((4, 2)))
-    with pytest.raises(InputError, match="NaN"):
-        fitted.scores(np.full((1, 3), np.nan))
+    with pytest.raises(ValueError, match=r"2 features, but .* expecting 3 features"):
+        fitted.decision_function(np.ones((4, 2)))
+    with pytest.raises(ValueError, match="NaN"):
+        fitted.decision_function(np.full((1, 3), np.nan))
 
 
 def test_what_cannot_be_whitened() -> None:
-    model = SoftEllipsoid(whiten=True)
-    with pytest.raises(InputError, match="whiten=False"):
+    model = SoftEllipsoidClassifier(whiten=True)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         model.fit(sp.csr_array(np.eye(3)), [1, -1, -1])
     with pytest.raises(InputError, match="all equal"):
         model.fit(np.ones((3, 2)), [1, -1, -1])
-    with pytest.raises(InputError, match="dense"):
-        model.fit(np.eye(3), [1, -1, -1]).scores(sp.csr_array(np.eye(3)))
+    with pytest.raises(TypeError, match="dense"):
+        model.fit(np.eye(3), [1, -1, -1]).decision_function(sp.csr_array(np.eye(3)))
 
 
 def test_no_gap_without_regularisation() -> None:
-    fitted = SoftEllipsoid(regularisation=0.0).fit(*overlapping(0))
+    data = overlapping(0)
+    fitted = SoftEllipsoidClassifier(regularisation=0.0).fit(*data)
     with pytest.raises(InputError, match="regularisation > 0"):
-        fitted.certify()
+        fitted.certify(*data)
 
 
 def test_the_limit_of_iterations_is_told() -> None:
-    fitted = SoftEllipsoid(max_iterations=2).fit(*overlapping(0))
-    assert not fitted.converged
-    assert fitted.iterations == 2
+    with pytest.warns(ConvergenceWarning, match="after 2 steps"):
+        fitted = SoftEllipsoidClassifier(max_iter=2).fit(*overlapping(0))
+    assert not fitted.converged_
+    assert fitted.n_iter_ == 2
