@@ -16,13 +16,6 @@ def images_with_radius(
     The difference has one rounding per entry, the dot product of k terms and h at most k + 1 per
     term: gamma_{k+2} (|G||x - c| + |h|), and the computed magnitude is off by as much. An entry of
     x that bears a relative error of one rounding itself is allowed for where c is 0.
-
-    Parameters
-    ----------
-    points
-        x, rows, shape ``(m, k)``.
-    shift, factor, offset
-        c, shape ``(k,)``; G, shape ``(n, k)``; h, shape ``(n,)``: doubles taken as exact.
     """
     moved = points - shift
     images = moved @ factor.T + offset

@@ -19,16 +19,6 @@ def squares(points: FloatArray) -> FloatArray:
 
     svec stacks the columns of the upper triangle, with off-diagonal entries times sqrt 2: an
     isometry of symmetric matrices, in the order that Clarabel takes.
-
-    Parameters
-    ----------
-    points
-        Rows, shape ``(m, n)``.
-
-    Returns
-    -------
-    ndarray
-        Shape ``(m, n (n + 1) / 2)``.
     """
     columns, rows = np.tril_indices(points.shape[1])
     weight = np.where(rows == columns, 1.0, math.sqrt(2.0))

@@ -164,21 +164,11 @@ def compare_categories(
 
 @dataclass(frozen=True)
 class Ranking:
-    """Test examples in falling order of their scores.
+    """Test examples in falling order of their scores."""
 
-    Parameters
-    ----------
-    order
-        The examples, best first, shape ``(m,)``.
-    positive
-        Which of them are positive, in that order.
-    last
-        The last position with the same score, for every positive one, in that order.
-    """
-
-    order: IntArray
-    positive: BoolArray
-    last: IntArray
+    order: IntArray  # the examples, best first, shape (m,)
+    positive: BoolArray  # which of them are positive, in that order
+    last: IntArray  # the last position with the same score, for every positive one, in that order
 
     @classmethod
     def of(cls, positive: BoolArray, scores: FloatArray) -> Ranking:
@@ -188,18 +178,7 @@ class Ranking:
         return cls(order, ranked, tie_ends(scores[order])[ranked])
 
     def precision(self, counts: IntArray) -> FloatArray:
-        """Return the average precision of resamples.
-
-        Parameters
-        ----------
-        counts
-            How often each example was drawn, shape ``(resamples, m)``.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape ``(resamples,)``; NaN where no positive example was drawn.
-        """
+        """Return the average precision of resamples."""
         drawn = counts[:, self.order]
         seen = np.cumsum(drawn, axis=1)[:, self.last]
         weight = drawn[:, self.positive]
@@ -213,15 +192,6 @@ class Ranking:
 
 def resample_counts(examples: int, resamples: int, seed: int) -> Iterator[IntArray]:
     """Yield how often each example is drawn, some resamples at a time.
-
-    Parameters
-    ----------
-    examples
-        How many there are; as many are drawn with replacement in every resample.
-    resamples
-        1 or more.
-    seed
-        0 or more; it determines the draws.
 
     Yields
     ------

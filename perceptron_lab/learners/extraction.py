@@ -69,13 +69,7 @@ class OnFeatures:
         return chosen(value, info, "feature_kernel", _OF_KERNEL)
 
     def transformer(self, seed: int) -> GramSchmidtFeatures | None:
-        """Return the features' transformer, not fitted, or None for the examples as they are.
-
-        Parameters
-        ----------
-        seed
-            It draws which of the examples tied for the first pivot begins.
-        """
+        """Return the features' transformer, not fitted, or None for the examples as they are."""
         if self.components is None:
             return None
         made = GramSchmidtFeatures(
@@ -91,18 +85,11 @@ class OnFeatures:
 
 @plain_dataclass(frozen=True)
 class Extracted:
-    """Features of a task.
+    """Features of a task."""
 
-    Parameters
-    ----------
-    training, test
-        Shapes ``(m, k)`` and ``(t, k)``.
-    figures
-        ``components``, k; ``first_ties``, how many examples were tied for the first pivot.
-    """
-
-    training: Examples
+    training: Examples  # shapes (m, k) and (t, k)
     test: Examples
+    # components, k; first_ties, how many examples were tied for the first pivot
     figures: dict[str, float]
 
 

@@ -23,59 +23,34 @@ PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, S
 
 @dataclass(frozen=True)
 class Learned:
-    """What a learner made of a task.
+    """What a learner made of a task."""
 
-    Parameters
-    ----------
-    scores
-        f of the test examples, shape ``(m,)``: positive for the positive class.
-    status
-        FITTED, or what is proved of the training examples.
-    message
-        One sentence.
-    seconds
-        Processor time of the final fit, features and proofs included and tuning excluded.
-    iterations
-        Of the fit.
-    figures
-        Numbers by name: columns ``measure.NAME``.
-    arrays
-        Arrays by name, for figures.
-    certificate
-        What was proved and chosen, and how.
-    proof
-        Arrays by name, from which ``prove`` proves the status again.
-    """
-
-    scores: FloatArray
-    status: Status = Status.FITTED
+    scores: FloatArray  # f of the test examples, shape (m,): positive for the positive class
+    status: Status = Status.FITTED  # FITTED, or what is proved of the training examples
+    # one sentence
     message: str = "fitted"
+    # processor time of the final fit, features and proofs included and tuning excluded
     seconds: float = 0.0
-    iterations: int = 0
+    iterations: int = 0  # of the fit
+    # numbers by name: columns measure.NAME
     figures: dict[str, float] = field(default_factory=dict)
+    # arrays by name, for figures
     arrays: dict[str, FloatArray] = field(default_factory=dict)
+    # what was proved and chosen, and how
     certificate: dict[str, Any] = field(default_factory=dict)
+    # arrays by name, from which prove proves the status again
     proof: dict[str, FloatArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Reproved:
-    """What is proved again of a task.
+    """What is proved again of a task."""
 
-    Parameters
-    ----------
-    status
-        FITTED if nothing is.
-    bounds
-        Name of a figure -> its proved bound: a lower one for ``*_lower``, an upper one for
-        ``*_upper``.
-    message
-        In words.
-    """
-
-    status: Status
+    status: Status  # FITTED if nothing is
+    # name of a figure -> its proved bound: a lower one for *_lower, an upper one for
+    # *_upper
     bounds: dict[str, float]
-    message: str
+    message: str  # in words
 
 
 class Learner(ABC):

@@ -27,30 +27,18 @@ HULL_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class AffineFrame:
-    """u = (x - shift) basis, and how far x lies off the hull, (x - shift) normals.
+    """u = (x - shift) basis, and how far x lies off the hull, (x - shift) normals."""
 
-    Parameters
-    ----------
-    shift
-        The mean of the positives, in doubles, shape ``(k,)``.
-    basis
-        Shape ``(k, r)``, r the dimension of the hull.
-    normals
-        Orthonormal directions across the hull of the white examples, shape ``(k, rank - r)``.
-    outside
-        Which negatives lie off the hull, shape ``(negatives,)``.
-    known
-        Whether the positives are known to lie in the hull without rounding, as where it leaves out
-        only columns in which they all agree, or multiples of others.
-    certain
-        Which negatives lie in it without rounding, shape ``(negatives,)``; none if it is not known.
-    """
-
-    shift: FloatArray
-    basis: FloatArray
+    shift: FloatArray  # the mean of the positives, in doubles, shape (k,)
+    basis: FloatArray  # shape (k, r), r the dimension of the hull
+    # orthonormal directions across the hull of the white examples, shape (k, rank - r)
     normals: FloatArray
-    outside: npt.NDArray[np.bool_]
+    outside: npt.NDArray[np.bool_]  # which negatives lie off the hull, shape (negatives,)
+    # whether the positives are known to lie in the hull without rounding, as where it leaves
+    # out only columns in which they all agree, or multiples of others
     known: bool
+    # which negatives lie in it without rounding, shape (negatives,); none if it is not
+    # known
     certain: npt.NDArray[np.bool_]
 
     @property

@@ -26,18 +26,10 @@ ROUNDING = 2e-13
 
 @dataclass(frozen=True)
 class Bracket:
-    """lower <= t <= upper.
+    """lower <= t <= upper."""
 
-    Parameters
-    ----------
-    lower
-        0 or more.
-    upper
-        At least ``lower``; infinite where the multipliers give none.
-    """
-
-    lower: float
-    upper: float
+    lower: float  # 0 or more
+    upper: float  # at least lower; infinite where the multipliers give none
 
     @property
     def width(self) -> float:
@@ -60,17 +52,7 @@ class Bracket:
 def measured(
     quadratic: FloatArray, weights: tuple[FloatArray, FloatArray], classes: Classes
 ) -> Bracket:
-    """Return the bracket by a matrix E^ and by multipliers of each class.
-
-    Parameters
-    ----------
-    quadratic
-        Shape ``(r + 1, r + 1)``; what is not positive semidefinite of it is left out.
-    weights
-        Non-negative, shapes ``(m,)``.
-    classes
-        The examples.
-    """
+    """Return the bracket by a matrix E^ and by multipliers of each class."""
     if not np.isfinite(quadratic).all():
         return Bracket(0.0, math.inf)
     lower = max(0.0, reached(Ellipsoid.canonical(quadratic), classes))

@@ -41,18 +41,10 @@ LINE = 12
 
 @dataclass
 class _Barrier:
-    """c'z - sum log(P z) - nu log det A(z), z = (svec Q, s), and its Newton steps.
+    """c'z - sum log(P z) - nu log det A(z), z = (svec Q, s), and its Newton steps."""
 
-    Parameters
-    ----------
-    rows
-        P, shape ``(m, size)``: q and s as linear functions of z.
-    order
-        r.
-    """
-
-    rows: FloatArray
-    order: int
+    rows: FloatArray  # P, shape (m, size): q and s as linear functions of z
+    order: int  # r
 
     def __post_init__(self) -> None:
         order, size = self.order, self.rows.shape[1]
@@ -119,23 +111,7 @@ def _doubled(inverse: FloatArray) -> FloatArray:
 
 
 def solve_by_central_path(classes: Classes, tolerance: float, limits: Limits) -> Solution:
-    """Return the direction in which the central path approaches t = 0.
-
-    Parameters
-    ----------
-    classes
-        That no ellipsoid separates strictly, the positives spanning the coordinates affinely.
-    tolerance
-        Of the Newton decrement at nu = 1.
-    limits
-        Of Newton's steps.
-
-    Returns
-    -------
-    Solution
-        t = 0; the quadratic is Q, and the threshold -s / 2 lies between the classes' bounds q < 0
-        and q > -s.
-    """
+    """Return the direction in which the central path approaches t = 0."""
     if not classes.positives.shape[1]:
         return _at_a_point(len(classes.positives), len(classes.negatives))
     classes.check_size()

@@ -61,16 +61,6 @@ def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Soluti
 
     The linear systems are factored by its supernodal method: the rows are dense, for which that
     is several times as fast as the default.
-
-    Parameters
-    ----------
-    classes
-        The positives must span the coordinates affinely.
-    tolerance
-        Clarabel's, in the coordinates given, and of the bracket's width relative to t, to which
-        end further coordinates are tried.
-    limits
-        Of its iterations.
     """
     classes.check_size()
     given = Rescaling.none(classes.positives.shape[1])

@@ -53,17 +53,7 @@ SHARE = 0.1
 
 
 def solve_by_generation(classes: Classes, tolerance: float, limits: Limits) -> Solution:
-    """Return a solution of all examples.
-
-    Parameters
-    ----------
-    classes
-        The positives must span the coordinates affinely, and some negative be given.
-    tolerance
-        Of the bracket of all examples, relative to t, or to 1 where t is 0.
-    limits
-        Of the iterations of all rounds.
-    """
+    """Return a solution of all examples."""
     classes.check_columns(_first_count(classes))
     best = Best.none(len(classes.positives) + len(classes.negatives))
     scaling: Rescaling | None = first_scaling(classes)

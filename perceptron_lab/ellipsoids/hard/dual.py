@@ -42,18 +42,7 @@ def proved_upper_bound(
     weights: tuple[FloatArray, FloatArray],
     frame: AffineFrame,
 ) -> float:
-    """Return a proved upper bound of t; infinity where nothing is proved.
-
-    Parameters
-    ----------
-    positives, negatives
-        Rows, shapes ``(m, k)``, the negatives in the frame's hull to rounding.
-    weights
-        lambda of each class, non-negative, shapes ``(m,)``. Those of negatives that are not certain
-        to lie in the hull do not count: fewer constraints only raise t.
-    frame
-        Coordinates.
-    """
+    """Return a proved upper bound of t; infinity where nothing is proved."""
     weights = weights[0], frame.certain[~frame.outside] * weights[1]
     if not weights[1].any():
         return math.inf

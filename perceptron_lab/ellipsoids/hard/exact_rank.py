@@ -96,15 +96,7 @@ def _integers(column: FloatArray) -> list[int] | None:
 
 
 def _dependent(exact: Integers, near: FloatArray, rank: int) -> BoolArray:
-    """Return in which rows of integers all columns depend on so many of them as in the first ones.
-
-    Parameters
-    ----------
-    exact, near
-        The rows, and the first of them as doubles, from which the independent columns are chosen.
-    rank
-        Their number, 1 or more.
-    """
+    """Return in which rows of integers all columns depend on as many of them as in the first."""
     sizes = np.linalg.norm(near, axis=0)
     columns = _pivots(near / sizes, rank)
     rows = _pivots((near[:, columns] / sizes[columns]).T, rank)

@@ -34,31 +34,15 @@ def is_narrow(lower: float, upper: float) -> bool:
 
 @dataclass(frozen=True)
 class FinerEllipsoid:
-    """An ellipsoid that uses what rounding left of columns.
+    """An ellipsoid that uses what rounding left of columns."""
 
-    Parameters
-    ----------
-    ellipsoid
-        Of rows (x, z), or of x.
-    residues
-        z; None where the ellipsoid is one of x.
-    """
-
-    ellipsoid: Ellipsoid
-    residues: Residues | None
+    ellipsoid: Ellipsoid  # of rows (x, z), or of x
+    residues: Residues | None  # z; None where the ellipsoid is one of x
 
     def lower_bound(
         self, positives: FloatArray, negatives: FloatArray, frame: AffineFrame
     ) -> float:
-        """Return a proved lower bound of t, at least 0, whatever the ellipsoid and z are.
-
-        Parameters
-        ----------
-        positives, negatives
-            Rows x, finite, shapes ``(m, k)``.
-        frame
-            Their frame.
-        """
+        """Return a proved lower bound of t, at least 0, whatever the ellipsoid and z are."""
         if self.residues is None:
             return proved_lower_bound(positives, negatives[_kept(frame)], self.ellipsoid)[0]
         added = self.ellipsoid.shift[positives.shape[1] :]
@@ -70,25 +54,13 @@ class FinerEllipsoid:
 
 @dataclass(frozen=True)
 class FinerClasses:
-    """Two classes that have the t of those given, in a hull that is known without rounding.
+    """Two classes that have the t of those given, in a hull that is known without rounding."""
 
-    Parameters
-    ----------
-    positives, negatives
-        Rows x or (x, z), all positives, and the negatives ``kept``.
-    kept
-        Numbers of the negatives that restrict t.
-    frame
-        Exact coordinates of these classes.
-    residues
-        What makes z; None where rows are as given.
-    """
-
-    positives: FloatArray
+    positives: FloatArray  # rows x or (x, z), all positives, and the negatives kept
     negatives: FloatArray
-    kept: IntArray
-    frame: AffineFrame
-    residues: Residues | None
+    kept: IntArray  # numbers of the negatives that restrict t
+    frame: AffineFrame  # exact coordinates of these classes
+    residues: Residues | None  # what makes z; None where rows are as given
 
     @classmethod
     def of(cls, positives: FloatArray, negatives: FloatArray, frame: AffineFrame) -> Self | None:

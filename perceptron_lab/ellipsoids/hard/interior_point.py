@@ -32,22 +32,13 @@ STALLED = 5
 
 @dataclass
 class Best:
-    """The best ellipsoid and the best weights of all examples so far.
+    """The best ellipsoid and the best weights of all examples so far."""
 
-    Parameters
-    ----------
-    lower, upper
-        The bracket of t that they reach, as computed.
-    quadratic
-        E^ in the coordinates of the classes, scaled to hold the positives; None before any.
-    weights
-        lambda of all examples, positives first.
-    """
-
-    lower: float
+    lower: float  # the bracket of t that they reach, as computed
     upper: float
+    # E^ in the coordinates of the classes, scaled to hold the positives; None before any
     quadratic: FloatArray | None
-    weights: FloatArray
+    weights: FloatArray  # lambda of all examples, positives first
 
     @classmethod
     def none(cls, count: int) -> Best:
@@ -166,17 +157,7 @@ def next_scaling(best: Best, classes: Classes) -> Rescaling | None:
 
 
 def solve_by_interior_point(classes: Classes, tolerance: float, limits: Limits) -> Solution:
-    """Return a solution of all examples at once.
-
-    Parameters
-    ----------
-    classes
-        The positives must span the coordinates affinely.
-    tolerance
-        Of the bracket, relative to t, or to 1 where t is 0.
-    limits
-        Of the iterations.
-    """
+    """Return a solution of all examples at once."""
     classes.check_columns(len(classes.positives) + len(classes.negatives))
     best = Best.none(len(classes.positives) + len(classes.negatives))
     scaling: Rescaling | None = first_scaling(classes)

@@ -31,18 +31,10 @@ STRETCH = 1.5
 
 @dataclass(frozen=True)
 class Program:
-    """The lifted examples and their labels.
+    """The lifted examples and their labels."""
 
-    Parameters
-    ----------
-    rows
-        x^ = (x, 1), shape ``(m, n)``.
-    signs
-        1 of a positive, -1 of a negative, shape ``(m,)``.
-    """
-
-    rows: FloatArray
-    signs: FloatArray
+    rows: FloatArray  # x^ = (x, 1), shape (m, n)
+    signs: FloatArray  # 1 of a positive, -1 of a negative, shape (m,)
 
     @property
     def negative(self) -> FloatArray:
@@ -95,19 +87,11 @@ class Program:
 
 @dataclass(frozen=True)
 class Iterate:
-    """A point strictly inside both problems.
+    """A point strictly inside both problems."""
 
-    Parameters
-    ----------
-    matrix, ratio
-        E^ and t.
-    weights
-        lambda, shape ``(m,)``.
-    """
-
-    matrix: FloatArray
+    matrix: FloatArray  # E^ and t
     ratio: float
-    weights: FloatArray
+    weights: FloatArray  # lambda, shape (m,)
 
     def upper(self, program: Program) -> float:
         """Return sum_+ lambda - 1."""
@@ -129,15 +113,7 @@ class Iterate:
         return cls(matrix, ratio, weights)
 
     def mixed(self, program: Program, share: float) -> Self:
-        """Return a point inside a program of other examples, with a share of the first one there.
-
-        Parameters
-        ----------
-        program
-            Whatever examples; E^ may violate some of them.
-        share
-            In (0, 1].
-        """
+        """Return a point inside a program of other examples, with a share of its first."""
         far = self.first(program)
         inside = self.matrix / max(1.0, program.reached(self.matrix)[1])
         matrix = (1.0 - share) * inside + share * far.matrix

@@ -56,38 +56,19 @@ class _Known(NamedTuple):
 
 @dataclass(frozen=True)
 class Scaled:
-    """An iterate in scaled coordinates, and the factor of its equations.
-
-    Parameters
-    ----------
-    frame
-        G, shape ``(n, n)``.
-    images
-        x~, shape ``(m, n)``.
-    middle
-        The diagonal of V, shape ``(n,)``.
-    products
-        sqrt(s lambda), shape ``(m,)``.
-    ratios
-        d, shape ``(m,)``.
-    columns
-        The matrix of the least squares problem, its columns of norm 1, shape ``(N + m, m)``.
-    sizes
-        What its columns are divided by, shape ``(m,)``.
-    triangle
-        R of its QR factorisation.
-    """
+    """An iterate in scaled coordinates, and the factor of its equations."""
 
     program: Program
     iterate: Iterate
-    frame: FloatArray
-    images: FloatArray
-    middle: FloatArray
-    products: FloatArray
-    ratios: FloatArray
+    frame: FloatArray  # G, shape (n, n)
+    images: FloatArray  # x~, shape (m, n)
+    middle: FloatArray  # the diagonal of V, shape (n,)
+    products: FloatArray  # sqrt(s lambda), shape (m,)
+    ratios: FloatArray  # d, shape (m,)
+    # the matrix of the least squares problem, its columns of norm 1, shape (N + m, m)
     columns: FloatArray
-    sizes: FloatArray
-    triangle: FloatArray
+    sizes: FloatArray  # what its columns are divided by, shape (m,)
+    triangle: FloatArray  # R of its QR factorisation
 
     @classmethod
     def at(cls, program: Program, iterate: Iterate) -> Self:

@@ -17,15 +17,6 @@ def refined(found: Separation, better: Separation, classes: FinerClasses, how: s
     """Return a separation with the bounds of t, and their proofs, of its finer classes as well.
 
     Its ellipsoid and its rule stay.
-
-    Parameters
-    ----------
-    found, better
-        Of all examples, and of the finer classes.
-    classes
-        These.
-    how
-        Both were solved.
     """
     lower = max(found.ratio_lower, better.ratio_lower)
     upper = min(found.ratio_upper, better.ratio_upper)
@@ -57,13 +48,6 @@ def without_bound(found: Separation, how: str) -> Separation:
     """Return a separation of classes of which no negative lies in the hull of the positives.
 
     Its ellipsoid and its rule stay: by them, negatives within rounding of the hull lie in it.
-
-    Parameters
-    ----------
-    found
-        In the hull to rounding.
-    how
-        It was solved.
     """
     return replace(
         found,

@@ -34,22 +34,12 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Rescaling:
-    """y = G u + h and 1 + t = (1 + t0) (1 + theta).
+    """y = G u + h and 1 + t = (1 + t0) (1 + theta)."""
 
-    Parameters
-    ----------
-    factor, offset
-        G and h, shapes ``(r, r)`` and ``(r,)``.
-    reference
-        t0, 0 or more.
-    balanced
-        Whether the rows of examples are divided by their size.
-    """
-
-    factor: FloatArray
+    factor: FloatArray  # G and h, shapes (r, r) and (r,)
     offset: FloatArray
-    reference: float
-    balanced: bool = True
+    reference: float  # t0, 0 or more
+    balanced: bool = True  # whether the rows of examples are divided by their size
 
     @classmethod
     def none(cls, dimension: int) -> Self:

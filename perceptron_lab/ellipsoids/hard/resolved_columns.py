@@ -33,15 +33,9 @@ WITHIN, WIDER = (1e-60, 1e60), (1e-120, 1e120)
 
 @dataclass(frozen=True)
 class Residues:
-    """z = C x - b, each entry rounded once.
+    """z = C x - b, each entry rounded once."""
 
-    Parameters
-    ----------
-    coefficients, levels
-        C and b, shapes ``(d, k)`` and ``(d,)``: doubles taken as exact.
-    """
-
-    coefficients: FloatArray
+    coefficients: FloatArray  # C and b, shapes (d, k) and (d,): doubles taken as exact
     levels: FloatArray
 
     @classmethod

@@ -74,18 +74,6 @@ def proved_lower_bound(
     """Return a proved lower bound of t, at least 0, and of the ellipsoid's largest positive value.
 
     t = 0 is always feasible, by E^ = e e'.
-
-    Parameters
-    ----------
-    positives, negatives
-        All examples, rows, shapes ``(m, k)``.
-    ellipsoid
-        Any.
-
-    Returns
-    -------
-    tuple
-        The bound of t, and an upper bound of (x - c)'E(x - c) over the positives.
     """
     most = float(_squares(positives, ellipsoid)[1].max())
     least = float(_squares(negatives, ellipsoid)[0].min())

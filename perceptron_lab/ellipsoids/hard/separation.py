@@ -22,24 +22,12 @@ SUPPORT = 1e-6
 
 
 class Gaps(NamedTuple):
-    """How well the optimality conditions hold, relative to 1 + t; computed, not proved.
+    """How well the optimality conditions hold, relative to 1 + t; computed, not proved."""
 
-    Parameters
-    ----------
-    duality
-        sum_+ lambda - (1 + t).
-    slackness
-        The largest lambda_i (t tau_i - y_i (1 - x^'E^x^)) in magnitude, (7.17).
-    trace
-        trace(Z E^), (7.18).
-    feasibility
-        The largest violation of (7.9), 0 if there is none.
-    """
-
-    duality: float
-    slackness: float
-    trace: float
-    feasibility: float
+    duality: float  # sum_+ lambda - (1 + t)
+    slackness: float  # the largest lambda_i (t tau_i - y_i (1 - x^'E^x^)) in magnitude, (7.17)
+    trace: float  # trace(Z E^), (7.18)
+    feasibility: float  # the largest violation of (7.9), 0 if there is none
 
 
 @dataclass(frozen=True)

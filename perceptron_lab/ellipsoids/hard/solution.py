@@ -16,18 +16,10 @@ MOST_NUMBERS = 150_000_000
 
 @dataclass(frozen=True)
 class Limits:
-    """When a solver ends without having reached its tolerance.
+    """When a solver ends without having reached its tolerance."""
 
-    Parameters
-    ----------
-    iterations
-        Of the solver at most, in total.
-    deadline
-        On :func:`time.monotonic`, or infinity.
-    """
-
-    iterations: int
-    deadline: float = math.inf
+    iterations: int  # of the solver at most, in total
+    deadline: float = math.inf  # on :func:`time.monotonic`, or infinity
 
     @classmethod
     def of(cls, iterations: int, seconds: float | None) -> Self:
@@ -49,18 +41,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Classes:
-    """The two classes in the coordinates of a frame.
+    """The two classes in the coordinates of a frame."""
 
-    Parameters
-    ----------
-    positives, negatives
-        Rows u, shapes ``(m, r)``; r may be 0.
-    fixed
-        Whether solvers have to solve in these coordinates, and choose none of their own.
-    """
-
-    positives: FloatArray
+    positives: FloatArray  # rows u, shapes (m, r); r may be 0
     negatives: FloatArray
+    # whether solvers have to solve in these coordinates, and choose none of their own
     fixed: bool = False
 
     def check_size(self) -> None:
@@ -88,36 +73,19 @@ class Classes:
 
 @dataclass(frozen=True)
 class Solution:
-    """A computed (not proved) solution of (7.9) and (7.21), in the coordinates of a frame.
+    """A computed (not proved) solution of (7.9) and (7.21), in the coordinates of a frame."""
 
-    Parameters
-    ----------
-    ratio
-        t, the squared separation ratio less 1.
-    quadratic
-        What ranks points, shape ``(r + 1, r + 1)``: E^, or its direction of approach to e e'.
-    threshold
-        f(u) = threshold - (u, 1)' quadratic (u, 1), see (8.2).
-    positive_weights, negative_weights
-        lambda >= 0 of (7.21), the latter summing to 1.
-    iterations
-        Of the solver, in total.
-    message
-        What else the solver has to say.
-    limit
-        Whether the quadratic is a direction of approach to e e', t being 0.
-    complete
-        Whether the solver reached its tolerance before its limits and before rounding stopped it.
-    """
-
-    ratio: float
+    ratio: float  # t, the squared separation ratio less 1
+    # what ranks points, shape (r + 1, r + 1): E^, or its direction of approach to e e'
     quadratic: FloatArray
-    threshold: float
-    positive_weights: FloatArray
+    threshold: float  # f(u) = threshold - (u, 1)' quadratic (u, 1), see (8.2)
+    positive_weights: FloatArray  # lambda >= 0 of (7.21), the latter summing to 1
     negative_weights: FloatArray
-    iterations: int
-    message: str
-    limit: bool = False
+    iterations: int  # of the solver, in total
+    message: str  # what else the solver has to say
+    limit: bool = False  # whether the quadratic is a direction of approach to e e', t being 0
+    # whether the solver reached its tolerance before its limits and before rounding stopped
+    # it
     complete: bool = True
 
 

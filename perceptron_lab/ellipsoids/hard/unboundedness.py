@@ -29,36 +29,18 @@ from perceptron_lab.results import FloatArray
 
 @dataclass(frozen=True)
 class Recession:
-    """A direction in which (7.9) is unbounded.
+    """A direction in which (7.9) is unbounded."""
 
-    Parameters
-    ----------
-    matrix
-        D, positive semidefinite, shape ``(k + 1, k + 1)``, rounded.
-    largest_positive, least_negative
-        Proved bounds of x^'D x^ over the classes, D being exactly that of the computed normals:
-        0 but for rounding, and positive.
-    proved
-        Whether the problem is proved to be unbounded, not only to rounding.
-    """
-
-    matrix: FloatArray
+    matrix: FloatArray  # D, positive semidefinite, shape (k + 1, k + 1), rounded
+    # proved bounds of x^'D x^ over the classes, D being exactly that of the computed normals:
+    # 0 but for rounding, and positive
     largest_positive: float
     least_negative: float
-    proved: bool
+    proved: bool  # whether the problem is proved to be unbounded, not only to rounding
 
 
 def recession(positives: FloatArray, negatives: FloatArray, frame: AffineFrame) -> Recession | None:
-    """Return a direction of recession, or None if some negative lies in the positives' hull.
-
-    Parameters
-    ----------
-    positives, negatives
-        Rows, shapes ``(m, k)``.
-    frame
-        Their frame; what it says of the hull holds to
-        :data:`~perceptron_lab.ellipsoids.hard.affine_frame.HULL_TOLERANCE`.
-    """
+    """Return a direction of recession, or None if some negative lies in the positives' hull."""
     if not frame.outside.all():
         return None
     across, nothing = frame.normals.T, np.zeros(frame.normals.shape[1])

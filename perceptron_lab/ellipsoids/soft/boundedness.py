@@ -41,42 +41,23 @@ ROOM = 1e-9
 
 @dataclass(frozen=True)
 class CriticalPenalty:
-    """The C+ from which on the soft separation ratio is bounded, for one C-.
+    """The C+ from which on the soft separation ratio is bounded, for one C-."""
 
-    Parameters
-    ----------
-    lower, upper
-        The critical penalty lies between them: the values of ``direction`` and of ``weights``,
-        computed in floating point; infinite, both, if no C+ is enough.
-    weights
-        lambda of the negatives that attains ``upper``, shape ``(m-,)``; zeros if there is none.
-    direction
-        E^ >= 0 of a direction in which the objective grows for every C+ < ``lower``, shape
-        ``(n, n)``.
-    within
-        Which negatives lie in the span of the positives, shape ``(m-,)``.
-    root
-        (sum_+ x^x^')^(-1/2) on that span, shape ``(n, rank)``.
-    """
-
+    # the critical penalty lies between them: the values of direction and of weights,
+    # computed in floating point; infinite, both, if no C+ is enough
     lower: float
     upper: float
+    # lambda of the negatives that attains upper, shape (m-,); zeros if there is none
     weights: FloatArray
+    # E^ >= 0 of a direction in which the objective grows for every C+ < lower, shape
+    # (n, n)
     direction: FloatArray
-    within: npt.NDArray[np.bool_]
-    root: FloatArray
+    within: npt.NDArray[np.bool_]  # which negatives lie in the span of the positives, shape (m-,)
+    root: FloatArray  # (sum_+ x^x^')^(-1/2) on that span, shape (n, rank)
 
 
 def critical_penalty(positives: FloatArray, negatives: FloatArray, cap: float) -> CriticalPenalty:
-    """Return the critical C+ for C- = cap.
-
-    Parameters
-    ----------
-    positives, negatives
-        Lifted examples, in coordinates in which all examples are white, shapes ``(m, n)``.
-    cap
-        C- > 0.
-    """
+    """Return the critical C+ for C- = cap."""
     triangle = np.linalg.qr(positives, mode="r")
     _, sizes, axes = np.linalg.svd(triangle, full_matrices=True)
     rank = int(np.count_nonzero(sizes > SPAN_TOLERANCE * sizes[0]))

@@ -31,24 +31,13 @@ from perceptron_lab.results import FloatArray
 
 @dataclass(frozen=True)
 class SoftOptimality:
-    """What duality says of a soft ellipsoid; computed in floating point, not in proved rounding.
+    """What duality says of a soft ellipsoid; computed in floating point, not in proved rounding."""
 
-    Parameters
-    ----------
-    primal
-        P of the quadratic function.
-    dual
-        A lower bound of P over all ranks (over linear functions, if the rank is 0).
-    lowest_curvature
-        The lowest eigenvalue of G, the gradient in A: at an optimum of the convex problem >= 0.
-    stationarity
-        |G L|_F: 0 at a stationary point of the low-rank problem.
-    """
-
-    primal: float
-    dual: float
+    primal: float  # P of the quadratic function
+    dual: float  # A lower bound of P over all ranks (over linear functions, if the rank is 0)
+    # the lowest eigenvalue of G, the gradient in A: at an optimum of the convex problem >= 0
     lowest_curvature: float
-    stationarity: float
+    stationarity: float  # |G L|_F: 0 at a stationary point of the low-rank problem
 
     @property
     def gap(self) -> float:
@@ -112,21 +101,7 @@ def _stacked(rows: Examples, factor: FloatArray) -> Examples:
 
 
 def spectrum(rows: Examples, weights: FloatArray) -> FloatArray:
-    """Return the eigenvalues of sum_i weights_i r_i r_i', without some or all that are 0.
-
-    Parameters
-    ----------
-    rows
-        r_i, shape ``(count, features)``.
-    weights
-        Of any sign, shape ``(count,)``.
-
-    Returns
-    -------
-    eigenvalues
-        Ascending. All of them, if there are at most as many features as rows; else those of
-        S'diag(weights) S with S S' = (r_i'r_j), of which the others differ only by zeros.
-    """
+    """Return the eigenvalues of sum_i weights_i r_i r_i', without some or all that are 0."""
     count, features = rows.shape
     if count == 0:
         return np.zeros(0)

@@ -27,49 +27,23 @@ from perceptron_lab.results import FloatArray
 
 
 class DualSolution(NamedTuple):
-    """A solution of the dual.
+    """A solution of the dual."""
 
-    Parameters
-    ----------
-    quadratic
-        E^, positive semidefinite, shape ``(n, n)``.
-    weights
-        lambda, shape ``(m,)``.
-    level
-        1 + t, the multiplier of the sum of lambda.
-    iterations
-        Of Clarabel.
-    """
-
-    quadratic: FloatArray
-    weights: FloatArray
-    level: float
-    iterations: int
+    quadratic: FloatArray  # E^, positive semidefinite, shape (n, n)
+    weights: FloatArray  # lambda, shape (m,)
+    level: float  # 1 + t, the multiplier of the sum of lambda
+    iterations: int  # of Clarabel
 
 
 @dataclass(frozen=True)
 class DualProgram:
-    """The dual with fixed weights.
+    """The dual with fixed weights."""
 
-    Parameters
-    ----------
-    examples
-        Lifted, shape ``(m, n)``.
-    signs
-        y, shape ``(m,)``.
-    penalties
-        C of each example, shape ``(m,)``.
-    start
-        lambda_0, feasible, shape ``(m,)``.
-    working
-        Which weights are free, at their caps, or 0.
-    """
-
-    examples: FloatArray
-    signs: FloatArray
-    penalties: FloatArray
-    start: FloatArray
-    working: Working
+    examples: FloatArray  # lifted, shape (m, n)
+    signs: FloatArray  # y, shape (m,)
+    penalties: FloatArray  # C of each example, shape (m,)
+    start: FloatArray  # lambda_0, feasible, shape (m,)
+    working: Working  # which weights are free, at their caps, or 0
 
     def solve(self, tolerance: float) -> DualSolution:
         """Return its solution."""

@@ -30,22 +30,13 @@ DECIDED = 1e-6
 
 @dataclass
 class Working:
-    """Free weights, and those fixed at their caps; all others are fixed at 0.
+    """Free weights, and those fixed at their caps; all others are fixed at 0."""
 
-    Parameters
-    ----------
-    free, capped
-        Shape ``(m,)`` each, disjoint.
-    parts
-        The numbers of the examples of each class: what is freed is counted by class.
-    count
-        How many of each class are free at first, and are freed in a round.
-    """
-
-    free: npt.NDArray[np.bool_]
+    free: npt.NDArray[np.bool_]  # shape (m,) each, disjoint
     capped: npt.NDArray[np.bool_]
+    # the numbers of the examples of each class: what is freed is counted by class
     parts: Sequence[IntArray]
-    count: int
+    count: int  # how many of each class are free at first, and are freed in a round
 
     @classmethod
     def around(cls, excess: FloatArray, parts: Sequence[IntArray], count: int) -> Self:

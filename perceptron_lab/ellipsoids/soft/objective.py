@@ -33,21 +33,11 @@ START = 0.1
 
 @dataclass(frozen=True)
 class Quadratic:
-    """q(x) = |L'x|^2 + 2 g'x + c.
+    """q(x) = |L'x|^2 + 2 g'x + c."""
 
-    Parameters
-    ----------
-    factor
-        L, shape ``(features, rank)``; no columns for a linear q.
-    linear
-        g, shape ``(features,)``.
-    constant
-        c.
-    """
-
-    factor: FloatArray
-    linear: FloatArray
-    constant: float
+    factor: FloatArray  # L, shape (features, rank); no columns for a linear q
+    linear: FloatArray  # g, shape (features,)
+    constant: float  # c
 
     def values(self, examples: Examples) -> FloatArray:
         """Return q of every example, shape ``(m,)``."""

@@ -109,17 +109,7 @@ class SquaredHinge:
 
 
 def minimised(problem: SquaredHinge, tolerance: float, most: int) -> tuple[FloatArray, int, bool]:
-    """Return the minimum (u, b), the steps that were made, and whether it was reached.
-
-    Parameters
-    ----------
-    problem
-        What is minimised.
-    tolerance
-        The norm of the gradient at which it is reached.
-    most
-        Steps at most.
-    """
+    """Return the minimum (u, b), the steps that were made, and whether it was reached."""
     at = np.zeros(problem.rows.shape[1] + 1)
     for step in range(most):
         gradient = problem.value_and_gradient(at)[1]

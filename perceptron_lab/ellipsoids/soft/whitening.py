@@ -17,32 +17,17 @@ RANK_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class AffineMap:
-    """z = matrix' ((x - centre) / scale).
+    """z = matrix' ((x - centre) / scale)."""
 
-    Parameters
-    ----------
-    centre, scale
-        Shape ``(features,)``.
-    matrix
-        Shape ``(features, rank)``.
-    """
-
-    centre: FloatArray
+    centre: FloatArray  # shape (features,)
     scale: FloatArray
-    matrix: FloatArray
+    matrix: FloatArray  # shape (features, rank)
 
     @classmethod
     def whitening(cls, examples: Examples, weights: FloatArray) -> Self:
         """Return the map to mean 0 and covariance I of weighted examples.
 
         Columns are scaled to variance 1 first, so that their units do not enter the rank.
-
-        Parameters
-        ----------
-        examples
-            Shape ``(m, features)``.
-        weights
-            >= 0 with sum 1, shape ``(m,)``.
         """
         if not isinstance(examples, np.ndarray):
             raise InputError(

@@ -36,23 +36,13 @@ TIE_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class PartialCholesky:
-    """F F' = K on the pivots, and what is left elsewhere.
+    """F F' = K on the pivots, and what is left elsewhere."""
 
-    Parameters
-    ----------
-    features
-        F, shape ``(m, rank)``; the pivots' rows are lower triangular in the order of the pivots.
-    pivots
-        i_1 .. i_rank, shape ``(rank,)``.
-    residuals
-        n_i >= 0 after the last pivot, shape ``(m,)``; exactly 0 for the pivots.
-    first_ties
-        How many examples were tied for the first pivot, 1 or more (0 if there is no pivot).
-    """
-
+    # F, shape (m, rank); the pivots' rows are lower triangular in the order of the pivots
     features: FloatArray
-    pivots: IntArray
-    residuals: FloatArray
+    pivots: IntArray  # i_1 .. i_rank, shape (rank,).
+    residuals: FloatArray  # n_i >= 0 after the last pivot, shape (m,); exactly 0 for the pivots
+    # how many examples were tied for the first pivot, 1 or more (0 if there is no pivot)
     first_ties: int
 
 
