@@ -22,13 +22,13 @@ class SoftSeparationClassifier(BinaryClassifier):
     xi >= 0 and E^ >= 0: (7.9) of `Kharechko2009` with slacks, see
     :func:`~perceptron_lab.ellipsoids.soft.separation_ratio.soft_separation`, where C+ = P+ / m+ and
     C- = P- / m-. About 1 / P- of the negatives have slack at most. f is (8.2). The larger label is
-    inside. Where no t is the largest (P- < 1, P+ below a critical penalty, 1 or more, or too few
+    inside. Where no t is the largest (P+ below a critical penalty, which is 1 or more, or too few
     negatives in the affine hull of the positives) f ranks by the direction in which t grows.
 
     Parameters
     ----------
     positive_penalty, negative_penalty
-        P+ > 0 and P- > 0; below 1 each leaves t unbounded.
+        P+ > 0 and P- > 1, below which t grows for nothing.
     tol
         Clarabel's tolerance, of the gap and of feasibility, in (0, 1).
 
@@ -56,7 +56,7 @@ class SoftSeparationClassifier(BinaryClassifier):
         self,
         *,
         positive_penalty: Annotated[float, Field(gt=0)] = 10.0,
-        negative_penalty: Annotated[float, Field(gt=0)] = 10.0,
+        negative_penalty: Annotated[float, Field(gt=1)] = 10.0,
         tol: Annotated[float, Field(gt=0, lt=1)] = 1e-9,
     ) -> None:
         self.positive_penalty = positive_penalty

@@ -134,7 +134,12 @@ def compare_categories(
         If shapes differ, a category has no positive example, a score is NaN, a number is out of
         its range, or no resample has a positive example.
     """
-    _check(resamples, level, seed)
+    if resamples < 1:
+        raise InputError(f"resamples={resamples}; allowed: 1 or more, 1000 for an interval")
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level}; allowed: between 0 and 1, such as 0.95")
+    if seed < 0:
+        raise InputError(f"seed={seed}; allowed: 0 or more")
     masks, rankings = _read(labels, [first, second])
     points = np.array(
         [
@@ -157,9 +162,11 @@ def compare_categories(
         axis=1,
     )
     categories = [_interval(*pair, level) for pair in zip(points, samples, strict=True)]
-    return CategoryComparison(
-        tuple(categories), _interval(points.mean(), _mean_of_known(samples), level)
-    )
+    # the mean over the categories that have a positive example in a resample
+    known = ~np.isnan(samples)
+    total = np.where(known, samples, 0.0).sum(axis=0)
+    means = np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+    return CategoryComparison(tuple(categories), _interval(points.mean(), means, level))
 
 
 @dataclass(frozen=True)
@@ -207,13 +214,6 @@ def resample_counts(examples: int, resamples: int, seed: int) -> Iterator[IntArr
         yield flat.reshape(size, examples)
 
 
-def _mean_of_known(samples: FloatArray) -> FloatArray:
-    """Return the mean over the categories that are not NaN; NaN where all are."""
-    known = ~np.isnan(samples)
-    total = np.where(known, samples, 0.0).sum(axis=0)
-    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
-
-
 def _interval(difference: float, samples: FloatArray, level: float) -> BootstrapInterval:
     known = samples[~np.isnan(samples)]
     if not len(known):
@@ -253,12 +253,3 @@ def _read(
             "it out"
         )
     return masks, [[checked_scores(row) for row in np.asarray(scores)] for scores in models]
-
-
-def _check(resamples: int, level: float, seed: int) -> None:
-    if resamples < 1:
-        raise InputError(f"resamples={resamples}; allowed: 1 or more, 1000 for an interval")
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level={level}; allowed: between 0 and 1, such as 0.95")
-    if seed < 0:
-        raise InputError(f"seed={seed}; allowed: 0 or more")

@@ -162,14 +162,13 @@ def prove(
 
 def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, float]:
     """Return the mean figures over the tasks."""
-    each = [_judged(task, one) | one.figures for task, one in zip(tasks, outcomes, strict=True)]
+    each = []
+    for task, one in zip(tasks, outcomes, strict=True):
+        wrong = np.where(one.scores > 0.0, 1.0, -1.0) != task.test_labels
+        judged = {
+            "average_precision": average_precision(task.test_labels, one.scores),
+            "error": float(np.mean(wrong)),
+        }
+        each.append(judged | one.figures)
     names = [name for name in each[0] if all(name in one for one in each)]
     return {name: math.fsum(one[name] for one in each) / len(each) for name in names}
-
-
-def _judged(task: Task, learned: Learned) -> dict[str, float]:
-    wrong = np.where(learned.scores > 0.0, 1.0, -1.0) != task.test_labels
-    return {
-        "average_precision": average_precision(task.test_labels, learned.scores),
-        "error": float(np.mean(wrong)),
-    }

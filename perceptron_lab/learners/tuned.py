@@ -16,14 +16,15 @@ from perceptron_lab.learners.learning import Learned, Learner
 from perceptron_lab.learners.tuning import Grid, Parameters, Trial, best, fitted, tune
 
 
-def _distinct(values: tuple[float, ...]) -> tuple[float, ...]:
+def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
+    """Return values of which none is another's equal; refuse others."""
     if len(set(values)) < len(values):
         raise ValueError(f"the values {list(values)} repeat themselves; give each once")
     return values
 
 
 Candidates = Annotated[
-    tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1), AfterValidator(_distinct)
+    tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1), AfterValidator(distinct)
 ]
 """The values of a parameter that are tried: above 0, at least one, each once."""
 Folds = Annotated[int, Field(ge=2)]

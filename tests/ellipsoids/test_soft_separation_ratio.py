@@ -263,7 +263,7 @@ def test_critical_penalty_by_hand() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"positive_penalty": 0.0}, {"negative_penalty": -1.0}, {"tol": 2.0}],
+    [{"positive_penalty": 0.0}, {"negative_penalty": 1.0}, {"tol": 2.0}],
 )
 def test_parameters_out_of_range(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(change))}=.*greater|less"):

@@ -88,7 +88,7 @@ def test_the_soft_separation_chooses_both_penalties() -> None:
     assert learned.figures["ratio"] >= 0.0
     assert learned.iterations > 0
     alone = registry.load("learner", "soft-separation")(
-        components=None, positive_penalties=(0.5,), negative_penalties=(0.5,)
+        components=None, positive_penalties=(0.5,), negative_penalties=(2.0,)
     )
     unbounded = alone.learn(ball(), 0)
     assert "ratio" not in unbounded.figures

@@ -102,7 +102,12 @@ class AffineFrame:
         rank = int(np.count_nonzero(spread > HULL_TOLERANCE * spread.max(initial=0.0)))
         normals = white @ axes[:, rank:]
         basis = white @ axes[:, :rank]
-        outside = _outside(positives - shift, negatives - shift, basis, normals)
+        # off the hull by more than rounding, relative to their length
+        off, along = (
+            np.linalg.norm((negatives - shift) @ part, axis=1) for part in (normals, basis)
+        )
+        size = np.linalg.norm((positives - shift) @ basis, axis=1).max()
+        outside = np.asarray(off > HULL_TOLERANCE * np.maximum(along + off, size))
         inside = np.vstack([positives, negatives[~outside]])
         if normals.shape[1] and rank:
             basis = basis @ _whitening((inside - shift) @ basis)
@@ -149,13 +154,3 @@ def _singular(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     triangle = np.linalg.qr(points, mode="r")
     _, values, vectors = np.linalg.svd(triangle, full_matrices=True)
     return np.append(values, np.zeros(points.shape[1] - len(values))), vectors.T
-
-
-def _outside(
-    positives: FloatArray, negatives: FloatArray, basis: FloatArray, normals: FloatArray
-) -> npt.NDArray[np.bool_]:
-    """Return which negatives are off the hull by more than rounding, relative to their length."""
-    off = np.linalg.norm(negatives @ normals, axis=1)
-    along = np.linalg.norm(negatives @ basis, axis=1)
-    size = np.linalg.norm(positives @ basis, axis=1).max()
-    return np.asarray(off > HULL_TOLERANCE * np.maximum(along + off, size))

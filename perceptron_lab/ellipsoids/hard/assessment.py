@@ -46,9 +46,15 @@ class Assessment:
             proof = prove_inseparable(self.positives, inside, weights, self.frame)
         upper = 0.0 if proof else proved_upper_bound(self.positives, inside, weights, self.frame)
         status = status_of(lower, upper, proof)
-        rule = self._rule(own)
+        # (8.2) for the canonical ellipsoid, or for the solution as it is
+        quadratic = self.solution.quadratic if own is None else own.homogeneous
+        across = self._across(self.solution.ratio)
+        rule = Rule(self.frame, quadratic, self.solution.threshold, across)
         ratio = 0.0 if proof else max(self.solution.ratio, lower, 0.0)
-        matrix = self._limit() if self.solution.limit else rule.homogeneous()
+        matrix = rule.homogeneous()
+        if self.solution.limit:  # e e', (7.10)
+            matrix = np.zeros_like(matrix)
+            matrix[-1, -1] = 1.0
         spread = np.zeros(len(self.negatives))
         spread[self.kept] = weights[1]
         return Separation(
@@ -96,19 +102,6 @@ class Assessment:
             return 0.0
         off = (self.frame.offsets(self.negatives[self.frame.outside]) ** 2).sum(axis=1)
         return (1.0 + max(ratio, 0.0)) / float(off.min()) * (1.0 + 1e-9)
-
-    def _rule(self, own: Ellipsoid | None) -> Rule:
-        """Return (8.2) for the canonical ellipsoid, or for the solution as it is."""
-        solution = self.solution
-        quadratic = solution.quadratic if own is None else own.homogeneous
-        across = self._across(solution.ratio)
-        return Rule(self.frame, quadratic, solution.threshold, across)
-
-    def _limit(self) -> FloatArray:
-        """Return e e', (7.10)."""
-        matrix = np.zeros((self.positives.shape[1] + 1,) * 2)
-        matrix[-1, -1] = 1.0
-        return matrix
 
     def _gaps(self) -> Gaps | None:
         """Return the optimality conditions of the solver's own solution; None for a limit."""

@@ -49,6 +49,7 @@ class Bracket:
         return self.upper - self.lower <= max(goal * share, ROUNDING * (1.0 + self.lower))
 
 
+@np.errstate(all="ignore")  # what is not finite bounds nothing
 def measured(
     quadratic: FloatArray, weights: tuple[FloatArray, FloatArray], classes: Classes
 ) -> Bracket:
@@ -56,23 +57,17 @@ def measured(
     if not np.isfinite(quadratic).all():
         return Bracket(0.0, math.inf)
     lower = max(0.0, reached(Ellipsoid.canonical(quadratic), classes))
-    return Bracket(lower, max(lower, _bound(weights, classes)))
-
-
-@np.errstate(all="ignore")  # what is not finite bounds nothing
-def _bound(weights: tuple[FloatArray, FloatArray], classes: Classes) -> float:
-    total = float(weights[1].sum())
+    total, best = float(weights[1].sum()), math.inf
     if not (0.0 < total < math.inf and np.isfinite(weights[0]).all()):
-        return math.inf
+        return Bracket(lower, math.inf)
     each = 1.0 / len(weights[0])
-    best = math.inf
     for more in ADDITIONS:
         positive = weights[0] + more * each
         bound = _stretch(positive, weights[1], classes) * float(positive.sum()) / total - 1.0
         if bound >= best < math.inf:
             break
         best = bound
-    return best
+    return Bracket(lower, max(lower, best))
 
 
 def _stretch(positive: FloatArray, negative: FloatArray, classes: Classes) -> float:

@@ -93,21 +93,16 @@ class _Barrier:
         gradient[self.entries] -= nu * flat(inverse)
         hessian = dsyrk(1.0, scaled.T, lower=1)
         hessian = np.tril(hessian) + np.tril(hessian, -1).T
-        hessian[np.ix_(self.entries, self.entries)] += nu * _doubled(inverse)
+        # the matrix of X -> B X B in svec coordinates
+        columns, rows = np.tril_indices(len(inverse))
+        weight = np.where(rows == columns, np.sqrt(0.5), 1.0)
+        doubled = inverse[np.ix_(rows, rows)] * inverse[np.ix_(columns, columns)]
+        doubled += inverse[np.ix_(rows, columns)] * inverse[np.ix_(columns, rows)]
+        hessian[np.ix_(self.entries, self.entries)] += nu * (doubled * np.outer(weight, weight))
         scale = 1.0 / np.sqrt(hessian.diagonal())
         factor = scipy.linalg.cho_factor(hessian * np.outer(scale, scale))
         step = -scale * scipy.linalg.cho_solve(factor, scale * gradient)
         return step, float(np.sqrt(max(-gradient @ step, 0.0)))
-
-
-def _doubled(inverse: FloatArray) -> FloatArray:
-    """Return the matrix of X -> B X B in svec coordinates."""
-    order = len(inverse)
-    columns, rows = np.tril_indices(order)
-    weight = np.where(rows == columns, np.sqrt(0.5), 1.0)
-    first = inverse[np.ix_(rows, rows)] * inverse[np.ix_(columns, columns)]
-    second = inverse[np.ix_(rows, columns)] * inverse[np.ix_(columns, rows)]
-    return np.asarray((first + second) * np.outer(weight, weight))
 
 
 def solve_by_central_path(classes: Classes, tolerance: float, limits: Limits) -> Solution:

@@ -117,7 +117,11 @@ def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Lim
     cost = np.append(np.zeros(size), -1.0)
     right = np.concatenate([1.0 / positives.size, -level, np.zeros(size)])
     cones = [clarabel.NonnegativeConeT(count), clarabel.PSDTriangleConeT(order)]
-    settings = _settings(tolerance)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.direct_solve_method = "faer"
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.max_iter = min(settings.max_iter, limits.iterations)
     settings.time_limit = limits.seconds_left()
     solver = clarabel.DefaultSolver(
@@ -155,57 +159,33 @@ def _constraints(positives: Rows, negatives: Rows, level: FloatArray) -> sp.csc_
     )
 
 
-def _settings(tolerance: float) -> clarabel.DefaultSettings:
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.direct_solve_method = "faer"
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-    return settings
-
-
 def _solution(attempts: list[_Attempt], classes: Classes, tolerance: float) -> Solution:
     """Return the best ellipsoid, and the best multipliers, each of its own attempt."""
     iterations = _used(attempts)
     lowest = max(attempts, key=lambda attempt: attempt.bracket.lower)
     highest = min(attempts, key=lambda attempt: attempt.bracket.upper)
-    bracket = _bracket(attempts)
-    if not _accepted(attempts, bracket, classes, tolerance):
+    bracket, last = _bracket(attempts), attempts[-1]
+    # in coordinates that are fixed, Clarabel's own reduced accuracy has to do
+    solved = any(attempt.solved for attempt in attempts)
+    solved |= classes.fixed and last.status == "AlmostSolved"
+    most = math.inf if bracket.lower > 0.0 else max(tolerance, ALMOST)
+    if not (solved or (math.isfinite(bracket.upper) and bracket.width <= most)):
         raise NumericalError(
-            f"Clarabel ends with {attempts[-1].status} after {iterations} iterations, "
+            f"Clarabel ends with {last.status} after {iterations} iterations, "
             f"{bracket.lower:.6g} <= t <= {bracket.upper:.6g}; try another solver or tolerance, "
             "and whiten=True"
         )
     if bracket.lower == 0.0:  # what ranks is the solver's error, and it is of one piece
         lowest = highest
     ratio = bracket.within(highest.ratio) if bracket.lower > 0.0 else highest.ratio
+    course = ", rescaled: ".join(attempt.status for attempt in attempts)
+    wide = "" if bracket.narrow(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
     return Solution(
         ratio,
         lowest.quadratic,
         middle(ratio),
         *highest.weights,
         iterations,
-        _message(attempts, bracket, tolerance),
-        complete=attempts[-1].solved or bracket.narrow(tolerance),
+        f"Clarabel: {course}{wide}",
+        complete=last.solved or bracket.narrow(tolerance),
     )
-
-
-def _accepted(
-    attempts: list[_Attempt], bracket: Bracket, classes: Classes, tolerance: float
-) -> bool:
-    """Return whether Clarabel has solved it, or there is a bracket: that is an answer.
-
-    In coordinates that are fixed, Clarabel's own reduced accuracy has to do.
-    """
-    almost = classes.fixed and attempts[-1].status == "AlmostSolved"
-    if almost or any(attempt.solved for attempt in attempts):
-        return True
-    most = math.inf if bracket.lower > 0.0 else max(tolerance, ALMOST)
-    return math.isfinite(bracket.upper) and bracket.width <= most
-
-
-def _message(attempts: list[_Attempt], bracket: Bracket, tolerance: float) -> str:
-    """Return how Clarabel ended in each of the coordinates, and what is left open."""
-    course = ", rescaled: ".join(attempt.status for attempt in attempts)
-    wide = "" if bracket.narrow(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
-    return f"Clarabel: {course}{wide}"

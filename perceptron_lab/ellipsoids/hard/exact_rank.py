@@ -55,9 +55,12 @@ def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArr
     """
     origins = _origins(spanning)
     columns = np.flatnonzero(origins == np.arange(len(origins)))
-    agreeing = _agreeing(spanning, others, origins)
+    # others have what the rows have in common in columns that are no others' equals
+    constant, copies = origins < 0, (origins >= 0) & (origins != np.arange(len(origins)))
+    agreeing = (others[:, constant] == spanning[0, constant]).all(axis=1)
+    agreeing &= (others[:, copies] == others[:, origins[copies]]).all(axis=1)
     if len(columns) <= dimension:
-        return agreeing
+        return np.asarray(agreeing)
     rows = np.unique(spanning[:, columns], axis=0)
     whole = np.vstack([rows, others[:, columns]])
     known = _whole_numbers(whole) if dimension and whole.size <= MOST_ENTRIES else None
@@ -69,30 +72,18 @@ def in_hull(spanning: FloatArray, others: FloatArray, dimension: int) -> BoolArr
     return np.asarray(agreeing & depends[len(rows) :])
 
 
-def _agreeing(spanning: FloatArray, others: FloatArray, origins: IntArray) -> BoolArray:
-    """Return which others have what rows have in common in columns that are no others' equals."""
-    constant, places = origins < 0, np.arange(len(origins))
-    copies = ~constant & (origins != places)
-    same = (others[:, constant] == spanning[0, constant]).all(axis=1)
-    return np.asarray(same & (others[:, copies] == others[:, origins[copies]]).all(axis=1))
-
-
 def _whole_numbers(points: FloatArray) -> Integers | None:
     """Return every column times a power of 2 as integers; None where they would be long."""
-    columns = [_integers(column) for column in points.T]
-    known = [column for column in columns if column is not None]
-    return np.array(known, dtype=object).T if len(known) == len(columns) else None
-
-
-def _integers(column: FloatArray) -> list[int] | None:
-    """Return doubles times a power of 2 as integers; None where they would be long."""
-    fractions, exponents = np.frexp(column)
-    used = exponents[fractions != 0.0]
-    if int(used.max()) - int(used.min()) > LONGEST:
-        return None
-    least = int(used.min())
-    pairs = zip((fractions * 2.0**53).tolist(), exponents.tolist(), strict=True)
-    return [int(part) << (power - least) if part else 0 for part, power in pairs]
+    known = []
+    for column in points.T:
+        fractions, exponents = np.frexp(column)
+        used = exponents[fractions != 0.0]
+        least = int(used.min())
+        if int(used.max()) - least > LONGEST:
+            return None
+        pairs = zip((fractions * 2.0**53).tolist(), exponents.tolist(), strict=True)
+        known.append([int(part) << (power - least) if part else 0 for part, power in pairs])
+    return np.array(known, dtype=object).T
 
 
 def _dependent(exact: Integers, near: FloatArray, rank: int) -> BoolArray:

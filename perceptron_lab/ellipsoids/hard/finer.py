@@ -73,16 +73,10 @@ class FinerClasses:
         frame
             Their frame.
         """
-        if frame.exact or not frame.known:
-            return cls._resolved(positives, negatives, frame)
-        kept = _kept(frame)
-        part = replace(frame, outside=frame.outside[kept], certain=frame.certain[kept])
-        return cls(positives, negatives[kept], kept, part, None)
-
-    @classmethod
-    def _resolved(
-        cls, positives: FloatArray, negatives: FloatArray, frame: AffineFrame
-    ) -> Self | None:
+        if frame.known and not frame.exact:
+            kept = _kept(frame)
+            part = replace(frame, outside=frame.outside[kept], certain=frame.certain[kept])
+            return cls(positives, negatives[kept], kept, part, None)
         inside = np.vstack([positives, negatives[~frame.outside]])
         columns = distinct_columns(inside)
         if len(columns) < 2:

@@ -110,7 +110,7 @@ def follow(
             break
         iterate = _next(program, iterate)
         used += 1
-        if iterate is None or not _inside(program, iterate):
+        if iterate is None:
             break
         width = iterate.upper(program) - iterate.ratio
         stalled = 0 if width < least else stalled + 1
@@ -121,16 +121,15 @@ def follow(
 
 @np.errstate(all="ignore")  # what is not finite is not inside
 def _next(program: Program, iterate: Iterate) -> Iterate | None:
+    """Return the next iterate if all slacks and weights are positive; the matrices are about so."""
     try:
-        return Scaled.at(program, iterate).step()
+        found = Scaled.at(program, iterate).step()
     except (np.linalg.LinAlgError, ValueError):
         return None
-
-
-def _inside(program: Program, iterate: Iterate) -> bool:
-    """Tell whether all slacks and weights are positive; the matrices are near enough."""
-    slacks = program.slacks(iterate.matrix, iterate.ratio)
-    return bool(min(slacks.min(), iterate.weights.min()) > 0.0)
+    if found is None:
+        return None
+    slacks = program.slacks(found.matrix, found.ratio)
+    return found if min(slacks.min(), found.weights.min()) > 0.0 else None
 
 
 def program_of(classes: Classes, scaling: Rescaling) -> Program:

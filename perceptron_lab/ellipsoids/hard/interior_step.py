@@ -115,7 +115,13 @@ class Scaled:
         lengths = self._lengths(direction)
         share = SHARE + MORE * min(1.0, *lengths)
         first, second = (min(1.0, share * length) for length in lengths)
-        return self._moved(direction, first, second)
+        if not max(first, second) > 1e-3:
+            return None
+        change = self.frame @ direction.matrix @ self.frame.T
+        matrix = self.iterate.matrix + first * (change + change.T) / 2.0
+        weights = self.iterate.weights + second * direction.weights
+        weights = weights / float(weights @ self.program.negative)
+        return Iterate(matrix, self.iterate.ratio + first * direction.ratio, weights)
 
     def _direction(self, target: float, second: FloatArray, products: FloatArray) -> Direction:
         middle = self.middle
@@ -133,36 +139,28 @@ class Scaled:
         )
 
     def _solved(self, whole: FloatArray, rest: FloatArray) -> _Known:
-        """Return the solution of the equations for Y and w."""
-        count = len(rest)
-        known = _Known(whole, rest, np.zeros(count), 0.0)
+        """Return the solution of the equations for Y and w, refined by the slacks' residual."""
+        signs, negative, rows = self.program.signs, self.program.negative, self.images
+        known = _Known(whole, rest, np.zeros(len(rest)), 0.0)
         right = self.columns.T @ np.concatenate([flat(whole), rest])
-        for _ in range(1 + REFINEMENTS):
-            known = self._corrected(known, right)
-            right = self._residual(known)
-        return known
-
-    def _corrected(self, known: _Known, right: FloatArray) -> _Known:
-        """Return the unknowns after a change that removes a residual of the slacks' equation."""
-        level = self.program.negative / self.sizes
+        level = negative / self.sizes
         across = self._normal(level)
-        change = self._normal(right)
-        ratio = -float(level @ change + self.program.negative @ known.weights)
-        ratio /= float(level @ across)
-        weights = (change + ratio * across) / self.sizes
-        rows = self.images
-        matrix = (rows * (self.program.signs * weights)[:, None]).T @ rows
-        return _Known(
-            known.matrix - matrix,
-            known.slacks - self.ratios * weights,
-            known.weights + weights,
-            known.ratio + ratio,
-        )
-
-    def _residual(self, known: _Known) -> FloatArray:
-        curved = np.einsum("ij,ij->i", self.images @ known.matrix, self.images)
-        whole = self.program.signs * curved + self.ratios * known.slacks
-        return np.asarray((whole + self.program.negative * known.ratio) / self.sizes)
+        for _ in range(1 + REFINEMENTS):
+            change = self._normal(right)
+            ratio = -float(level @ change + negative @ known.weights)
+            ratio /= float(level @ across)
+            weights = (change + ratio * across) / self.sizes
+            matrix = (rows * (signs * weights)[:, None]).T @ rows
+            known = _Known(
+                known.matrix - matrix,
+                known.slacks - self.ratios * weights,
+                known.weights + weights,
+                known.ratio + ratio,
+            )
+            curved = np.einsum("ij,ij->i", rows @ known.matrix, rows)
+            residual = signs * curved + self.ratios * known.slacks + negative * known.ratio
+            right = np.asarray(residual / self.sizes)
+        return known
 
     def _normal(self, right: FloatArray) -> FloatArray:
         """Return (R'R)^-1 times a vector."""
@@ -191,12 +189,3 @@ class Scaled:
         matrix, dual = middle + first * direction.matrix, middle + second * direction.dual_matrix
         total = float(slacks @ weights) + float((matrix * dual).sum())
         return total / (len(slacks) + len(middle))
-
-    def _moved(self, direction: Direction, first: float, second: float) -> Iterate | None:
-        if not max(first, second) > 1e-3:
-            return None
-        change = self.frame @ direction.matrix @ self.frame.T
-        matrix = self.iterate.matrix + first * (change + change.T) / 2.0
-        weights = self.iterate.weights + second * direction.weights
-        weights = weights / float(weights @ self.program.negative)
-        return Iterate(matrix, self.iterate.ratio + first * direction.ratio, weights)

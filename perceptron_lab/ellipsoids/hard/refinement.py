@@ -23,6 +23,13 @@ def refined(found: Separation, better: Separation, classes: FinerClasses, how: s
     proof = better.inseparability
     status = status_of(lower, upper, proof)
     words = described(status, lower, upper, proof, found.ratio)
+    # the ellipsoid found may fall short of the lower bound
+    short = ""
+    if not (is_narrow(found.ratio, lower) or found.ratio > lower):
+        short = f"; the ellipsoid returned does not use that, and reaches t = {found.ratio:.6g}"
+    finer = None
+    if better.ellipsoid is not None and better.ratio_lower > found.ratio_lower:
+        finer = FinerEllipsoid(better.ellipsoid, classes.residues)
     weights = found.positive_weights, found.negative_weights
     if better.ratio_upper < found.ratio_upper:
         weights = better.positive_weights, np.zeros(len(found.negative_weights))
@@ -38,9 +45,9 @@ def refined(found: Separation, better: Separation, classes: FinerClasses, how: s
         negative_weights=weights[1],
         inseparability=proof and proof.among(classes.kept, len(found.negative_weights)),
         iterations=found.iterations + better.iterations,
-        message=f"{words} ({how}{_short(found, lower)})",
+        message=f"{words} ({how}{short})",
         complete=better.complete,
-        finer=_ellipsoid(found, better, classes),
+        finer=finer,
     )
 
 
@@ -59,19 +66,3 @@ def without_bound(found: Separation, how: str) -> Separation:
         "(proved): t is unbounded; the ellipsoid returned takes those for points of the hull "
         f"({how})",
     )
-
-
-def _short(found: Separation, lower: float) -> str:
-    """Return in words that the ellipsoid found falls short of a lower bound, if it does."""
-    if is_narrow(found.ratio, lower) or found.ratio > lower:
-        return ""
-    return f"; the ellipsoid returned does not use that, and reaches t = {found.ratio:.6g}"
-
-
-def _ellipsoid(
-    found: Separation, better: Separation, classes: FinerClasses
-) -> FinerEllipsoid | None:
-    """Return the ellipsoid that proves more than the one found, if there is one."""
-    if better.ellipsoid is None or better.ratio_lower <= found.ratio_lower:
-        return None
-    return FinerEllipsoid(better.ellipsoid, classes.residues)

@@ -96,13 +96,16 @@ class Rescaling:
         )
         least = 1.0, 1.0 + self.reference
         parts = zip((positives, negatives), least, strict=True)
-        first, second = (Rows(points, self._size(points, value)) for points, value in parts)
+        first, second = (
+            Rows(
+                points,
+                np.maximum(value, (points**2).sum(axis=1))
+                if self.balanced
+                else np.ones(len(points)),
+            )
+            for points, value in parts
+        )
         return first, second
-
-    def _size(self, points: FloatArray, least: float) -> FloatArray:
-        if not self.balanced:
-            return np.ones(len(points))
-        return np.asarray(np.maximum(least, (points**2).sum(axis=1)))
 
     def quadratic(self, matrix: FloatArray) -> FloatArray:
         """Return the matrix of u that has a matrix of y, both homogeneous."""

@@ -64,8 +64,13 @@ class Residues:
 
     def appended_to(self, points: FloatArray) -> FloatArray:
         """Return rows (x, z), shape ``(m, k + d)``."""
-        pairs = zip(self.coefficients, self.levels, strict=True)
-        return np.column_stack([points, *(_affine(points, row, level) for row, level in pairs)])
+        columns = [points]
+        for coefficients, level in zip(self.coefficients, self.levels, strict=True):
+            used = np.flatnonzero(coefficients)
+            products = products_of(points[:, used], coefficients[used])
+            terms = np.column_stack([*products, np.full(len(points), -level)])
+            columns.append(np.array([[math.fsum(row)] for row in terms]))
+        return np.hstack(columns)
 
 
 def _within(values: FloatArray, range_: tuple[float, float]) -> bool:
@@ -91,14 +96,6 @@ def _regression(base: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatAr
     found = np.linalg.lstsq(centred / scale, rest - rest.mean(axis=0), rcond=None)[0]
     slopes = found / scale[:, None]
     return -slopes.T, np.asarray((rest - base @ slopes).mean(axis=0))
-
-
-def _affine(points: FloatArray, coefficients: FloatArray, level: float) -> FloatArray:
-    """Return c'x - b of every row, rounded once."""
-    used = np.flatnonzero(coefficients)
-    products = products_of(points[:, used], coefficients[used])
-    terms = np.column_stack([*products, np.full(len(points), -level)])
-    return np.array([math.fsum(row) for row in terms])
 
 
 def products_of(points: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -166,7 +166,15 @@ def _lower(
         best = proved_lower_bound(positives, negatives, found)[0]
     if finer is None:
         return best
-    residues = _residues(arrays, columns)
+    residues = None
+    if all(name in arrays for name in RESIDUES):
+        residues = Residues(*(arrays[name] for name in RESIDUES))
+        shapes = residues.coefficients.shape, residues.levels.shape
+        if residues.levels.ndim != 1 or shapes[0] != (len(residues.levels), columns):
+            raise DataError(
+                f"coefficients of shape {shapes[0]} and levels of shape {shapes[1]} for examples "
+                f"of {columns} columns"
+            )
     _check(finer, columns + (0 if residues is None else len(residues.levels)))
     return max(best, FinerEllipsoid(finer, residues).lower_bound(positives, negatives, frame))
 
@@ -175,18 +183,6 @@ def _ellipsoid(arrays: Mapping[str, FloatArray], names: tuple[str, ...]) -> Elli
     if not all(name in arrays for name in names):
         return None
     return Ellipsoid(*(arrays[name] for name in names))
-
-
-def _residues(arrays: Mapping[str, FloatArray], columns: int) -> Residues | None:
-    if not all(name in arrays for name in RESIDUES):
-        return None
-    found = Residues(*(arrays[name] for name in RESIDUES))
-    if found.levels.ndim != 1 or found.coefficients.shape != (len(found.levels), columns):
-        raise DataError(
-            f"coefficients of shape {found.coefficients.shape} and levels of shape "
-            f"{found.levels.shape} for examples of {columns} columns"
-        )
-    return found
 
 
 def _check(found: Ellipsoid, columns: int) -> None:

@@ -90,14 +90,12 @@ def _conditions(
     product = rows.T @ (pull[:, None] * (rows @ factor))
     product = product + regularisation * (factor @ (factor.T @ factor))
     signs = np.concatenate([pull, np.full(factor.shape[1], regularisation)])
-    lowest = float(spectrum(_stacked(rows, factor.T), signs).min(initial=0.0))
-    return lowest, float(np.linalg.norm(product))
-
-
-def _stacked(rows: Examples, factor: FloatArray) -> Examples:
     if isinstance(rows, np.ndarray):
-        return np.vstack([rows, factor])
-    return sp.csr_array(sp.vstack([rows, sp.csr_array(factor)]))
+        rows = np.vstack([rows, factor.T])
+    else:
+        rows = sp.csr_array(sp.vstack([rows, sp.csr_array(factor.T)]))
+    lowest = float(spectrum(rows, signs).min(initial=0.0))
+    return lowest, float(np.linalg.norm(product))
 
 
 def spectrum(rows: Examples, weights: FloatArray) -> FloatArray:

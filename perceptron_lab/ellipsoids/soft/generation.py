@@ -76,19 +76,16 @@ class Working:
         added = _largest(contradiction, self.parts, self.count)
         added = added[contradiction[added] > room]
         if fix:
-            self._fix(excess, shares)
+            near = np.zeros(len(excess), dtype=np.bool_)
+            distance = np.where(self.free, np.abs(excess), np.inf)
+            near[_largest(-distance, self.parts, self.count)] = True
+            low = self.free & ~near & (shares <= DECIDED) & (excess < 0.0)
+            high = self.free & ~near & (shares >= 1.0 - DECIDED) & (excess > 0.0)
+            self.free &= ~(low | high)
+            self.capped |= high
         self.free[added] = True
         self.capped[added] = False
         return len(added)
-
-    def _fix(self, excess: FloatArray, shares: FloatArray) -> None:
-        near = np.zeros(len(excess), dtype=np.bool_)
-        distance = np.where(self.free, np.abs(excess), np.inf)
-        near[_largest(-distance, self.parts, self.count)] = True
-        low = self.free & ~near & (shares <= DECIDED) & (excess < 0.0)
-        high = self.free & ~near & (shares >= 1.0 - DECIDED) & (excess > 0.0)
-        self.free &= ~(low | high)
-        self.capped |= high
 
 
 def _largest(values: FloatArray, parts: Sequence[IntArray], count: int) -> IntArray:

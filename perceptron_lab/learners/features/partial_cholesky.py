@@ -81,9 +81,11 @@ def partial_cholesky(
     pivots: list[int] = []
     ties = 0
     for rank in range(features.shape[1]):
-        tied = _tied(bias, residuals, least)
-        if not len(tied):
+        biased = np.where(residuals > least, bias * residuals, 0.0)
+        largest = biased.max()
+        if largest <= 0.0:
             break
+        tied = np.flatnonzero(biased >= (1.0 - TIE_TOLERANCE) * largest)
         if rank == 0:
             ties = len(tied)
         pivot = int(tied[0] if rank else tied[pivot_start % ties])
@@ -98,15 +100,6 @@ def partial_cholesky(
         residuals[pivots] = 0.0
     found = np.asarray(pivots, dtype=np.int64)
     return PartialCholesky(features[:, : len(pivots)], found, residuals, ties)
-
-
-def _tied(bias: FloatArray, residuals: FloatArray, least: float) -> IntArray:
-    """Return the examples with the largest biased residual, in their order."""
-    biased = np.where(residuals > least, bias * residuals, 0.0)
-    largest = biased.max()
-    if largest <= 0.0:
-        return np.empty(0, dtype=np.int64)
-    return np.flatnonzero(biased >= (1.0 - TIE_TOLERANCE) * largest)
 
 
 def _lowered(residuals: FloatArray, new: FloatArray, least: float) -> FloatArray:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.estimators.soft_separation import SoftSeparationClassifier
 from perceptron_lab.learners.extraction import CHECKED
-from perceptron_lab.learners.tuned import Candidates, Folds, TunedLearner
+from perceptron_lab.learners.tuned import Candidates, Folds, TunedLearner, distinct
 from perceptron_lab.learners.tuning import Grid
 
 
@@ -40,7 +40,7 @@ class TunedSoftSeparation(TunedLearner):
         The values of P+ that are tried, each above 0 (default 3, 10 and 30); t is unbounded below
         a critical penalty, which is 1 or more.
     negative_penalties
-        Of P-, each above 0 (default 2, 5 and 20); t is unbounded below 1.
+        Of P-, each above 1 (default 2, 5 and 20).
     tolerance
         Clarabel's, between 0 and 1 (default 1e-9).
     folds
@@ -49,7 +49,9 @@ class TunedSoftSeparation(TunedLearner):
 
     components: Annotated[int, Field(ge=1)] | None = 10
     positive_penalties: Candidates = (3.0, 10.0, 30.0)
-    negative_penalties: Candidates = (2.0, 5.0, 20.0)
+    negative_penalties: Annotated[
+        tuple[Annotated[float, Field(gt=1)], ...], Field(min_length=1), AfterValidator(distinct)
+    ] = (2.0, 5.0, 20.0)
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-9
     folds: Folds = 3
 
