@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import clarabel
 import numpy as np
 import pytest
 
-from perceptron_lab.ellipsoids.hard import cone_solver
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import Status
@@ -56,10 +56,10 @@ class Lazy:
     """Clarabel, stopped after some iterations at each of its first calls."""
 
     def __init__(self, iterations: int, calls: int) -> None:
-        self.iterations, self.calls, self.settings = iterations, calls, cone_solver._settings
+        self.iterations, self.calls, self.settings = iterations, calls, clarabel.DefaultSettings
 
-    def __call__(self, tolerance: float) -> Any:
-        settings = self.settings(tolerance)
+    def __call__(self) -> Any:
+        settings = self.settings()
         if self.calls > 0:
             settings.max_iter = self.iterations
         self.calls -= 1
@@ -72,7 +72,7 @@ def test_clarabel_giving_up_is_mended_in_other_coordinates(
 ) -> None:
     classes = separable(21, 20, 30, 2)
     expected = maximal_separation(*classes, solver="clarabel")
-    monkeypatch.setattr(cone_solver, "_settings", Lazy(4, calls))
+    monkeypatch.setattr(clarabel, "DefaultSettings", Lazy(4, calls))
     found = maximal_separation(*classes, solver="clarabel")
     assert found.ratio == pytest.approx(expected.ratio, rel=1e-9)
     assert found.ratio_upper - found.ratio_lower <= 1e-8 * found.ratio
@@ -81,7 +81,7 @@ def test_clarabel_giving_up_is_mended_in_other_coordinates(
 
 def test_clarabel_without_a_bracket_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = overlapping(0, 50, 80, 3)
-    monkeypatch.setattr(cone_solver, "_settings", Lazy(1, 100))
+    monkeypatch.setattr(clarabel, "DefaultSettings", Lazy(1, 100))
     with pytest.raises(NumericalError, match=r"ends with MaxIterations after 2 .* <= t <= "):
         maximal_separation(*classes, solver="clarabel")
     with pytest.raises(NumericalError, match="ends with MaxIterations after 1 "):
@@ -91,7 +91,7 @@ def test_clarabel_without_a_bracket_is_an_error(monkeypatch: pytest.MonkeyPatch)
 def test_any_proved_bracket_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = separable(21, 20, 30, 2)
     exact = maximal_separation(*classes)
-    monkeypatch.setattr(cone_solver, "_settings", Lazy(5, 100))
+    monkeypatch.setattr(clarabel, "DefaultSettings", Lazy(5, 100))
     found = maximal_separation(*classes, solver="clarabel")
     assert found.status is Status.FEASIBLE
     assert not found.complete
@@ -104,7 +104,7 @@ def test_an_early_stop_is_an_answer_if_its_bracket_is_narrow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     classes = separable(21, 20, 30, 2)
-    monkeypatch.setattr(cone_solver, "_settings", Lazy(7, 100))
+    monkeypatch.setattr(clarabel, "DefaultSettings", Lazy(7, 100))
     found = maximal_separation(*classes, solver="clarabel", tolerance=1e-3)
     assert "MaxIterations" in str(found)
     assert 0.0 < found.ratio_upper - found.ratio_lower <= 1e-2 * (1.0 + found.ratio)
