@@ -94,11 +94,16 @@ def _from_objects(given: Any) -> Doubles:
         return Doubles(values)
     if not np.isfinite(values).all():  # will be refused
         return Doubles(values, 1)
-    whole = _whole([Fraction(number) for number in exact])
-    if whole is None:
+    fractions, common = [Fraction(number) for number in exact], 1
+    for number in fractions:
+        common = math.lcm(common, number.denominator)
+        if common > LARGEST_WHOLE:
+            return Doubles(values, 1)
+    products = [int(number * common) for number in fractions]
+    if max(map(abs, products)) > LARGEST_WHOLE:
         return Doubles(values, 1)
-    numerators, multiple = whole
-    return Doubles(values, 1, np.array(numerators).reshape(given.shape), multiple)
+    whole = np.array([float(product) for product in products]).reshape(given.shape)
+    return Doubles(values, 1, whole, float(common))
 
 
 def _exact(numbers: list[Any]) -> Iterator[Fraction | float]:
@@ -132,16 +137,3 @@ def _nearest(number: Fraction | float) -> float:
 
 def _refuse(where: str) -> NoReturn:
     raise InputError(f"rows hold a number {where}, which no double is near to; rescale the rows")
-
-
-def _whole(numbers: list[Fraction]) -> tuple[list[float], float] | None:
-    """Return the numbers times their common denominator, if they are doubles, and it."""
-    common = 1
-    for number in numbers:
-        common = math.lcm(common, number.denominator)
-        if common > LARGEST_WHOLE:
-            return None
-    products = [int(number * common) for number in numbers]
-    if max(map(abs, products)) > LARGEST_WHOLE:
-        return None
-    return [float(product) for product in products], float(common)

@@ -104,7 +104,7 @@ def negative_margin(problem: Any) -> NegativeMargin:
     """
     system = _system(problem)
     innermost = system if system.origin is None else system.origin
-    rows = _dense(innermost)
+    rows = _dense_rows(innermost)
     unit = innermost.unit_rows
     span = span_of(rows)
     lengths = np.linalg.norm(rows, axis=1)
@@ -119,7 +119,12 @@ def negative_margin(problem: Any) -> NegativeMargin:
     reaches = [_reach(search, rows, span, k, sign, unit) for k, sign in axes]
     found = [reach for reach in reaches if reach is not None]
     inner = inner_radius(span, found) if len(found) == len(reaches) else 0.0
-    outer = _outer(search, Matrix(rows), span, unit)
+    outer, normal = math.inf, search.nearest()
+    if normal is not None:
+        direction, whole = -span.basis @ normal, span.dimension == rows.shape[1]
+        if not whole:
+            direction = np.asarray(np.linalg.lstsq(rows.T, direction, rcond=None)[0], float)
+        outer = outer_radius(Matrix(rows), direction, whole=whole, unit_rows=unit)
     reason = "" if inner else "0 could not be proved to lie inside the hull"
     upper = -inner if inner else math.inf
     return NegativeMargin(-outer, upper, span.dimension, rows.shape[1], centre, reason)
@@ -133,7 +138,7 @@ def _system(problem: Any) -> ConicSystem:
     return ConicSystem.from_rows(problem)
 
 
-def _dense(system: ConicSystem) -> FloatArray:
+def _dense_rows(system: ConicSystem) -> FloatArray:
     if not isinstance(system.operator, Matrix) or not system.cone.of_rows:
         raise InputError(
             "the negative margin received a system of kernels or cones; give rows: the hull of "
@@ -223,13 +228,3 @@ def _reach(
         return None
     given = weights / np.linalg.norm(rows, axis=1) if unit else weights
     return prove_reach(rows, given, sign * span.basis[:, axis], unit_rows=unit)
-
-
-def _outer(search: _Search, operator: Matrix, span: Span, unit: bool) -> float:
-    normal = search.nearest()
-    if normal is None:
-        return math.inf
-    direction, whole = -span.basis @ normal, span.dimension == operator.dimension
-    if not whole:
-        direction = np.linalg.lstsq(np.asarray(operator.stored).T, direction, rcond=None)[0]
-    return outer_radius(operator, direction, whole=whole, unit_rows=unit)

@@ -62,10 +62,8 @@ def refuse_empty(shape: tuple[int, ...]) -> None:
 
 
 def _array_of(rows: Any) -> Any:
-    """Return rows as numpy sees them, but integers beside fractions as the integers they are.
-
-    numpy makes all of them doubles; that rounds integers above 2^53 alone.
-    """
+    """Return rows as numpy sees them, but integers beside fractions as the integers they are."""
+    # numpy makes all of them doubles; that rounds integers above 2^53 alone.
     try:
         data = np.asarray(rows)
         if isinstance(rows, np.ndarray) or data.dtype != np.float64 or not data.size:

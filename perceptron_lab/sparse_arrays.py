@@ -138,11 +138,9 @@ def _increasing(data: sp.csr_array) -> bool:
 
 
 def _sums_are_exact(entries: Any) -> bool:
-    """Return whether all sums of repeated entries are doubles, whatever their order.
-
-    So it is where the entries at a place are multiples of a power of two, and the sum of their
-    magnitudes is below 2^53 times that.
-    """
+    """Return whether all sums of repeated entries are doubles, whatever their order."""
+    # So it is where the entries at a place are multiples of a power of two, and the sum of their
+    # magnitudes is below 2^53 times that.
     order = np.lexsort((entries.col, entries.row))
     row, column, value = (array[order] for array in (entries.row, entries.col, entries.data))
     first = np.append(True, (row[1:] != row[:-1]) | (column[1:] != column[:-1]))

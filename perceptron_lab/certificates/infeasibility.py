@@ -49,16 +49,9 @@ NEAR = 1e-6
 
 @dataclass(frozen=True)
 class InfeasibilityProof:
-    """What proves that no point is strictly feasible.
+    """Weights near exact ones with A w = 0, and a ``ratio`` < 1 that proves these to exist.
 
-    Parameters
-    ----------
-    weights
-        Doubles near the exact weights, flat, shape ``(size,)``; zero outside the support.
-    ratio
-        An upper bound, < 1: of q, or of the relative errors of the weights of a vertex.
-    method
-        In words, what the ratio bounds.
+    The ratio bounds q, or the relative errors of the weights of a vertex; ``method`` says which.
     """
 
     weights: FloatArray
@@ -141,11 +134,9 @@ def _prove_at(
 
 
 def _polished(blocks: list[Automorphism], near: bool) -> list[Automorphism] | None:
-    """Step towards A w = 0 in floating point; None if that leaves the cone, or does not get there.
-
-    From weights that are ``near`` steps out of the ellipsoid are shortened: that brings w inside,
-    as an interior-point method does, where A w = 0 has a solution inside.
-    """
+    """Step towards A w = 0 in floating point; None if that leaves the cone or ends elsewhere."""
+    # From weights that are near steps out of the ellipsoid are shortened: that brings w inside, as
+    # an interior-point method does, where A w = 0 has a solution inside.
     square = 0.0
     for _ in range(STEPS):
         product, residual = _normal_equations(blocks)
@@ -208,11 +199,9 @@ def _support(cone: Cone, weights: FloatArray) -> IntArray:
 def _automorphisms(
     operator: Matrix, cone: Cone, weights: FloatArray, used: IntArray
 ) -> list[Automorphism] | None:
-    """Return those of the blocks at these weights; None where they do not lie inside the cone.
-
-    Nor is anything returned for blocks that are too large to be written out, or whose weights are
-    known on a pattern only.
-    """
+    """Return those of the blocks at these weights; None where they do not lie inside the cone."""
+    # Nor is anything returned for blocks that are too large to be written out, or whose weights
+    # are known on a pattern only.
     found: list[Automorphism] = []
     for part, span in cone.blocks:
         proofs = proofs_of(part)

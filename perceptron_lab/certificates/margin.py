@@ -110,12 +110,10 @@ def _adjoint(
 
 
 def _vanishes(operator: Operator, weights: FloatArray) -> bool:
-    """Return whether A w = 0 exactly: integers can tell, bounds of rounding errors cannot.
-
-    For kernels w'S = 0 is asked for, which makes w'(S c) = 0 for all coefficients c. Of rows that
-    were rounded nobody can tell; of features whose inner products are only enclosed, if those of
-    identical examples cancel.
-    """
+    """Return whether A w = 0 exactly: integers can tell, bounds of rounding errors cannot."""
+    # For kernels w'S = 0 is asked for, which makes w'(S c) = 0 for all coefficients c. Of rows
+    # that were rounded nobody can tell; of features whose inner products are only enclosed, if
+    # those of identical examples cancel.
     if isinstance(operator, Matrix) and operator.roundings:
         return False
     if isinstance(operator, Gram) and operator.matrix.spread:

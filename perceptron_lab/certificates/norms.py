@@ -86,7 +86,7 @@ def _atoms(operator: Operator, cone: Cone) -> float:
     """Return the largest bound over the blocks."""
     if cone.of_rows and isinstance(operator, Matrix | Gram):
         return float(operator.row_norms().max())
-    return max(proofs.atom_norm(data) for proofs, data, _ in by_block(cone, _scaled(operator)))
+    return max(proofs.atom_norm(data) for proofs, data, _ in by_block(cone, _rows(operator)))
 
 
 def _euclidean(operator: Operator, cone: Cone) -> float:
@@ -94,7 +94,7 @@ def _euclidean(operator: Operator, cone: Cone) -> float:
         return math.sqrt(_gram_norm(operator))
     if isinstance(operator, Matrix) and isinstance(operator.stored, RowSource):
         return _streamed(operator)
-    data = _scaled(operator)
+    data = _rows(operator)
     root = np.sqrt(cone.multiplicity)
     weighted = (
         data * root[:, None]
@@ -130,12 +130,7 @@ def _gram_norm(operator: Gram) -> float:
     return min(rough, float(largest[0]) * SLACK)
 
 
-def _scaled(operator: Operator) -> FloatArray | sp.csr_array:
-    """Return the rows with their scale, dense or sparse."""
+def _rows(operator: Operator) -> FloatArray | sp.csr_array:
     if not isinstance(operator, Matrix):
         raise TypeError(f"no norm bound is known for the operator {type(operator).__name__}")
-    if operator.scale is None:
-        return operator.data
-    if isinstance(operator.data, np.ndarray):
-        return operator.data * operator.scale[:, None]
-    return sp.csr_array(sp.diags_array(operator.scale) @ operator.data)
+    return operator.scaled()

@@ -40,10 +40,8 @@ def _exchange(
 
 @kernel("void(float64[:, ::1], int64, int64, int64, float64[::1])")
 def _residual_row(matrix: FloatArray, begin: int, count: int, row: int, out: FloatArray) -> None:
-    """Write row ``row`` of the residual after ``count`` rows of R, the panel's first at ``begin``.
-
-    Only its columns from ``count`` on are written.
-    """
+    """Write a row of the residual after ``count`` rows of R, the panel's first at ``begin``."""
+    # Only its columns from count on are written.
     n = matrix.shape[0]
     for t in range(count, n):
         out[t] = matrix[row, t]

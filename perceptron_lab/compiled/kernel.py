@@ -42,16 +42,6 @@ def _load(chosen: Callable[[str], bool]) -> int:
         return _Kernel.loaded - before
 
 
-def _with_what_it_calls(module: str) -> set[str]:
-    """Return a module and those that its kernels may call: the ones that it imports from."""
-    waiting, found, new = {name for name, _ in _WAITING}, set[str](), {module}
-    while new:
-        found |= new
-        held = [one for name in new for one in vars(sys.modules[name]).values()]
-        new = ({getattr(one, "__module__", "") for one in held} & waiting) - found
-    return found
-
-
 def kernel(
     signature: str, *, fastmath: frozenset[str] = frozenset()
 ) -> Callable[[_Function], _Function]:
@@ -93,7 +83,17 @@ class _Kernel:
 
     def _first(self, *arguments: Any) -> Any:
         with _LOADING:
-            _load(_with_what_it_calls(self._function.__module__).__contains__)
+            # kernels may call those of the modules that theirs imports from
+            waiting, found, new = (
+                {name for name, _ in _WAITING},
+                set[str](),
+                {self._function.__module__},
+            )
+            while new:
+                found |= new
+                held = [one for name in new for one in vars(sys.modules[name]).values()]
+                new = ({getattr(one, "__module__", "") for one in held} & waiting) - found
+            _load(found.__contains__)
         return self._call(*arguments)
 
     def load(self) -> None:

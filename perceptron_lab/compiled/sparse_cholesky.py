@@ -57,10 +57,8 @@ def _reach(
     stack: IntArray,
     path: IntArray,
 ) -> int:
-    """Put the columns below ``head`` of a row of L on the stack's end, each before its parent.
-
-    Returns where they begin. ``marks`` says in which row a column was met last.
-    """
+    """Put the columns below ``head`` of a row of L on the stack's end, each before its parent."""
+    # Returns where they begin. marks says in which row a column was met last.
     top: int = stack.shape[0]
     for p in range(starts[row], starts[row + 1]):
         j = columns[p]

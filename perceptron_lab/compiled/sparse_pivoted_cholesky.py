@@ -36,11 +36,9 @@ _ROWS = "Tuple((int64[::1], int64[:, ::1], float64[::1], int64[:, ::1], int64[:,
 def _residual_row(
     matrix: Entries, factor: Rows, count: int, row: int, work: FloatArray, touched: IntArray
 ) -> int:
-    """Find row ``row`` of Z - R'R, beside the diagonal and the ``count`` pivots so far.
-
-    ``touched`` receives the columns where it may have entries, ``work`` the entries there; their
-    number is returned. Meanwhile a column is marked by the complement of its position.
-    """
+    """Find row ``row`` of Z - R'R, beside the diagonal and the ``count`` pivots so far."""
+    # touched receives the columns where it may have entries, work the entries there; their number
+    # is returned. Meanwhile a column is marked by the complement of its position.
     starts, places, entries = matrix
     ends, links, values, lists, orders = factor
     position, found = orders[1], 0

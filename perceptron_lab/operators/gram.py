@@ -19,7 +19,7 @@ from perceptron_lab.cones.base import Atom
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.kernel_matrix import KernelMatrix
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.results import FloatArray
 
 # Residual diagonals below this part of the largest diagonal entry count as zero
 RANK_TOLERANCE = 1e-14
@@ -129,7 +129,11 @@ class Coordinates(Matrix):
         matrix = gram.kernel * unit[:, None] * unit
         # What the diagonal was raised by, for proofs, is no direction of its own.
         matrix[np.diag_indices(len(unit))] /= 1.0 + gram.matrix.raised
-        factor, self._pivots = _pivoted_factor(matrix)
+        tolerance = RANK_TOLERANCE * float(matrix.diagonal().max())
+        packed, order, rank, _ = scipy.linalg.lapack.dpstrf(matrix, tol=tolerance, lower=1)
+        self._pivots = np.asarray(order, dtype=np.int64) - 1
+        factor = np.empty((len(matrix), rank))
+        factor[self._pivots] = np.tril(packed)[:, :rank]
         super().__init__(factor * norms[:, None], gram.scale)
 
     @property
@@ -149,13 +153,3 @@ class Coordinates(Matrix):
     def expand(self, compact: FloatArray) -> FloatArray:
         """Return L'c, the coordinates of the f with these coefficients."""
         return np.asarray(compact @ self.data)
-
-
-def _pivoted_factor(matrix: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return L, shape (m, r), with L L' = matrix to rounding, and the order of its pivots."""
-    tolerance = RANK_TOLERANCE * float(matrix.diagonal().max())
-    packed, order, rank, _ = scipy.linalg.lapack.dpstrf(matrix, tol=tolerance, lower=1)
-    pivots = np.asarray(order, dtype=np.int64) - 1
-    factor = np.empty((len(matrix), rank))
-    factor[pivots] = np.tril(packed)[:, :rank]
-    return factor, pivots

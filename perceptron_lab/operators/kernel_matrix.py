@@ -45,18 +45,10 @@ class KernelMatrix:
 
 
 def kernel_matrix(kernel: Kernel, examples: FloatArray, roundings: int = 0) -> KernelMatrix:
-    """Return a kernel's values on examples, enclosed for the kernels of this package.
+    """Return a kernel's values on examples, shape ``(m, features)``, finite, in double precision.
 
-    Of a kernel of a user's own no error bound is known: the values computed are meant.
-
-    Parameters
-    ----------
-    kernel
-        A record of :mod:`perceptron_lab.operators.kernels`, or one like them.
-    examples
-        Rows, shape ``(m, features)``, finite, in double precision.
-    roundings
-        How often the examples were rounded, 0 or 1.
+    They are enclosed for the kernels of this package; of others no error bound is known, and the
+    values computed are meant.
     """
     values = symmetric(kernel, examples)
     if not isinstance(kernel, NAMED):

@@ -45,14 +45,8 @@ class Linear:
     def spread(self, examples: FloatArray, diagonal: FloatArray, roundings: int) -> float:
         """Return the bound of the values' errors, relative to sqrt(K(x, x) K(z, z)).
 
-        Parameters
-        ----------
-        examples
-            Finite rows, shape ``(m, features)``.
-        diagonal
-            The values K(x, x) as computed, > 0.
-        roundings
-            How often the examples were rounded, 0 or 1.
+        ``diagonal`` holds the values K(x, x) > 0 as computed; ``roundings`` is 1 for examples that
+        were rounded once.
         """
         if not roundings and _products_are_exact(examples):
             return 0.0
@@ -144,11 +138,9 @@ def _relative(terms: int) -> float:
 
 
 def _products_are_exact(examples: FloatArray) -> bool:
-    """Return whether all sums of products of entries are doubles, in any order.
-
-    So it is where the entries are multiples of a power of two, of at most b bits, 2 b + log2 n
-    being no more than 53.
-    """
+    """Return whether all sums of products of entries are doubles, in any order."""
+    # So it is where the entries are multiples of a power of two, of at most b bits, 2 b + log2 n
+    # being no more than 53.
     bits = (53 - (examples.shape[1] - 1).bit_length()) // 2
     exponent = int(np.frexp(np.abs(examples).max())[1])
     if not -400 < exponent < 400:
@@ -158,10 +150,8 @@ def _products_are_exact(examples: FloatArray) -> bool:
 
 
 def _power(base: FloatArray, degree: int) -> FloatArray:
-    """Return base^degree by multiplications, ``degree - 1`` of which would be the plain way.
-
-    A library's power need not be rounded correctly; a product is.
-    """
+    """Return base^degree by multiplications, ``degree - 1`` of which would be the plain way."""
+    # A library's power need not be rounded correctly; a product is.
     power = None
     while True:
         if degree & 1:

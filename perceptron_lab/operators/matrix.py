@@ -74,10 +74,8 @@ class Matrix(Operator):
         return values if self.scale is None else values * self.scale
 
     def _streamed(self, data: RowSource, point: FloatArray) -> FloatArray:
-        """Return M point, from the last pass if that was at this ray.
-
-        Multiples by powers of two are exact, but where they leave the range of doubles.
-        """
+        """Return M point, from the last pass if that was at this ray."""
+        # Multiples by powers of two are exact, but where they leave the range of doubles.
         exponent = int(np.frexp(np.abs(point).max())[1])
         ray = np.ldexp(point, -exponent)
         if self._scored is None or not np.array_equal(ray, self._scored[0]):
@@ -124,6 +122,14 @@ class Matrix(Operator):
         """Return some rows of S M, dense, shape ``(len(indices), dimension)``."""
         dense = chosen_rows(self.stored, indices)
         return dense if self.scale is None else dense * self.scale[indices, None]
+
+    def scaled(self) -> FloatArray | sp.csr_array:
+        """Return S M in memory, dense or sparse."""
+        if self.scale is None:
+            return self.data
+        if isinstance(self.data, np.ndarray):
+            return np.asarray(self.data * self.scale[:, None])
+        return sp.csr_array(sp.diags_array(self.scale) @ self.data)
 
     def unscaled(self) -> Matrix:
         """Return the rows as given."""

@@ -32,9 +32,8 @@ class RowSource(ABC):
     dtype
         float32 or float64.
     memory
-        About how many bytes a pass over the rows may take, 1 MB or more: a quarter of them for a
-        block of rows in double precision, the others for what is computed from it. A single row is
-        a block, whatever it takes.
+        Bytes that a pass over the rows may take, about, 1 MB or more: a quarter of them for a block
+        of rows in double precision (one row at least), the others for results.
     """
 
     def __init__(self, shape: tuple[int, int], dtype: npt.DTypeLike, memory: int = MEMORY) -> None:
@@ -48,10 +47,7 @@ class RowSource(ABC):
 
     @property
     def roundings(self) -> int:
-        """0: the rows are those given; 1: some numbers were rounded to doubles, once.
-
-        It is known after one pass over all rows, such as that for their norms.
-        """
+        """1 if some numbers were rounded to doubles, once; known after one pass over all rows."""
         return 0
 
     @property
@@ -69,10 +65,7 @@ class RowSource(ABC):
 
     @cached_property
     def norms(self) -> FloatArray:
-        """The Euclidean norms of the rows, shape ``(m,)``; one pass, when first asked for.
-
-        They are not finite for rows that are not.
-        """
+        """The Euclidean norms of the rows, shape ``(m,)``, not finite where these are not."""
         norms = np.empty(self.shape[0])
         with np.errstate(over="ignore", invalid="ignore"):
             for at, rows in self.blocks():
@@ -162,15 +155,7 @@ class LabelledRows(RowSource):
 
 
 def in_order(indices: IntArray, read: Callable[[IntArray], Dense]) -> Dense:
-    """Return rows in the order asked for, which are read in increasing order: the disk's.
-
-    Parameters
-    ----------
-    indices
-        Of the rows.
-    read
-        Increasing indices -> these rows.
-    """
+    """Return rows in the order asked for; ``read`` takes increasing indices, as the disk does."""
     if (indices[1:] > indices[:-1]).all():
         return read(indices)
     order = np.argsort(indices, kind="stable")

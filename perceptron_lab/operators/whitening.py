@@ -27,14 +27,10 @@ TOLERANCE = 1e-12
 class Whitening(Matrix):
     """The data as given times T, for the factorisation W^1/2 S M = Q R with column pivoting.
 
-    Of R only the leading block R_1 is kept, whose pivots (diagonal entries) are above a relative
-    tolerance: T = p R_1^-1 on its columns, p its first pivot, and 0 on the others, so that y = T z
-    is 0 there. R comes from blocks of rows, in double precision, by orthogonal transformations
-    alone: that is accurate for condition numbers up to 1e15, where a factor of M'M is not beyond
-    1e8. It takes 3 m n^2 multiplications and two passes over the data.
-
-    Weights w of the whitened data are w / norms on the base: norm(A w) is small there if norm(B w)
-    is, but for what the columns left out hold of it.
+    Of R the leading block R_1 is kept whose pivots are above the tolerance: T = p R_1^-1 on its
+    columns, p its first pivot, and 0 on the others. Orthogonal transformations of blocks of rows
+    are accurate for condition numbers up to 1e15, a factor of M'M up to 1e8. 3 m n^2
+    multiplications, two passes over the data.
 
     Parameters
     ----------

@@ -147,10 +147,8 @@ class SparsePivoted(PatternExaminer):
 
 
 def _beside_the_diagonal(pattern: Pattern) -> tuple[IntArray, IntArray]:
-    """Return where the rows begin, and the columns and places of their entries, off the diagonal.
-
-    Both triangles, shapes ``(order + 1,)`` and ``(2, entries)``.
-    """
+    """Return where rows begin, and the columns and places of their entries, off the diagonal."""
+    # Both triangles, shapes (order + 1,) and (2, entries).
     off = pattern.off_diagonal
     rows = np.concatenate([pattern.rows[off], pattern.columns[off]])
     columns = np.concatenate([pattern.columns[off], pattern.rows[off]])
@@ -172,17 +170,7 @@ class Lanczos(PatternExaminer):
 
 
 def examiner(record: Any, pattern: Pattern, *, large: bool) -> PatternExaminer:
-    """Return a running oracle.
-
-    Parameters
-    ----------
-    record
-        The oracle's record.
-    pattern
-        Where the entries of the matrices stand.
-    large
-        Whether whole matrices are to be avoided.
-    """
+    """Return a running oracle; for ``large`` patterns one that avoids whole matrices."""
     if large and isinstance(record, Cholesky):
         return SparseCholesky(pattern)
     if large and isinstance(record, PivotedCholesky):

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
-import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab import registry
@@ -59,10 +58,5 @@ def refuse_other_cones(algorithm: AnyAlgorithm, system: ConicSystem) -> None:
 
 def rows_of(system: ConicSystem) -> Rows:
     """Return the data as the system sees them, scaled: for rows, those of norm 1."""
-    operator = system.operator
-    assert isinstance(operator, Matrix)
-    if operator.scale is None:
-        return operator.data
-    if isinstance(operator.data, np.ndarray):
-        return np.asarray(operator.data * operator.scale[:, None])
-    return sp.csr_array(sp.diags_array(operator.scale) @ operator.data)
+    assert isinstance(system.operator, Matrix)
+    return system.operator.scaled()

@@ -86,14 +86,9 @@ def factorised(pattern: Pattern, entries: FloatArray, shift: float = 0.0) -> Fac
         # The upper triangle of the transpose, which is in Fortran order: nothing is copied.
         rest, info = scipy.linalg.lapack.dpotrf(rest.T, lower=0, clean=0, overwrite_a=1)
         rest = rest.T
-        failed = _failed(rest, int(info))
-        failed = failed if failed < 0 else failed + head
+        # LAPACK need not see a pivot that is not finite
+        diagonal = rest.diagonal()
+        bad = np.flatnonzero(~(np.isfinite(diagonal) & (diagonal > 0)))
+        stops = [*bad[:1].tolist(), *([int(info) - 1] if info > 0 else [])]
+        failed = head + min(stops) if stops else -1
     return Factor(how, rows, columns, pivots, rest, failed)
-
-
-def _failed(rest: FloatArray, info: int) -> int:
-    """Return the first row without a positive finite pivot, also where LAPACK saw none; or -1."""
-    diagonal = rest.diagonal()
-    bad = np.flatnonzero(~(np.isfinite(diagonal) & (diagonal > 0)))
-    stops = [int(bad[0])] if len(bad) else []
-    return min([info - 1, *stops]) if info > 0 else min(stops, default=-1)

@@ -129,22 +129,17 @@ class Elimination:
         columns = np.ascontiguousarray(upper[by_row], dtype=np.int64)
         parent = elimination_tree(starts, columns)
         of_columns, of_rows = factor_counts(starts, columns, parent)
-        ends = np.concatenate([[0], np.cumsum(of_columns[: _head(of_columns)])]).astype(np.int64)
+        # the factor is sparse up to the first column from which on it is filled nearly everywhere
+        remaining = np.arange(pattern.order, 0, -1)
+        filled = np.cumsum((of_columns + 1)[::-1])[::-1]
+        head = int(np.argmax(filled >= DENSE * remaining * (remaining + 1) / 2))
+        ends = np.concatenate([[0], np.cumsum(of_columns[:head])]).astype(np.int64)
         return cls(order, starts, columns, off[by_row], parent, ends, int(of_rows.max()) + 1)
 
 
-def _head(counts: IntArray) -> int:
-    """Return the first column from which on the factor is filled to a share of ``DENSE``."""
-    remaining = np.arange(len(counts), 0, -1)
-    filled = np.cumsum((counts + 1)[::-1])[::-1]
-    return int(np.argmax(filled >= DENSE * remaining * (remaining + 1) / 2))
-
-
 def _minimum_degree(pattern: Pattern) -> IntArray:
-    """Return an order of elimination by minimum degree; only the structure matters.
-
-    It belongs to an incomplete factor that drops nearly everything, so that little is computed.
-    """
+    """Return an order of elimination by minimum degree; only the structure matters."""
+    # It belongs to an incomplete factor that drops nearly everything, so that little is computed.
     ones = np.ones(pattern.size)
     matrix = pattern.sparse(ones)
     dominant = sp.csc_array(matrix + sp.diags_array(2.0 * pattern.row_sums(ones)))

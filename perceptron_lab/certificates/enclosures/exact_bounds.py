@@ -29,7 +29,7 @@ def sharpen(
     exact: Callable[[int], Fraction],
     terms: int,
 ) -> int:
-    """Replace positive lower bounds of scores by exact values, those of the least margins first.
+    """Replace lower bounds of scores by exact values, least margins first; return how many.
 
     It ends when the bound of the least margin, ``lower / norms``, owes little to rounding.
 
@@ -44,11 +44,6 @@ def sharpen(
         A row's score, or the least that it can be.
     terms
         Products that one score takes.
-
-    Returns
-    -------
-    count
-        The number of rows that were replaced.
     """
     margins = lower / norms if norms is not None else lower.copy()
     for count in range(MOST_TERMS // terms):

@@ -66,8 +66,8 @@ def span_of(rows: FloatArray) -> Span | None:
         Not zero, shape ``(m, n)``.
     """
     unit = rows / np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    sizes, frame = scipy.linalg.svd(unit, full_matrices=True)[1:]
-    rank = int((sizes > sizes[0] * max(rows.shape) * 2.0**-50).sum())
+    singular, frame = scipy.linalg.svd(unit, full_matrices=True)[1:]
+    rank = int((singular > singular[0] * max(rows.shape) * 2.0**-50).sum())
     frame = np.ascontiguousarray(frame.T)
     product = frame @ frame.T - np.eye(len(frame))  # G G' - I
     rounding = gamma(len(frame) + 2) * (norm_above(frame) ** 2 + len(frame))
@@ -76,18 +76,14 @@ def span_of(rows: FloatArray) -> Span | None:
         null = null_space(rows, rank)
         if null is None:
             return None
-        missing += _outside(frame[:, rank:], null) ** 2
+        # norm(Q'u) over unit u with N'u = 0 is at most norm(Q' - N K)
+        others = frame[:, rank:]
+        mixed = np.asarray(np.linalg.lstsq(null, others, rcond=None)[0], dtype=np.float64)
+        sizes, rest = norm_above(null) * norm_above(mixed), norm_above(others - null @ mixed)
+        rounding = gamma(null.shape[1] + 3) * (sizes + norm_above(others))
+        missing += above(rest + rounding + 2.0 * UNIT_ROUNDOFF * sizes, 4) ** 2
     share = below(math.sqrt(max(0.0, 1.0 - above(missing, 4))), 2)
     return Span(np.ascontiguousarray(frame[:, :rank]), share) if share > 0.5 else None
-
-
-def _outside(others: FloatArray, null: FloatArray) -> float:
-    """Return an upper bound of norm(Q'u) over unit u with N'u = 0; ``null`` is N, rounded."""
-    mixed = np.asarray(np.linalg.lstsq(null, others, rcond=None)[0], dtype=np.float64)
-    sizes = norm_above(null) * norm_above(mixed)
-    rest = norm_above(others - null @ mixed)
-    rounding = gamma(null.shape[1] + 3) * (sizes + norm_above(others))
-    return above(rest + rounding + 2.0 * UNIT_ROUNDOFF * sizes, 4)
 
 
 def null_space(rows: FloatArray, rank: int) -> FloatArray | None:
@@ -129,11 +125,9 @@ def _integers(row: FloatArray) -> list[int] | None:
 
 
 def _solutions(matrix: list[list[int]]) -> list[list[int]]:
-    """Return a basis of the integer vectors v with matrix v = 0, by Bareiss' elimination.
-
-    After it every pivot column has one entry, the same number p in all of them; a free column j
-    gives v_j = p and v_i = -entry in the pivot columns.
-    """
+    """Return a basis of the integer vectors v with matrix v = 0, by Bareiss' elimination."""
+    # After it every pivot column has one entry, the same number p in all of them; a free column j
+    # gives v_j = p and v_i = -entry in the pivot columns.
     rows, columns, last = len(matrix), len(matrix[0]), 1
     pivots: list[int] = []
     for column in range(columns):

@@ -79,11 +79,9 @@ def positive_vertex(data: Data, support: IntArray, roundings: int = 0) -> Vertex
 
 
 def _weights(rows: FloatArray, roundings: int) -> tuple[FloatArray, FloatArray] | None:
-    """Return the weights of n + 1 rows and bounds of their relative errors.
-
-    The bound is infinite where the weight is not positive. None: the system is singular to working
-    precision, or beyond the range of doubles.
-    """
+    """Return the weights of n + 1 rows and bounds of their relative errors."""
+    # The bound is infinite where the weight is not positive. None: the system is singular to
+    # working precision, or beyond the range of doubles.
     scaled = _scaled(rows)
     if scaled is None:
         return None
