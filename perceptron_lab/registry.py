@@ -1,11 +1,15 @@
-"""Explicit registries: a name stands for ``"module:Class"``, so that listing loads nothing."""
+"""Explicit registries: a name stands for ``"module:object"``, so that listing loads nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from perceptron_lab.errors import ConfigError, did_you_mean
+
+Target = str | Callable[..., Any]
+"""``"module:object"``, or the object: a class, for tables and figures a function."""
 
 # What the package registers, by modules below it
 _OURS = {
@@ -70,9 +74,37 @@ _OURS = {
         "inverted-balls": "datasets.generated.inverted_balls:InvertedBalls",
         "ellipsoid-separation": ("ellipsoids.hard.separation_dataset:EllipsoidSeparationSystems"),
     },
+    "table": {
+        "table_6_1": "reporting.table_6_1.table:table_6_1",
+        "table_2": "reporting.yu.table_2:table_2",
+        "infeasible": "reporting.yu.infeasible:infeasible",
+        "table_figure_2": "reporting.yu.kernel_errors:table_figure_2",
+        "table_figure_7_4": "reporting.chapter_7.invariance:table_figure_7_4",
+        "conic": "reporting.performance.conic:conic",
+        "rates": "reporting.yu.rates:rates",
+        "profile": "reporting.performance.profiles:profile",
+        "table_8_1": "reporting.table_8_1.table_8_1:table_8_1",
+        "precision_differences": "reporting.table_8_1.differences:precision_differences",
+        "rare_categories": "reporting.table_8_1.rare_categories:rare_categories",
+        "learners": "reporting.table_8_1.learners:learners",
+    },
+    "figure": {
+        "table_6_1": "reporting.table_6_1.figure:table_6_1",
+        "figure_1": "reporting.yu.figure_1:figure_1",
+        "figure_2": "reporting.yu.figure_2:figure_2",
+        "figure_7_1": "reporting.chapter_7.figure_7_1:figure_7_1",
+        "figure_7_2": "reporting.chapter_7.figure_7_2:figure_7_2",
+        "figure_7_3": "reporting.chapter_7.figure_7_3:figure_7_3",
+        "figure_7_4": "reporting.chapter_7.figure_7_4:figure_7_4",
+        "convergence": "reporting.performance.convergence:convergence",
+        "certificates": "reporting.performance.certificates:certificates",
+        "profile": "reporting.performance.profile_figure:profile",
+        "scaling": "reporting.performance.scaling:scaling",
+        "figure_8_1": "reporting.table_8_1.figure_8_1:figure_8_1",
+    },
 }
 
-_TARGETS: dict[str, dict[str, str | type]] = {
+_TARGETS: dict[str, dict[str, Target]] = {
     kind: {name: f"perceptron_lab.{target}" for name, target in targets.items()}
     for kind, targets in _OURS.items()
 }
@@ -81,12 +113,12 @@ _PACKAGE = {kind: frozenset(targets) for kind, targets in _TARGETS.items()}
 
 
 def names(kind: str) -> list[str]:
-    """Return the registered names of a kind: algorithm, learner, oracle or dataset."""
+    """Return the registered names of a kind: algorithm, learner, oracle, dataset, table, figure."""
     return list(_TARGETS[kind])
 
 
-def target(kind: str, name: str) -> str | type:
-    """Return what a name stands for, ``"module:Class"`` or a class; nothing is imported.
+def target(kind: str, name: str) -> Target:
+    """Return what a name stands for, ``"module:object"`` or the object; nothing is imported.
 
     Raises
     ------
@@ -102,9 +134,9 @@ def target(kind: str, name: str) -> str | type:
 
 
 def load(kind: str, name: str) -> Any:
-    """Import and return the class that a name stands for; errors are those of :func:`target`."""
+    """Import and return the object that a name stands for; errors are those of :func:`target`."""
     found = target(kind, name)
-    if isinstance(found, type):
+    if not isinstance(found, str):
         return found
     module, _, attribute = found.partition(":")
     return getattr(import_module(module), attribute)
@@ -118,7 +150,7 @@ def name_of(kind: str, record: object) -> str:
     return next((name for name, target in known if target in (here, path)), here.__name__)
 
 
-def additions() -> list[tuple[str, str, str | type]]:
+def additions() -> list[tuple[str, str, Target]]:
     """Return kind, name and target of what was registered beside the package's own."""
     return [
         (kind, name, target)
@@ -128,17 +160,20 @@ def additions() -> list[tuple[str, str, str | type]]:
     ]
 
 
-def register(kind: str, name: str, target: str | type) -> None:
-    """Add a user's own algorithm, learner, oracle or dataset under a new name.
+def register(kind: str, name: str, target: Target) -> None:
+    """Add a user's own algorithm, dataset, table, ... under a new name.
 
     Parameters
     ----------
     kind
-        ``algorithm``, ``learner``, ``oracle`` or ``dataset``.
+        ``algorithm``, ``learner``, ``oracle``, ``dataset``, ``table`` or ``figure``.
     name
         A name that is not taken yet.
     target
-        The class, or ``"module:Class"``.
+        The class, or ``"module:Class"``. For a table a function that makes a
+        :class:`~perceptron_lab.reporting.printing.table.Table` of the
+        :class:`~perceptron_lab.reporting.evidence.Evidence` of an experiment, for a figure one that
+        makes a matplotlib ``Figure`` of it.
 
     Raises
     ------
@@ -157,7 +192,7 @@ def register(kind: str, name: str, target: str | type) -> None:
     if kind not in _TARGETS:
         raise ConfigError(f"unknown kind {kind!r}; known: {', '.join(_TARGETS)}")
     if isinstance(target, str) and ":" not in target:
-        raise ConfigError(f"target {target!r}; give the class, or 'module:Class'")
+        raise ConfigError(f"target {target!r}; give the class or function, or 'module:name'")
     if name in _TARGETS[kind]:
         raise ConfigError(f"the {kind} {name!r} is registered already; choose another name")
     _TARGETS[kind][name] = target

@@ -125,7 +125,7 @@ def test_no_import_goes_to_a_later_layer() -> None:
 
 def test_the_package_is_found() -> None:
     names = {module for _, module, _ in modules()}
-    assert {ROOT, f"{ROOT}.errors", f"{ROOT}.reporting", f"{ROOT}.reporting.tables"} <= names
+    assert {ROOT, f"{ROOT}.errors", f"{ROOT}.reporting", f"{ROOT}.reporting.report"} <= names
 
 
 @pytest.mark.parametrize(

@@ -141,5 +141,5 @@ def test_a_target_is_not_imported_before_it_is_used() -> None:
 
 
 def test_a_target_without_a_class_is_refused() -> None:
-    with pytest.raises(ConfigError, match="module:Class"):
+    with pytest.raises(ConfigError, match="module:name"):
         registry.register("algorithm", "mine", "nomodule")

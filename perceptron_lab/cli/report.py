@@ -26,7 +26,9 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
     """
     for folder, config in found_results(targets, output):
         made = make_report(folder, config.report.model_dump(), config.title)
-        for caution in (*made.cautions, *_edited(folder)):
+        with Reader.open(folder) as reader:  # reports are made from the store, not from runs.csv
+            edited = difference(folder, reader.rows())
+        for caution in filter(None, (*made.cautions, edited)):
             click.echo(f"warning: {caution}", err=True)
         if quiet:
             continue
@@ -37,10 +39,3 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
         if not made.files:
             click.echo(f"{folder}: the configuration asks for no tables or figures")
     return 0
-
-
-def _edited(folder: Path) -> list[str]:
-    """Return what is to be said of runs.csv: reports are made from the store."""
-    with Reader.open(folder) as reader:
-        said = difference(folder, reader.rows())
-    return [said] if said else []

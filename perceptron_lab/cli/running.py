@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from perceptron_lab import registry
 from perceptron_lab.cli.progress import ProgressLines
 from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.errors import ConfigError
@@ -37,9 +38,11 @@ def run_all(
     failed = False
     for experiment in loaded:
         one = experiment.config
-        modules = ["perceptron_lab.reporting"]
-        if one.report.figures:
-            modules.append("perceptron_lab.reporting.printing.drawing")
+        asked = [("table", name) for name in one.report.tables]
+        asked += [("figure", name) for name in one.report.figures]
+        targets = [registry.target(kind, name) for kind, name in asked]
+        modules = [target.partition(":")[0] for target in targets if isinstance(target, str)]
+        modules.insert(0, "perceptron_lab.reporting")
         with _Lines(one.experiment, modules, quiet=quiet, verbose=verbose) as progress:
             try:
                 results = run_cells(

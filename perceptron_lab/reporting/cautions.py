@@ -1,4 +1,4 @@
-"""What a reader has to know before the rows of one table are compared."""
+"""Faults of the rows of an experiment as a whole, to be known before they are compared."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from perceptron_lab.reporting.evidence import Evidence
 
 
 def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list[str]:
-    """Return what is amiss with the rows of an experiment as a whole; empty if nothing is.
+    """Return a sentence for each fault of the rows of an experiment; empty if there is none.
 
     Rows made in different environments (their seconds do not compare), rows made by another version
-    of the numeric core than today's, and cells without a row that serves what was asked for last.
+    of the numeric core than today's, and cells without a row that serves the latest request.
 
     Parameters
     ----------
@@ -25,7 +25,11 @@ def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list
         The run that has just ended, if there was one; otherwise the store is asked.
     """
     environments = evidence.frame["environment"].nunique()
-    cells, stale, missing = _counts(folder, done)
+    if done is not None:
+        cells, stale, missing = done.cells, done.stale, done.missing
+    else:
+        now = status(folder)
+        cells, stale, missing = len(now.cells), now.counts[State.STALE], now.counts[State.MISSING]
     found = []
     if environments > 1:
         found.append(f"rows of {environments} environments: seconds do not compare")
@@ -34,16 +38,3 @@ def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list
     if missing:
         found.append(f"{missing} of {cells} cells have no row that serves")
     return found
-
-
-def _counts(folder: Path, done: Rows | None) -> tuple[int, int, int]:
-    """Return how many cells there are, how many stale ones, how many without a row that serves."""
-    if done is not None:
-        return done.cells, done.stale, done.missing
-    now = status(folder)
-    return len(now.cells), now.counts[State.STALE], now.counts[State.MISSING]
-
-
-def captioned(title: str, found: list[str]) -> str:
-    """Return a caption that says what is amiss, too."""
-    return f"{title} ({'; '.join(found)})" if found else title

@@ -1,9 +1,9 @@
-"""Two runs of the same problems, row by row: ratios, changes of status, and what else differs."""
+"""Two runs of the same problems, row by row: ratios, changes of status, other differences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -63,6 +63,13 @@ class Pair:
     a: float | None
     b: float | None
 
+    @classmethod
+    def of(cls, key: Key, a: Row, b: Row, metric: str) -> Pair:
+        """Return the pair of two rows with a metric."""
+        alike = a["status"] == b["status"] and bool(a["proved"]) and bool(b["proved"])
+        values = (None if row.get(metric) is None else float(row[metric]) for row in (a, b))
+        return cls(*key, Status(a["status"]).value, Status(b["status"]).value, alike, *values)
+
     @property
     def ratio(self) -> float | None:
         """B / A; None where they did not end alike, or a value is absent, 0 or less."""
@@ -93,6 +100,38 @@ class MeanRatio:
     ratio: float
     lower: float | None
     upper: float | None
+
+    @classmethod
+    def of(
+        cls,
+        label: str,
+        logs: Sequence[tuple[str, float]],
+        resamples: int,
+        level: float,
+        seed: int,
+    ) -> MeanRatio:
+        """Return the mean of the problems' log(B / A) and its interval, as :func:`compare` does."""
+        problems = {problem: place for place, problem in enumerate(dict(logs))}
+        places = [problems[problem] for problem, _ in logs]
+        sums = np.bincount(places, [logarithm for _, logarithm in logs])
+        counts = np.bincount(places).astype(float)
+        lower = upper = None
+        if len(problems) > 1:
+            drawn = resample_counts(len(problems), resamples, seed)
+            means = np.concatenate([(some @ sums) / (some @ counts) for some in drawn])
+            ends = np.quantile(means, [(1.0 - level) / 2, (1.0 + level) / 2])
+            lower, upper = map(math.exp, ends)
+        mean = math.exp(math.fsum(sums) / len(logs))
+        return cls(label, len(logs), len(problems), mean, lower, upper)
+
+    def __str__(self) -> str:
+        interval = "one problem: no interval"
+        if self.lower is not None:
+            interval = f"{self.lower:.4g} to {self.upper:.4g}"
+        return (
+            f"{self.label}: {self.ratio:.4g} ({interval}), {counted(self.pairs, 'pair')} of "
+            f"{counted(self.instances, 'problem')}"
+        )
 
 
 @dataclass(frozen=True)
@@ -182,7 +221,7 @@ class Comparison:
 
     @property
     def heading(self) -> str:
-        """What is compared, in a line."""
+        """The metric and the two folders, in a line."""
         return f"{self.metric}, B / A: A = {self.a}, B = {self.b}"
 
     @property
@@ -195,7 +234,7 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        lines = [self.heading, *(_sentence(ratio) for ratio in self.ratios), self.counts]
+        lines = [self.heading, *map(str, self.ratios), self.counts]
         if self.other_environment:
             lines.append("the environments differ: times do not compare")
         return "\n".join(lines)
@@ -232,23 +271,6 @@ def compare(
     DataError
         If a folder has no results, or they are damaged.
     """
-    _check(metric, resamples, level, seed)
-    (rows_a, *about_a), (rows_b, *about_b) = _read(Path(a)), _read(Path(b))
-    pairs = [_pair(key, rows_a[key], rows_b[key], metric) for key in rows_a if key in rows_b]
-    return Comparison(
-        Path(a),
-        Path(b),
-        metric,
-        pairs,
-        _ratios(pairs, resamples, level, seed),
-        [key for key in rows_a if key not in rows_b],
-        [key for key in rows_b if key not in rows_a],
-        config_differences(about_a[0], about_b[0]),
-        environment_differences(about_a[1], about_b[1]),
-    )
-
-
-def _check(metric: str, resamples: int, level: float, seed: int) -> None:
     if metric not in METRICS:
         raise ConfigError(
             f"metric {metric!r}; allowed: {', '.join(METRICS)}{did_you_mean(metric, METRICS)}"
@@ -258,59 +280,32 @@ def _check(metric: str, resamples: int, level: float, seed: int) -> None:
             f"resamples={resamples}, level={level}, seed={seed}; allowed: 1 or more resamples, a "
             "level between 0 and 1, a seed of 0 or more"
         )
-
-
-def _read(folder: Path) -> tuple[dict[Key, Row], Any, list[dict[str, Any]]]:
-    """Return the rows of a run, its configuration, and what they were computed with."""
-    with Reader.open(folder) as reader:
-        rows = {(row["problem"], row["label"], row["seed"]): row for row in reader.rows()}
-        config = reader.config().model_dump(mode="json")
-        described = reader.environments()
-    used = dict.fromkeys((row["environment"], row["core"]) for row in rows.values())
-    return rows, config, [described.get(name, {}) | {"core": core} for name, core in used]
-
-
-def _pair(key: Key, a: Row, b: Row, metric: str) -> Pair:
-    alike = a["status"] == b["status"] and bool(a["proved"]) and bool(b["proved"])
-    values = (None if row.get(metric) is None else float(row[metric]) for row in (a, b))
-    return Pair(*key, Status(a["status"]).value, Status(b["status"]).value, alike, *values)
-
-
-def _ratios(pairs: Sequence[Pair], resamples: int, level: float, seed: int) -> list[MeanRatio]:
+    (rows_a, *about_a), (rows_b, *about_b) = _read(Path(a)), _read(Path(b))
+    pairs = [Pair.of(key, rows_a[key], rows_b[key], metric) for key in rows_a if key in rows_b]
     logs: dict[str, list[tuple[str, float]]] = {}
     for pair in pairs:
         if pair.ratio is not None:
             logs.setdefault(pair.label, []).append((pair.problem, math.log(pair.ratio)))
     if len(logs) > 1:
         logs[ALL] = [one for each in logs.values() for one in each]
-    return [_mean_ratio(label, each, resamples, level, seed) for label, each in logs.items()]
-
-
-def _mean_ratio(
-    label: str, logs: Sequence[tuple[str, float]], resamples: int, level: float, seed: int
-) -> MeanRatio:
-    problems = {problem: place for place, problem in enumerate(dict(logs))}
-    places = [problems[problem] for problem, _ in logs]
-    sums = np.bincount(places, [logarithm for _, logarithm in logs])
-    counts = np.bincount(places).astype(float)
-    mean = math.exp(math.fsum(sums) / len(logs))
-    lower, upper = None, None
-    if len(problems) > 1:
-        drawn = resample_counts(len(problems), resamples, seed)
-        means = np.concatenate([(some @ sums) / (some @ counts) for some in drawn])
-        lower, upper = _exponentials(np.quantile(means, [(1.0 - level) / 2, (1.0 + level) / 2]))
-    return MeanRatio(label, len(logs), len(problems), mean, lower, upper)
-
-
-def _exponentials(numbers: Iterable[float]) -> list[float]:
-    return [math.exp(number) for number in numbers]
-
-
-def _sentence(ratio: MeanRatio) -> str:
-    interval = "one problem: no interval"
-    if ratio.lower is not None:
-        interval = f"{ratio.lower:.4g} to {ratio.upper:.4g}"
-    return (
-        f"{ratio.label}: {ratio.ratio:.4g} ({interval}), {counted(ratio.pairs, 'pair')} of "
-        f"{counted(ratio.instances, 'problem')}"
+    return Comparison(
+        Path(a),
+        Path(b),
+        metric,
+        pairs,
+        [MeanRatio.of(label, each, resamples, level, seed) for label, each in logs.items()],
+        [key for key in rows_a if key not in rows_b],
+        [key for key in rows_b if key not in rows_a],
+        config_differences(about_a[0], about_b[0]),
+        environment_differences(about_a[1], about_b[1]),
     )
+
+
+def _read(folder: Path) -> tuple[dict[Key, Row], Any, list[dict[str, Any]]]:
+    """Return the rows of a run, its configuration, and the environments they come from."""
+    with Reader.open(folder) as reader:
+        rows = {(row["problem"], row["label"], row["seed"]): row for row in reader.rows()}
+        config = reader.config().model_dump(mode="json")
+        described = reader.environments()
+    used = dict.fromkeys((row["environment"], row["core"]) for row in rows.values())
+    return rows, config, [described.get(name, {}) | {"core": core} for name, core in used]

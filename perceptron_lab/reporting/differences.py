@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 TRANSIENT = ("id", "time", "argv")
-"""What tells nothing of the machine or of the software."""
+"""Entries of an environment that tell nothing of the machine or of the software."""
 OWN = ("git", "packages.perceptron-lab", "core")
-"""Which program it was: what is compared, mostly, and no obstacle to it."""
+"""Entries of this package itself: times compare in spite of them, and mostly they are the point."""
 ABSENT = "(absent)"
-"""What stands for a value that one side does not have."""
+"""In the place of a value that one side does not have."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def run(
         ``"dask"`` runs the cells on the workers of a dask cluster: of the scheduler at this
         address, or of one with ``jobs`` workers on this machine.
     progress
-        Told what happens.
+        Is told of every cell as it begins and ends.
 
     Raises
     ------

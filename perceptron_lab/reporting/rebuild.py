@@ -39,7 +39,7 @@ def report(
     ConfigError
         If the configuration is wrong.
     DataError
-        If there are no results, or they are not what a report is made of.
+        If there are no results, or no report can be made of them.
     StoreError
         If a file cannot be written.
     """
@@ -60,23 +60,17 @@ def found_results(
     ----------
     targets, output
         As for :func:`report`; no targets stand for every experiment in ``output``.
-
-    Raises
-    ------
-    ConfigError, DataError
-        As :func:`report`.
     """
     if not targets:
         return [(folder, read_config_of(folder)) for folder in folders_with_results(output)]
-    found = [_found(target, output) for target in targets]
+    found = []
+    for target in targets:
+        if not isinstance(target, ExperimentConfig) and Path(target).is_dir():
+            found.append((Path(target), read_config_of(Path(target))))
+        else:
+            config = load_experiment(target).config
+            found.append((output / config.experiment, config))
     for folder, _ in found:
         if not (folder / schema.NAME).is_file():
             raise DataError(f"{folder}: no results there; `plab run` makes them")
     return found
-
-
-def _found(target: str | Path | ExperimentConfig, output: Path) -> tuple[Path, ExperimentConfig]:
-    if not isinstance(target, ExperimentConfig) and Path(target).is_dir():
-        return Path(target), read_config_of(Path(target))
-    config = load_experiment(target).config
-    return output / config.experiment, config

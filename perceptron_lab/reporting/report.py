@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, StoreError, did_you_mean
 from perceptron_lab.experiments.running.runner import Rows
 from perceptron_lab.experiments.storage.durable_files import replace_file
-from perceptron_lab.reporting.cautions import captioned, cautions
+from perceptron_lab.reporting.cautions import cautions
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.reporting.printing.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def check_report(report: Mapping[str, Sequence[str]]) -> None:
@@ -23,7 +27,7 @@ def check_report(report: Mapping[str, Sequence[str]]) -> None:
     Parameters
     ----------
     report
-        ``tables`` and ``figures``, each a list of names; both optional.
+        ``tables`` and ``figures``, each a list of registered names; both optional.
 
     Raises
     ------
@@ -31,29 +35,34 @@ def check_report(report: Mapping[str, Sequence[str]]) -> None:
         If a key or a name is unknown; the message suggests the closest one.
     """
     _refuse_unknown("entry of the report", report, ("tables", "figures"))
-    _refuse_unknown("table", report.get("tables", ()), TABLES)
-    _refuse_unknown("figure", report.get("figures", ()), FIGURES)
+    for kind in ("table", "figure"):
+        _refuse_unknown(kind, report.get(f"{kind}s", ()), registry.names(kind))
 
 
-def table_frame(name: str, evidence: Evidence) -> pd.DataFrame:
-    """Return a table by its name, with full precision.
-
-    Parameters
-    ----------
-    name
-        A name of :data:`~perceptron_lab.reporting.tables.TABLES`, such as ``table_6_1``.
-    evidence
-        The runs.
+def table(name: str, evidence: Evidence) -> Table:
+    """Return a table by its name, such as ``table_6_1``.
 
     Raises
     ------
     ConfigError
         If the name is unknown.
     DataError
-        If the runs are not what the table is made of, or contradict one another.
+        If the runs are not those that the table is made of, or contradict one another.
     """
-    _refuse_unknown("table", [name], TABLES)
-    return TABLES[name](evidence).frame
+    made: Table = registry.load("table", name)(evidence)
+    return made
+
+
+def table_frame(name: str, evidence: Evidence) -> pd.DataFrame:
+    """Return a table by its name, with full precision; errors as of :func:`table`."""
+    return table(name, evidence).frame
+
+
+def figure(name: str, evidence: Evidence) -> Figure:
+    """Return a figure by its name, such as ``figure_2``; errors as of :func:`table`."""
+    from perceptron_lab.reporting.printing.drawing import draw  # it takes half a second
+
+    return draw(registry.load("figure", name), evidence)
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,7 @@ class Report:
     evidence
         The runs that it was made from.
     cautions
-        What :func:`~perceptron_lab.reporting.cautions.cautions` found.
+        The findings of :func:`~perceptron_lab.reporting.cautions.cautions`.
     files
         The files written, in the order of the report.
     """
@@ -83,7 +92,7 @@ def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) 
 def make_report(
     folder: Path, report: Mapping[str, Sequence[str]], title: str, done: Rows | None = None
 ) -> Report:
-    """Make the tables (CSV, LaTeX) and figures (PNG, PDF) of an experiment in its folder.
+    """Make the tables (CSV, LaTeX, HTML, Markdown) and figures (PNG, PDF, SVG) of an experiment.
 
     Everything is made before the first file is written, and each file is replaced at once: a
     report that fails leaves the earlier one as it was.
@@ -95,8 +104,8 @@ def make_report(
     report
         ``tables`` and ``figures``, each a list of names; both optional.
     title
-        The captions, to which is added what :func:`~perceptron_lab.reporting.cautions.cautions`
-        finds.
+        The captions, to which the findings of :func:`~perceptron_lab.reporting.cautions.cautions`
+        are added.
     done
         The run that has just ended there, whose rows need not be read again.
 
@@ -113,46 +122,47 @@ def make_report(
     check_report(report)
     evidence = Evidence.of_rows(done.rows, folder) if done else Evidence.of_folder(folder)
     found = cautions(folder, evidence, done)
-    title = captioned(title, found)
+    title = f"{title} ({'; '.join(found)})" if found else title
     contents: dict[Path, bytes] = {}
     for name in report.get("tables", ()):
-        table = TABLES[name](evidence)
-        contents[folder / f"{name}.csv"] = _csv(table.frame)
-        contents[folder / f"{name}.tex"] = table.latex(title).encode()
+        made = table(name, evidence)
+        texts = {
+            "csv": _csv(made.frame),
+            "tex": made.latex(title),
+            "html": made.html(title),
+            "md": made.markdown(title),
+        }
+        contents |= {folder / f"{name}.{kind}": text.encode() for kind, text in texts.items()}
     for name in report.get("figures", ()):
         from perceptron_lab.reporting.printing.drawing import render  # it takes half a second
 
-        for kind, content in render(FIGURES[name], evidence, title).items():
-            contents[folder / f"{name}.{kind}"] = content
+        files = render(registry.load("figure", name), evidence, title)
+        contents |= {folder / f"{name}.{kind}": content for kind, content in files.items()}
     for path, content in contents.items():
-        _write(path, content)
+        try:
+            replace_file(path, content)
+        except OSError as error:
+            raise StoreError(
+                f"{path} cannot be written ({error.strerror}); mend that, and `plab report` makes "
+                "the tables and figures: the runs are stored"
+            ) from error
     return Report(evidence, tuple(found), tuple(contents))
 
 
-def _write(path: Path, content: bytes) -> None:
-    try:
-        replace_file(path, content)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be written ({error.strerror}); mend that, and `plab report` makes the "
-            "tables and figures: the runs are stored"
-        ) from error
-
-
-def _refuse_unknown(what: str, given: Iterable[str], known: Iterable[str]) -> None:
+def _refuse_unknown(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
     for name in given:
         if name not in known:
             raise ConfigError(
-                f"report: unknown {what} {name!r}{did_you_mean(name, known)}; "
+                f"report: unknown {kind} {name!r}{did_you_mean(name, known)}; "
                 f"known: {', '.join(known)}"
             )
 
 
-def _csv(table: pd.DataFrame) -> bytes:
-    """Truth values are spelt as in ``runs.csv``."""
+def _csv(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV; truth values are spelt as in ``runs.csv``."""
     spelt = {
-        name: table[name].map({True: "true", False: "false"})
-        for name in table.columns
-        if pd.api.types.is_bool_dtype(table[name])
+        name: frame[name].map({True: "true", False: "false"})
+        for name in frame.columns
+        if pd.api.types.is_bool_dtype(frame[name])
     }
-    return table.assign(**spelt).to_csv(index=False, lineterminator="\n").encode()
+    return frame.assign(**spelt).to_csv(index=False, lineterminator="\n")

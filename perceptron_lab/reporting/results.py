@@ -1,4 +1,4 @@
-"""The results of an experiment: its rows, and what a report makes of them."""
+"""The results of an experiment: its rows, with their tables and figures."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.experiments.running.runner import Rows
 from perceptron_lab.experiments.running.wording import counted
+from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.report import table_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +32,7 @@ class Results(Rows):
     title
         Of the experiment.
     cautions
-        What has to be known before the rows are compared; empty if nothing is amiss.
+        To be known before the rows are compared; empty if nothing is amiss.
     """
 
     title: str = ""
@@ -48,24 +46,13 @@ class Results(Rows):
         ConfigError
             If there is no such table.
         DataError
-            If the runs are not what it is made of.
+            If it cannot be made of these runs.
         """
-        return table_frame(name, Evidence.of_folder(self.folder))
+        return report.table(name, Evidence.of_folder(self.folder)).frame
 
     def figure(self, name: str) -> Figure:
-        """Return a figure by its name, such as ``figure_2``.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such figure.
-        DataError
-            If the runs are not what it is made of.
-        """
-        if name not in FIGURES:
-            mend = did_you_mean(name, FIGURES)
-            raise ConfigError(f"no figure {name!r}{mend}; known: {', '.join(FIGURES)}")
-        return FIGURES[name](Evidence.of_folder(self.folder))
+        """Return a figure by its name, such as ``figure_2``; errors as of :meth:`table`."""
+        return report.figure(name, Evidence.of_folder(self.folder))
 
     def __str__(self) -> str:
         rows = counted(len(self.rows), "row")

@@ -35,17 +35,7 @@ _TRUTH = {"true": True, "True": True, "false": False, "False": False, "": False}
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """Read the rows of an experiment from its store and check them.
-
-    Parameters
-    ----------
-    folder
-        The experiment's folder.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`checked_runs` returns it.
+    """Read the rows of an experiment from its store and check them, as :func:`checked_runs` does.
 
     Raises
     ------
@@ -55,8 +45,7 @@ def read_runs(folder: Path) -> pd.DataFrame:
         If it is of another version.
     """
     with Reader.open(folder) as reader:
-        rows = reader.rows()
-    return runs_of(rows, str(folder))
+        return runs_of(reader.rows(), str(folder))
 
 
 def runs_of(rows: Iterable[Row], where: str) -> pd.DataFrame:
@@ -76,13 +65,13 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
         One row per cell, with at least the columns :data:`REQUIRED`; values as text, as read from
         a file, or as Python objects.
     where
-        What error messages call the table.
+        The name of the table in error messages.
 
     Raises
     ------
     DataError
-        If there are no rows, columns are missing, a value is not what its column holds, a feasible
-        cell lacks its counts, or two rows share problem, label and seed.
+        If there are no rows, columns are missing, a value does not belong into its column, a
+        feasible cell lacks its counts, or two rows share problem, label and seed.
     """
     missing = [column for column in REQUIRED if column not in runs.columns]
     if missing:
@@ -93,35 +82,33 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
         raise DataError(f"{where}: it has no rows; run the experiment first (`plab run CONFIG`)")
     checked = runs.reset_index(drop=True)
     for column in TEXT:
-        checked[column] = _text(checked[column], where)
+        text = checked[column].where(checked[column].notna(), "").astype(str)
+        _refuse(text == "", text, where, "a non-empty text")
+        checked[column] = text
     for column in (*NUMBERS, *SIGNED):
-        checked[column] = _numbers(checked[column], where, signed=column in SIGNED)
-    checked["proved"] = _truth(checked["proved"], where)
+        given = checked[column].astype(object)
+        given = given.where(given.notna() & (given.astype(str) != ""), None)
+        numbers = reals(given, invalid="coerce")
+        signed = column in SIGNED
+        wrong = given.notna() & ~(np.isfinite(numbers) & (signed | (numbers >= 0)))
+        allowed = f"a finite number, {'' if signed else '0 or more, '}or nothing"
+        _refuse(wrong, checked[column], where, allowed)
+        checked[column] = numbers
+    given = checked["proved"].astype(object)
+    truth = given.where(given.notna(), "").astype(str).map(_TRUTH)
+    _refuse(truth.isna(), checked["proved"], where, "true or false")
+    checked["proved"] = truth.astype(bool)
     _refuse(~checked["status"].isin(list(Status)), checked["status"], where, ", ".join(Status))
-    _refuse_incomplete(checked, where)
-    _refuse_repeated(checked, where)
+    for column in COUNTS:
+        wrong = (checked["status"] == Status.FEASIBLE) & checked[column].isna()
+        _refuse(wrong, checked[column], where, "a number, since the cell is FEASIBLE")
+    repeated = checked[checked.duplicated(["problem", "label", "seed"])]
+    for problem, label, seed in repeated[["problem", "label", "seed"]].head(1).to_numpy():
+        raise DataError(
+            f"{where}: problem {problem!r}, label {label!r}, seed {seed:g} occurs twice; give each "
+            "algorithm of the experiment its own label"
+        )
     return checked
-
-
-def _text(values: pd.Series, where: str) -> pd.Series:
-    text = values.where(values.notna(), "").astype(str)
-    _refuse(text == "", text, where, "a non-empty text")
-    return text
-
-
-def _numbers(values: pd.Series, where: str, signed: bool) -> pd.Series:
-    given = values.astype(object).where(values.notna() & (values.astype(str) != ""), None)
-    numbers = reals(given, invalid="coerce")
-    wrong = given.notna() & ~(np.isfinite(numbers) & (signed | (numbers >= 0)))
-    _refuse(wrong, values, where, f"a finite number, {'' if signed else '0 or more, '}or nothing")
-    return numbers
-
-
-def _truth(values: pd.Series, where: str) -> pd.Series:
-    text = values.astype(object).where(values.notna(), "").astype(str)
-    truth = text.map(_TRUTH)
-    _refuse(truth.isna(), values, where, "true or false")
-    return truth.astype(bool)
 
 
 def _refuse(wrong: pd.Series, values: pd.Series, where: str, allowed: str) -> None:
@@ -130,21 +117,4 @@ def _refuse(wrong: pd.Series, values: pd.Series, where: str, allowed: str) -> No
         raise DataError(
             f"{where}, row {row + 1}, column {values.name}: {values.iloc[row]!r} is not allowed; "
             f"allowed: {allowed}"
-        )
-
-
-def _refuse_incomplete(runs: pd.DataFrame, where: str) -> None:
-    feasible = runs["status"] == Status.FEASIBLE
-    for column in COUNTS:
-        wrong = feasible & runs[column].isna()
-        _refuse(wrong, runs[column], where, "a number, since the cell is FEASIBLE")
-
-
-def _refuse_repeated(runs: pd.DataFrame, where: str) -> None:
-    repeated = runs.duplicated(["problem", "label", "seed"])
-    if repeated.any():
-        first = runs[repeated].iloc[0]
-        raise DataError(
-            f"{where}: problem {first['problem']!r}, label {first['label']!r}, seed "
-            f"{first['seed']:g} occurs twice; give each algorithm of the experiment its own label"
         )

@@ -1,8 +1,9 @@
-"""The cells of one problem and label, as reports speak of them: medians over the seeds, endings."""
+"""The cells of one problem and label in numbers: medians over the seeds, endings, shapes."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -27,7 +28,7 @@ class Summary:
     problem, label
         Which.
     runs
-        Their rows of the table of runs; none if the label was not run on the problem.
+        Their rows of the table of runs; none if the label was not run there.
     """
 
     problem: str
@@ -51,7 +52,7 @@ class Summary:
 
     @property
     def endings(self) -> str:
-        """What the cells ended with: ``FEASIBLE (3 of 5), TIME_LIMIT (2 of 5)``."""
+        """The endings of the cells: ``FEASIBLE (3 of 5), TIME_LIMIT (2 of 5)``."""
         return endings(self.runs) if self.seeds else "not run"
 
     def median(self, column: str) -> float | None:
@@ -84,13 +85,7 @@ def summaries(runs: pd.DataFrame) -> list[Summary]:
 
 
 def shape_of(runs: pd.DataFrame) -> dict[str, Shape]:
-    """Return problem -> shape, of the problems whose rows say it.
-
-    Raises
-    ------
-    DataError
-        If one problem has several.
-    """
+    """Return problem -> shape, of the problems whose rows have one; several are refused."""
     shapes: dict[str, Shape] = {}
     known = runs.dropna(subset=["dimension", "constraints"])
     for problem, *sizes in known[["problem", "dimension", "constraints"]].itertuples(index=False):
@@ -101,6 +96,18 @@ def shape_of(runs: pd.DataFrame) -> dict[str, Shape]:
                 f"({shapes[problem]} and {shape}); give different problems different names"
             )
     return shapes
+
+
+def common(names: Iterable[str], separator: str) -> list[str]:
+    """Return the parts that names have in common at the same place, and a star for each other.
+
+    Examples
+    --------
+    >>> common(["reflected-10x99-0.3", "reflected-20x99-0.3"], "-")
+    ['reflected', '*', '0.3']
+    """
+    split = [name.split(separator) for name in names]
+    return [parts[0] if len(set(parts)) == 1 else "*" for parts in zip(*split, strict=False)]
 
 
 def endings(runs: pd.DataFrame) -> str:

@@ -67,7 +67,8 @@ def rows(folder: str = "results/small") -> list[dict[str, str]]:
 
 
 WRITTEN = ["runs.csv", "environment.json", "table_6_1.csv", "table_6_1.tex"]
-FIGURES = ["table_6_1.png", "table_6_1.pdf"]
+WRITTEN += ["table_6_1.html", "table_6_1.md"]
+FIGURES = ["table_6_1.png", "table_6_1.pdf", "table_6_1.svg"]
 
 
 def test_a_run_ends_with_a_table_and_the_paths(capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,8 +80,8 @@ def test_a_run_ends_with_a_table_and_the_paths(capsys: pytest.CaptureFixture[str
     lines = printed.out.splitlines()
     assert lines[0] == "A small experiment"
     assert any("random-8-12" in line and "yes" in line for line in lines)
-    assert lines[-6:] == [f"results/small/{name}" for name in WRITTEN + FIGURES]
-    assert all(Path(line).is_file() for line in lines[-6:])
+    assert lines[-9:] == [f"results/small/{name}" for name in WRITTEN + FIGURES]
+    assert all(Path(line).is_file() for line in lines[-9:])
     assert [row["status"] for row in rows()] == ["FEASIBLE"] * 4
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab import reporting
+from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.configuration.config import FIGURES, TABLES, ExperimentConfig
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, Report
 from perceptron_lab.experiments.configuration.gallery import gallery
 from perceptron_lab.experiments.configuration.loader import checked, instances_of, load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import parse
@@ -403,8 +404,12 @@ def test_a_mutated_configuration_is_read_or_refused(
 
 
 def test_names_of_tables_and_figures_are_those_of_the_reports() -> None:
-    assert set(reporting.tables.TABLES) == set(TABLES)
-    assert set(reporting.figures.FIGURES) == set(FIGURES)
+    for kind in ("table", "figure"):
+        for name in registry.names(kind):
+            made = registry.load(kind, name)
+            assert made.__name__ == name
+            assert inspect.getdoc(made)
+            assert Report(**{f"{kind}s": [name]})
 
 
 @pytest.mark.parametrize("name", gallery())

@@ -24,7 +24,7 @@ from perceptron_lab import solve
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.reporting.table_6_1.comparison import THESIS_LABELS, thesis_table
+from perceptron_lab.reporting.table_6_1.entries import THESIS_LABELS, thesis_table
 from perceptron_lab.reporting.table_6_1.rounding import FILE
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem, Cut

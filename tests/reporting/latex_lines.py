@@ -23,12 +23,16 @@ def balanced(latex: str) -> bool:
 
 
 def body(latex: str) -> list[list[str]]:
-    """Return the cells of the lines below the head of the one longtable."""
-    lines = latex.split("\\endhead\n")[1].split("\\bottomrule")[0].splitlines()
+    """Return the cells of the lines below the head of the one table."""
+    start, end = ("\\endlastfoot", "\\end{longtable}") if "longtable}" in latex else _RULES
+    lines = latex.split(f"{start}\n")[1].split(end)[0].splitlines()
     return [line.removesuffix(" \\\\").split(" & ") for line in lines if line.endswith("\\\\")]
 
 
 def head(latex: str) -> list[str]:
-    """Return the names of the columns of the one longtable."""
+    """Return the names of the columns of the one table."""
     line = latex.split("\\toprule\n")[1].splitlines()[0]
     return line.removesuffix(" \\\\").split(" & ")
+
+
+_RULES = ("\\midrule", "\\bottomrule")

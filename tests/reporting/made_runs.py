@@ -121,12 +121,13 @@ def write_folder(
     rows: Iterable[Row],
     results: Mapping[str, Result] | None = None,
     config: dict[str, Any] | None = None,
+    parameters: Mapping[str, dict[str, Any]] | None = None,
 ) -> Evidence:
     """Write rows and the results of cells as a run does, and return the evidence in the folder."""
     rows = list(rows)
     found = results or {}
     with Store.open(folder) as store:
-        planned = [planned_of(row) for row in rows]
+        planned = [planned_of(row, (parameters or {}).get(row["problem"], {})) for row in rows]
         described = {"id": "machine"}
         store.begin(ExperimentConfig.model_validate(config or CONFIG), folder, described, planned)
         for row, one in zip(rows, planned, strict=True):
@@ -136,11 +137,11 @@ def write_folder(
     return Evidence.of_folder(folder)
 
 
-def planned_of(row: Row) -> Planned:
-    """Return the cell that a row is of."""
+def planned_of(row: Row, parameters: dict[str, Any]) -> Planned:
+    """Return the cell that a row is of, on a dataset with these parameters."""
     settings = {
         "dataset": "made",
-        "dataset_parameters": {},
+        "dataset_parameters": parameters,
         "instance": row["problem"],
         "algorithm": row["label"],
         "parameters": {},

@@ -27,6 +27,8 @@ ENVIRONMENT: dict[str, Any] = {
     "git": {"revision": "abc", "dirty": False},
 }
 
+SETTINGS: dict[str, Any] = {"dataset_parameters": {}, "parameters": {}}
+
 
 def made_row(problem: str, label: str = "EA", seed: int = 0, **values: Any) -> Row:
     """Return a row that is proved FEASIBLE in a second, with some values replaced."""
@@ -59,7 +61,7 @@ def make_store(
     """Store rows as a run would, and return the folder."""
     described = ENVIRONMENT | (environment or {})
     plan = [
-        Planned(f"{place:016x}", row["problem"], row["label"], str(place), "0" * 64, {})
+        Planned(f"{place:016x}", row["problem"], row["label"], str(place), "0" * 64, SETTINGS)
         for place, row in enumerate(rows)
     ]
     with Store.open(folder) as store:

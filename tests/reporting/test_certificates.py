@@ -19,7 +19,11 @@ from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.goals import Budget
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.margins.certificates import certificates, least_upper, scale_bounds
+from perceptron_lab.reporting.performance.certificates import (
+    certificates,
+    least_upper,
+    scale_bounds,
+)
 from perceptron_lab.reporting.performance.curves import Curve
 from perceptron_lab.reporting.printing.drawing import render
 from tests.reporting.drawn_lines import heights

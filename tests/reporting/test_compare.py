@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.reporting.compare import ALL, METRICS, Pair, _mean_ratio, compare
+from perceptron_lab.reporting.compare import ALL, METRICS, MeanRatio, Pair, compare
 from perceptron_lab.reporting.differences import config_differences, environment_differences
 from tests.reporting.made_stores import made_row, make_store
 
@@ -163,7 +163,7 @@ def test_equal_trees_do_not_differ(tree: object) -> None:
     seed=st.integers(0, 5),
 )
 def test_the_interval_holds_the_means_of_problems(logs: list[tuple[str, float]], seed: int) -> None:
-    found = _mean_ratio("l", logs, 200, 0.95, seed)
+    found = MeanRatio.of("l", logs, 200, 0.95, seed)
     assert found.ratio == pytest.approx(math.exp(np.mean([log for _, log in logs])))
     assert found.instances == len({problem for problem, _ in logs})
     if found.lower is None or found.upper is None:
@@ -172,13 +172,13 @@ def test_the_interval_holds_the_means_of_problems(logs: list[tuple[str, float]],
     each = [log for _, log in logs]
     assert math.exp(min(each)) * (1 - 1e-9) <= found.lower <= found.upper
     assert found.upper <= math.exp(max(each)) * (1 + 1e-9)
-    assert found == _mean_ratio("l", logs, 200, 0.95, seed)
+    assert found == MeanRatio.of("l", logs, 200, 0.95, seed)
 
 
 def test_the_interval_draws_problems_and_not_rows() -> None:
     """Seeds of one problem are no independent evidence: they are drawn together."""
     logs = [("p", 1.0)] * 50 + [("q", 0.0)] * 50
-    found = _mean_ratio("l", logs, 2000, 0.95, 0)
+    found = MeanRatio.of("l", logs, 2000, 0.95, 0)
     assert (found.lower, found.upper) == pytest.approx((1.0, math.e))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.margins.figure_1 import difficulty, figure_1
-from tests.reporting.made_runs import NOTHING, Row, make_row
+from perceptron_lab.reporting.yu.figure_1 import difficulty, figure_1
+from tests.reporting.made_runs import NOTHING, Row, make_row, write_folder
 
 
 def row(kappa: str, label: str, **changes: Any) -> Row:
-    shape = {"dimension": 100, "constraints": 5000}
-    return make_row(f"reflected-100x5000-{kappa}", label, **shape | changes)
+    own = {"dimension": 100, "constraints": 5000, "problem.difficulty": float(kappa)}
+    return make_row(f"kappa {kappa}", label, **own | changes)
 
 
 def evidence(*rows: Row) -> Evidence:
@@ -73,17 +74,24 @@ def test_what_is_not_proved_is_a_cross_and_what_has_no_number_is_at_the_edge() -
     ]
 
 
-@pytest.mark.parametrize(
-    ("problem", "kappa"),
-    [("reflected-100x5000-0.3", 0.3), ("reflected-2x9-1e-05", 1e-5), ("reflected-2x9-10", 10.0)],
-)
-def test_the_difficulty_is_that_of_the_name(problem: str, kappa: float) -> None:
-    assert difficulty(problem) == kappa
+@pytest.mark.parametrize("given", [0.3, "0.3", "1e-05", 10])
+def test_the_difficulty_is_a_parameter_of_the_dataset(given: str | float) -> None:
+    rows = [make_row("a", "MP", **{"problem.difficulty": given}), make_row("b", "MP")]
+    assert difficulty(evidence(*rows), "a") == float(given)
+    with pytest.raises(DataError, match="'b' has no parameter difficulty"):
+        difficulty(evidence(*rows), "b")
 
 
-@pytest.mark.parametrize("problem", ["mcp100", "reflected-100x5000", "reflected-1x1-e", "x-1x1-1"])
-def test_other_problems_are_refused_by_name(problem: str) -> None:
-    with pytest.raises(DataError, match=f"'{problem}' has no difficulty in its name"):
+def test_rows_stored_without_parameters_have_those_of_their_cell(tmp_path: Path) -> None:
+    rows = [make_row(name, "MP", cell=name) for name in ("a", "b")]
+    settings = {"a": {"difficulty": 0.3}, "b": {"difficulty": 1.0}}
+    found = write_folder(tmp_path, rows, parameters=settings)
+    assert [difficulty(found, name) for name in ("a", "b")] == [0.3, 1.0]
+
+
+@pytest.mark.parametrize("problem", ["mcp100", "reflected-100x5000-0.3"])
+def test_other_problems_are_refused(problem: str) -> None:
+    with pytest.raises(DataError, match=f"'{problem}' has no parameter difficulty"):
         figure_1(evidence(make_row(problem, "MP")))
 
 

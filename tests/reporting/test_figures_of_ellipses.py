@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 
 from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets, Sample
 from perceptron_lab.errors import DataError
+from perceptron_lab.reporting import report
 from perceptron_lab.reporting.chapter_7.ellipses import separations
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.figures import FIGURES
 from perceptron_lab.results import FloatArray, Result, Status, Trace
 from tests.reporting.made_runs import Row, make_result, make_row, make_trace, write_folder
 
@@ -94,7 +94,7 @@ def planar() -> Sample:
 
 
 def test_figure_7_1_has_the_axes_and_the_centre(tmp_path: Path, planar: Sample) -> None:
-    (axes,) = FIGURES["figure_7_1"](evidence(tmp_path, SETS)).axes
+    (axes,) = report.figure("figure_7_1", evidence(tmp_path, SETS)).axes
     boundary = distances(planar, curve(axes, "ellipse"))
     # The middle one between 1 and 1.5.
     assert boundary == pytest.approx(np.full(361, 1.25), rel=1e-9)
@@ -113,7 +113,7 @@ def test_figure_7_1_has_the_axes_and_the_centre(tmp_path: Path, planar: Sample) 
 
 
 def test_figure_7_2_has_three_ellipses_and_the_support(tmp_path: Path, planar: Sample) -> None:
-    figure = FIGURES["figure_7_2"](evidence(tmp_path, SETS))
+    figure = report.figure("figure_7_2", evidence(tmp_path, SETS))
     axes, twin = figure.axes
     for label, ratio in (
         ("bound of positives", 1.0),
@@ -136,7 +136,7 @@ def test_figure_7_2_has_three_ellipses_and_the_support(tmp_path: Path, planar: S
 
 
 def test_figure_7_2_draws_the_limit_where_none_separates(tmp_path: Path) -> None:
-    figure = FIGURES["figure_7_2"](evidence(tmp_path, SETS[1:2]))
+    figure = report.figure("figure_7_2", evidence(tmp_path, SETS[1:2]))
     (axes,) = figure.axes
     sample = EllipsoidSets(**SETS[1]).sample(SEED)
     for label, squared in (
@@ -150,7 +150,7 @@ def test_figure_7_2_draws_the_limit_where_none_separates(tmp_path: Path) -> None
 
 
 def test_figure_7_3_has_one_section(tmp_path: Path) -> None:
-    (axes,) = FIGURES["figure_7_3"](evidence(tmp_path, SETS)).axes
+    (axes,) = report.figure("figure_7_3", evidence(tmp_path, SETS)).axes
     sample = EllipsoidSets(**SETS[2]).sample(SEED)
     centre, half = float(sample.ellipsoid.shift[0]), float(sample.ellipsoid.matrix[0, 0])
     ends = curve(axes, "section")
@@ -175,7 +175,7 @@ def test_figure_7_3_has_one_section(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["figure_7_1", "figure_7_2", "figure_7_3"])
 def test_they_are_named_figures(name: str, tmp_path: Path) -> None:
-    assert isinstance(FIGURES[name](evidence(tmp_path, SETS)), Figure)
+    assert isinstance(report.figure(name, evidence(tmp_path, SETS)), Figure)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_missing_ellipsoids_are_named(
     name: str, chosen: list[dict[str, Any]], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError, match=message):
-        FIGURES[name](evidence(tmp_path, chosen))
+        report.figure(name, evidence(tmp_path, chosen))
 
 
 def test_results_without_arrays_have_no_ellipsoid(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from perceptron_lab import registry
 from perceptron_lab.errors import DataError
-from perceptron_lab.reporting import Evidence
+from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
-from perceptron_lab.reporting.tables import TABLES
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, Row, make_row
 
@@ -26,7 +26,7 @@ def test_infeasible_has_medians_and_the_largest_proved_bound() -> None:
         )
         for i, (u, s, m) in enumerate([(10, 1.0, 1e-3), (30, 3.0, 9e-4), (20, 9.0, 8e-4)])
     ]
-    frame = TABLES["infeasible"](evidence(*rows)).frame
+    frame = report.table("infeasible", evidence(*rows)).frame
     assert frame.to_dict("records") == [
         {
             "problem": "a",
@@ -48,7 +48,7 @@ def test_a_missing_bound_of_one_seed_is_a_missing_bound() -> None:
         make_row("a", "MP", seed=0, **BOUNDED),
         make_row("a", "MP", seed=1, status="TIME_LIMIT", proved=False, margin_upper=None),
     ]
-    frame = TABLES["infeasible"](evidence(*rows)).frame
+    frame = report.table("infeasible", evidence(*rows)).frame
     assert frame["margin upper"].isna().all()
     assert frame["status"].tolist() == ["MARGIN_BOUNDED (1 of 2), TIME_LIMIT (1 of 2)"]
 
@@ -59,7 +59,7 @@ def test_conic_has_queries_iterations_and_the_bracket() -> None:
         make_row("a", "EA", queries=8, updates=7, margin_upper=None),
         make_row("b", "EA", dimension=None, constraints=None, **NOTHING | {"status": "ERROR"}),
     ]
-    frame = TABLES["conic"](evidence(*rows)).frame.set_index(["problem", "label"])
+    frame = report.table("conic", evidence(*rows)).frame.set_index(["problem", "label"])
     assert frame.loc[("a", "MP"), ["queries", "iterations"]].tolist() == [7, 9]
     assert frame["margin lower"].tolist()[:2] == [-0.5, 1e-4]
     assert frame["margin upper"].isna().tolist() == [False, True, True, True]
@@ -74,7 +74,7 @@ def test_only_proved_answers_are_bold(name: str) -> None:
         make_row("a_1", "EA", seconds=3.0, status="INFEASIBLE"),
         make_row("a_1", "VN", seconds=1.0, proved=False),
     ]
-    latex = TABLES[name](evidence(*rows)).latex("50% of it")
+    latex = report.table(name, evidence(*rows)).latex("50% of it")
     assert balanced(latex)
     cells = {line[3]: line for line in body(latex)}
     assert "\\textbf{2.00}" in cells["MP"]
@@ -88,13 +88,13 @@ def test_only_proved_answers_are_bold(name: str) -> None:
 def test_a_problem_of_two_shapes_is_refused(name: str) -> None:
     rows = [make_row("a", "MP"), make_row("a", "EA", dimension=7)]
     with pytest.raises(DataError, match="'a' has several shapes"):
-        TABLES[name](evidence(*rows))
+        report.table(name, evidence(*rows))
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", registry.names("table"))
 def test_no_runs_are_an_error(runs: pd.DataFrame, name: str) -> None:
     with pytest.raises(DataError, match="no rows"):
-        TABLES[name](Evidence.of_runs(runs.iloc[:0]))
+        report.table(name, Evidence.of_runs(runs.iloc[:0]))
 
 
 def test_printed_bounds_are_proved_as_well() -> None:
@@ -105,5 +105,5 @@ def test_printed_bounds_are_proved_as_well() -> None:
     assert upper_bound(1.2301e-9) == r"$1.24\cdot10^{-9}$"
     assert (lower_bound(None), upper_bound(0.0)) == ("--", "0")
     runs = evidence(make_row("a", "x", margin_lower=0.0123999, margin_upper=0.0456001))
-    assert "& 0.0123 & 0.0457 &" in TABLES["conic"](runs).latex("")
-    assert "& 0.0457 &" in TABLES["infeasible"](runs).latex("")
+    assert "& 0.0123 & 0.0457 &" in report.table("conic", runs).latex("")
+    assert "& 0.0457 &" in report.table("infeasible", runs).latex("")

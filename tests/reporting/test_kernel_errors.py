@@ -10,8 +10,7 @@ import pytest
 
 from perceptron_lab.datasets.collections.tabular import Tabular, held_out_labels
 from perceptron_lab.errors import DataError
-from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.yu.figure_2 import figure_2
 from perceptron_lab.reporting.yu.kernel_errors import ITERATIONS, kernel_errors, snapshot
 from perceptron_lab.results import FloatArray, Trace
@@ -87,7 +86,7 @@ def test_a_run_that_ended_earlier_keeps_its_last_point(tmp_path: Path) -> None:
 
 
 def test_the_table_has_percents_and_what_they_are_made_of(tmp_path: Path) -> None:
-    frame = TABLES["table_figure_2"](wine(tmp_path, "MP", seeds=2, wrong={10: 40})).frame
+    frame = report.table("table_figure_2", wine(tmp_path, "MP", seeds=2, wrong={10: 40})).frame
     assert frame["iterations"].tolist() == list(ITERATIONS)
     first = frame.iloc[0]
     errors = [100.0 * count_wrong(seed, 40) for seed in (0, 1)]
@@ -117,7 +116,7 @@ def test_a_label_without_any_result_is_a_cross_at_the_edge(tmp_path: Path) -> No
         for problem in CLASSES
     ]
     evidence = write_folder(tmp_path, rows, {}, config())
-    assert TABLES["table_figure_2"](evidence).frame["median"].isna().all()
+    assert report.table("table_figure_2", evidence).frame["median"].isna().all()
     (line,) = figure_2(evidence).axes[0].get_lines()
     assert (line.get_marker(), len(line.get_xdata())) == ("x", 5)
     assert str(line.get_label()).endswith("edge")
@@ -145,9 +144,17 @@ def test_a_snapshot_needs_a_record_unless_the_run_had_ended() -> None:
         snapshot(make_trace([0], [0.0]), 10)
 
 
-@pytest.mark.parametrize("problem", ["mcp100", "wine-0-1", "wine"])
-def test_other_problems_are_refused_by_name(tmp_path: Path, problem: str) -> None:
-    evidence = write_folder(tmp_path, [make_row(problem, "MP")], {})
+@pytest.mark.parametrize(
+    ("problem", "entry"),
+    [
+        ("torus-3x3", {"dataset": "maxcut", "instances": ["torus-3x3"]}),
+        ("wine-0-1", {"dataset": "tabular", "source": "wine", "task": "pairs"}),
+        ("breast-cancer", {"dataset": "tabular", "source": "breast-cancer"}),
+    ],
+)
+def test_other_problems_are_refused(tmp_path: Path, problem: str, entry: dict[str, Any]) -> None:
+    made = {**config(), "problems": [entry]}
+    evidence = write_folder(tmp_path, [make_row(problem, "MP")], {}, made)
     with pytest.raises(DataError, match=f"'{problem}' is no class against the rest"):
         kernel_errors(evidence)
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.typesetting import escape
-from perceptron_lab.reporting.table_6_1 import latex as table_6_1_latex
+from perceptron_lab.reporting.table_6_1 import table as module
 from perceptron_lab.reporting.table_6_1.rounding import Spread
-from perceptron_lab.reporting.tables import TABLES
 from tests.reporting.latex_lines import balanced
 from tests.reporting.made_runs import MakeRuns, make_row
 
@@ -21,7 +21,7 @@ NASTY = "50% & a_b #1 {x} $y$ ^~\\end{table}"
 
 
 def table_6_1(runs: pd.DataFrame, title: str) -> str:
-    return TABLES["table_6_1"](Evidence.of_runs(runs)).latex(title)
+    return report.table("table_6_1", Evidence.of_runs(runs)).latex(title)
 
 
 def rows(latex: str) -> dict[str, list[str]]:
@@ -122,7 +122,7 @@ def test_what_rounding_has_to_do_with_the_counts_is_said_of_recorded_counts_alon
     assert "kernels" not in table_6_1(make_runs(make_row("mcp100", "PRA", queries=9)), "t")
     assert "kernels" not in table_6_1(make_runs(make_row("mcp100", "PRA", proved=False)), "t")
     split = {("mcp100", "PRA"): Spread(312, 313, 312, 313)}
-    monkeypatch.setattr(table_6_1_latex, "spreads", lambda: split)
+    monkeypatch.setattr(module, "spreads", lambda: split)
     assert "SkylakeX, but for mcp100 PRA." in table_6_1(make_runs(cells[0]), "t")
 
 
@@ -136,10 +136,10 @@ def test_thesis_numbers_and_deviation(runs: pd.DataFrame) -> None:
     runs.loc[0, "queries"] = 320
     assert rows(table_6_1(runs, "t"))["mcp100"][2:7] == [
         "320",
-        "313",
-        "$+2.24$",
         "\\textbf{0.250}",
+        "313",
         "0.4",
+        "$+2.24$",
     ]
     assert "Kharechko2009, Table 6.1, where ``updates'' counts oracle queries" in table_6_1(
         runs, "t"

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.reporting.printing.table import (
+from perceptron_lab.reporting.printing.columns import (
     Column,
-    Table,
     counts,
     in_bold,
-    reals,
+    numbers,
     seconds,
     texts,
 )
+from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import real
 from tests.reporting.latex_lines import balanced, body, head
 
@@ -30,7 +30,7 @@ def test_numbers_keep_their_precision_in_the_frame_and_are_rounded_in_print() ->
             counts("seeds", [20, 3, None]),
             counts("iterations", [1.5, 2, None]),
             seconds("seconds", [1 / 3, 1e-5, None]),
-            reals("bound", [123456789.0, 0.0012345, None]),
+            numbers("bound", [123456789.0, 0.0012345, None]),
             Column("paper ending", ["", "fail", None], None, align="l"),
             Column("shown", None, ["1", "2", "3"]),
         ],
@@ -85,7 +85,7 @@ def test_what_repeats_the_line_above_is_left_out_and_groups_are_set_apart() -> N
         counts("rows", [5, 5, 5, 6]),
         texts("label", ["L", "M", "L", "M"]),
     ]
-    latex = Table("t", columns, grouped=2).latex("T")
+    latex = Table("t", columns, keys=2, long=True).latex("T")
     assert body(latex) == [["a", "5", "L"], ["", "", "M"], ["b", "5", "L"], ["b", "6", "M"]]
     assert latex.count("\\addlinespace") == 1
 
@@ -95,7 +95,16 @@ def test_the_least_of_a_group_is_bold_among_those_that_count() -> None:
     groups = ["a", "a", "a", "b", "b", "c"]
     counted = [True, True, False, True, True, True]
     bold = in_bold(column, groups, counted)
-    assert bold.shown == ["\\textbf{1.50}", "\\textbf{1.50}", "0.100", "3.00", "--", "5.00"]
+    assert bold.bold == [True, True, False, False, False, False]
+    assert bold.shown == ["1.50", "1.50", "0.100", "3.00", "--", "5.00"]
+    table = Table("t", [texts("group", groups), bold])
+    assert [line[1] for line in body(table.latex("T"))][:3] == [
+        "\\textbf{1.50}",
+        "\\textbf{1.50}",
+        "0.100",
+    ]
+    assert "| a | **1.50** |\n| a | **1.50** |\n| a | 0.100 |" in table.markdown("T")
+    assert table.html("T").count("#T_t_row") == 2
     assert bold.values == column.values
 
 
@@ -107,6 +116,6 @@ def test_any_text_is_well_formed(name: str, title: str) -> None:
 
 
 def test_an_empty_column_is_a_column_of_nothing() -> None:
-    frame = Table("t", [texts("problem", ["a"]), reals("bound", [None])]).frame
+    frame = Table("t", [texts("problem", ["a"]), numbers("bound", [None])]).frame
     assert frame["bound"].isna().all()
     assert pd.api.types.is_numeric_dtype(frame["bound"])

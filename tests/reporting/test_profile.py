@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.lines import Line2D
 
-from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.figures import FIGURES
+from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.performance.profiles import RESOLUTION, profiles
-from perceptron_lab.reporting.tables import TABLES
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, Row, make_row
@@ -35,7 +33,7 @@ def ratios(*rows: Row) -> dict[str, list[float]]:
 
 
 def drawn(*rows: Row) -> dict[str, Line2D]:
-    (axes,) = FIGURES["profile"](evidence(*rows)).axes
+    (axes,) = report.figure("profile", evidence(*rows)).axes
     return {str(line.get_label()): line for line in axes.get_lines()}
 
 
@@ -79,7 +77,7 @@ def test_a_bound_is_no_answer_where_another_label_has_decided() -> None:
 
 def test_an_instance_that_nobody_solves_counts_for_all() -> None:
     rows = [make_row("a", label, status="TIME_LIMIT", proved=False) for label in ("P", "Q")]
-    frame = TABLES["profile"](evidence(*rows, make_row("b", "P"), make_row("b", "Q"))).frame
+    frame = report.table("profile", evidence(*rows, make_row("b", "P"), make_row("b", "Q"))).frame
     assert frame["instances"].tolist() == [2, 2]
     assert frame["within 100"].tolist() == frame["solved"].tolist() == [0.5, 0.5]
 
@@ -95,8 +93,8 @@ def test_times_below_the_resolution_are_equal() -> None:
 
 
 def test_the_table_says_shares_and_endings() -> None:
-    table = TABLES["profile"](
-        evidence(*THREE, make_row("c", "HiGHS", status="TIME_LIMIT", proved=False))
+    table = report.table(
+        "profile", evidence(*THREE, make_row("c", "HiGHS", status="TIME_LIMIT", proved=False))
     )
     frame = table.frame.set_index("label")
     shares = ["within 1", "within 2", "within 10", "within 100", "solved"]

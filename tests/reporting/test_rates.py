@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.reporting import report
 from perceptron_lab.results import Bound
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
@@ -29,7 +29,7 @@ def test_each_label_stands_beside_its_bound_and_theorem(tmp_path: Path) -> None:
         "2": make_result(TRACE, Bound(None, "Theorem 3 of K_1", "no margin is known")),
         "3": make_result(TRACE, Bound(None, "", "no theorem")),
     }
-    table = TABLES["rates"](write_folder(tmp_path, rows, results))
+    table = report.table("rates", write_folder(tmp_path, rows, results))
     frame = table.frame.set_index(["problem", "label"])
     first = frame.loc[("a", "MP")]
     assert first[["side", "seeds", "iterations", "bound"]].tolist() == ["feasible", 2, 20, 60]
@@ -60,7 +60,7 @@ def test_an_expectation_is_held_against_the_mean_of_the_runs(tmp_path: Path) -> 
     ]
     bound = Bound(100.0, "Theorem 4.2 of K", kind="expectation")
     results = {str(seed): make_result(TRACE, bound) for seed in range(3)}
-    line = TABLES["rates"](write_folder(tmp_path, rows, results)).frame.iloc[0]
+    line = report.table("rates", write_folder(tmp_path, rows, results)).frame.iloc[0]
     assert line["kind"] == "expectation"
     assert line["mean ratio"] == pytest.approx(0.8)
     assert pd.isna(line["largest ratio"])
@@ -70,16 +70,16 @@ def test_an_expectation_is_held_against_the_mean_of_the_runs(tmp_path: Path) -> 
 def test_a_bound_of_no_updates(tmp_path: Path, updates: int, ratio: float) -> None:
     row = make_row("a", "EA", cell="0", updates=updates, bound=0.0)
     evidence = write_folder(tmp_path, [row], {"0": make_result(TRACE, Bound(0.0, "T"))})
-    assert TABLES["rates"](evidence).frame["largest ratio"].tolist() == [ratio]
+    assert report.table("rates", evidence).frame["largest ratio"].tolist() == [ratio]
 
 
 def test_a_cell_without_result_is_a_line_without_theorem(tmp_path: Path) -> None:
     row = make_row("a", "EA", cell="0", **NOTHING | {"status": "CRASHED"})
-    frame = TABLES["rates"](write_folder(tmp_path, [row], {})).frame
+    frame = report.table("rates", write_folder(tmp_path, [row], {})).frame
     assert frame[["theorem", "side", "status"]].to_numpy().tolist() == [["", "", "CRASHED"]]
 
 
 def test_a_missing_result_is_named(tmp_path: Path) -> None:
     evidence = write_folder(tmp_path, [make_row("a", "EA", cell="0")], {})
     with pytest.raises(DataError, match="the store has no trace of the cell 0"):
-        TABLES["rates"](evidence)
+        report.table("rates", evidence)

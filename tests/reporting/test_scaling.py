@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.figures import FIGURES
+from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.performance.scaling import MOST_PANELS, series_of
 from tests.reporting.made_runs import NOTHING, Row, make_row
 
@@ -22,11 +21,17 @@ KIND = "reflected-*-0.3, "
 
 def row(dimension: int, rows: int, label: str = "auto", **changes: Any) -> Row:
     shape = {"dimension": dimension, "constraints": rows}
-    return make_row(f"reflected-{dimension}x{rows}-0.3", label, **shape | changes)
+    return made(f"reflected-{dimension}x{rows}-0.3", label, family="reflected", **shape | changes)
+
+
+def made(problem: str, label: str, *, family: str, **changes: Any) -> Row:
+    """Return a row of a problem with the parameters that its dataset had."""
+    own = {"rows": changes["constraints"], "dimension": changes["dimension"], "family": family}
+    return make_row(problem, label, **{f"problem.{k}": v for k, v in own.items()} | changes)
 
 
 def draw(*rows: Row) -> Figure:
-    return FIGURES["scaling"](Evidence.of_runs(pd.DataFrame(list(rows))))
+    return report.figure("scaling", Evidence.of_runs(pd.DataFrame(list(rows))))
 
 
 def shown(axes: Axes) -> dict[str, Line2D]:
@@ -66,7 +71,14 @@ def test_rows_and_dimension_have_panels_of_their_own() -> None:
 def test_only_problems_of_one_kind_stand_together() -> None:
     (axes,) = draw(
         row(10, 100, seconds=1.0),
-        make_row("gaussian-10x100", "auto", dimension=10, constraints=100, seconds=3.0),
+        made(
+            "gaussian-10x100",
+            "auto",
+            family="gaussian",
+            dimension=10,
+            constraints=100,
+            seconds=3.0,
+        ),
         make_row("digits-8-9", "auto", dimension=10, constraints=300, seconds=3.0),
         row(10, 1000, seconds=5.0),
         make_row("digits-0-rest", "auto", dimension=10, constraints=900, seconds=3.0),
@@ -111,6 +123,6 @@ def test_panels_that_do_not_fill_a_row_leave_room() -> None:
 def test_problems_without_a_sweep_are_refused() -> None:
     with pytest.raises(DataError, match="no two problems differ in the rows of their shape alone"):
         draw(row(10, 100), row(20, 200))
-    frame = pd.DataFrame([row(10, 100), row(10, 100, "P", **NOTHING)])
+    frame = pd.DataFrame([row(10, 100), row(10, 100, "P", **NOTHING | {"status": "ERROR"})])
     with pytest.raises(DataError, match="scaling"):
-        series_of(frame)
+        series_of(Evidence.of_runs(frame))

@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.printing.table import Printable
-from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.reporting import Evidence, report
+from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.yu.table_2 import paper_table
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, Row, make_row
@@ -20,11 +19,11 @@ def row(problem: str, label: str, seconds: float | None, **changes: Any) -> Row:
     return make_row(problem, label, seconds=seconds, **shape)
 
 
-def table(*rows: Row) -> Printable:
-    return TABLES["table_2"](Evidence.of_runs(pd.DataFrame(list(rows))))
+def table(*rows: Row) -> Table:
+    return report.table("table_2", Evidence.of_runs(pd.DataFrame(list(rows))))
 
 
-def lines(printable: Printable) -> pd.DataFrame:
+def lines(printable: Table) -> pd.DataFrame:
     return printable.frame.set_index(["problem", "label"])
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
+from pydantic import ValidationError
 
+from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, DataError, StoreError
-from perceptron_lab.experiments.configuration import config
+from perceptron_lab.experiments.configuration.config import Report
 from perceptron_lab.reporting import Evidence, check_report, write_report
-from perceptron_lab.reporting.figures import FIGURES
-from perceptron_lab.reporting.tables import TABLES
+from perceptron_lab.reporting.printing.columns import counts
+from perceptron_lab.reporting.printing.table import Table
 from tests.reporting.made_runs import rows_of, write_folder
 
 REPORT = {"tables": ["table_6_1"], "figures": ["table_6_1"]}
@@ -30,7 +34,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_the_files_written_are_returned(folder: Path) -> None:
     paths = write_report(folder, REPORT, "A title")
-    names = [f"table_6_1.{suffix}" for suffix in ("csv", "tex", "png", "pdf")]
+    names = [f"table_6_1.{suffix}" for suffix in ("csv", "tex", "html", "md", "png", "pdf", "svg")]
     assert paths == [folder / name for name in names]
     assert set(contents(folder)) == {"runs.sqlite", ".lock", *names}
 
@@ -71,7 +75,7 @@ def test_a_failed_report_leaves_the_earlier_one(
     def broken(evidence: Evidence) -> None:
         raise DataError("the figure cannot be drawn")
 
-    monkeypatch.setitem(FIGURES, "table_6_1", broken)
+    monkeypatch.setitem(registry._TARGETS["figure"], "table_6_1", broken)
     with pytest.raises(DataError, match="cannot be drawn"):
         write_report(folder, REPORT, "Another title")
     assert contents(folder) == before
@@ -115,6 +119,25 @@ def test_missing_runs_are_named(tmp_path: Path) -> None:
         write_report(tmp_path, REPORT, "t")
 
 
-def test_configurations_may_ask_for_exactly_what_can_be_made() -> None:
-    assert set(config.TABLES) == set(TABLES)
-    assert set(config.FIGURES) == set(FIGURES)
+def test_configurations_may_ask_for_exactly_what_can_be_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_TARGETS", copy.deepcopy(registry._TARGETS))
+    with pytest.raises(ValidationError, match=r"allowed: table_6_1, .*rare_categories"):
+        Report(tables=["mine"])
+    registry.register("table", "mine", mine)
+    registry.register("figure", "mine", f"{__name__}:drawn")
+    asked = Report(tables=["mine"], figures=["mine"])
+    paths = write_report(folder, asked.model_dump(), "My own & best")
+    suffixes = ("csv", "tex", "html", "md", "png", "pdf", "svg")
+    assert paths == [folder / f"mine.{suffix}" for suffix in suffixes]
+    assert (folder / "mine.csv").read_text() == "rows\n4\n"
+    assert "\\caption{My own \\& best}" in (folder / "mine.tex").read_text()
+
+
+def mine(evidence: Evidence) -> Table:
+    return Table("mine", [counts("rows", [len(evidence.frame)])])
+
+
+def drawn(evidence: Evidence) -> Figure:
+    return Figure()

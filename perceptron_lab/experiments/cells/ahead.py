@@ -45,7 +45,7 @@ def _modules(trees: Iterable[object]) -> Iterator[str]:
         for kind in _KINDS:
             if name in registry.names(kind):
                 target = registry.target(kind, name)
-                yield target.__module__ if isinstance(target, type) else target.partition(":")[0]
+                yield target.partition(":")[0] if isinstance(target, str) else target.__module__
 
 
 def _names(trees: Iterable[object]) -> Iterator[str]:

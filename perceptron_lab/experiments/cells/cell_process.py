@@ -54,7 +54,7 @@ class Job:
     cell: Cell
     sha256: str
     base: Path
-    additions: tuple[tuple[str, str, str | type], ...] = ()
+    additions: tuple[tuple[str, str, registry.Target], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
     return run_cell(job.cell, problem, _reporter(channel), stop)
 
 
-def _register(additions: list[tuple[str, str, str | type]]) -> None:
+def _register(additions: list[tuple[str, str, registry.Target]]) -> None:
     """Register what the user has registered in the parent: algorithms may load others by name."""
     for kind, name, target in additions:
         if name not in registry.names(kind):

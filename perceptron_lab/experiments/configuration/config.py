@@ -10,39 +10,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
+from perceptron_lab import registry
 from perceptron_lab.errors import did_you_mean
 from perceptron_lab.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper
-
-TABLES: Final = (
-    "table_6_1",
-    "table_2",
-    "infeasible",
-    "table_figure_2",
-    "table_figure_7_4",
-    "conic",
-    "rates",
-    "profile",
-    "table_8_1",
-    "precision_differences",
-    "rare_categories",
-    "learners",
-)
-"""The tables that a report may ask for."""
-FIGURES: Final = (
-    "table_6_1",
-    "figure_1",
-    "figure_2",
-    "figure_7_1",
-    "figure_7_2",
-    "figure_7_3",
-    "figure_7_4",
-    "convergence",
-    "certificates",
-    "profile",
-    "scaling",
-    "figure_8_1",
-)
-"""The figures that a report may ask for."""
 
 _GOAL_WORDS = ("decide", "budget")
 _GOAL_RECORDS: dict[str, Any] = {"margin_upper": MarginUpper, "margin_ratio": MarginRatio}
@@ -61,8 +31,9 @@ def _goal(value: Any) -> Any:
     raise ValueError(f"allowed: {_GOALS}{mend}")
 
 
-def _one_of(known: tuple[str, ...]) -> Callable[[str], str]:
+def _registered(kind: str) -> Callable[[str], str]:
     def check(name: str) -> str:
+        known = registry.names(kind)
         if name not in known:
             raise ValueError(f"allowed: {', '.join(known)}{did_you_mean(name, known)}")
         return name
@@ -222,13 +193,13 @@ class Report(BaseModel):
     Parameters
     ----------
     tables, figures
-        Names among :data:`TABLES` and :data:`FIGURES`.
+        Registered names.
     """
 
     model_config = STRICT | ConfigDict(frozen=True)
 
-    tables: list[Annotated[str, AfterValidator(_one_of(TABLES))]] = []
-    figures: list[Annotated[str, AfterValidator(_one_of(FIGURES))]] = []
+    tables: list[Annotated[str, AfterValidator(_registered("table"))]] = []
+    figures: list[Annotated[str, AfterValidator(_registered("figure"))]] = []
 
 
 class ExperimentConfig(BaseModel):

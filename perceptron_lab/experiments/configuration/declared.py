@@ -55,7 +55,7 @@ def declared(kind: str, name: str) -> Declared:
         If the name is not registered, or it declares what is no declaration.
     """
     target = registry.target(kind, name)
-    found = None if isinstance(target, type) else _read(*target.split(":", 1))
+    found = _read(*target.split(":", 1)) if isinstance(target, str) else None
     documentation, systems = found or _of_class(registry.load(kind, name))
     return Declared(documentation, None if systems is None else _by_kind(name, systems))
 

@@ -134,7 +134,7 @@ class CellCode:
             self._follow(name, name, found)
         for kind, name in components:
             target = registry.target(kind, name)
-            root = target.__module__ if isinstance(target, type) else target.partition(":")[0]
+            root = target.partition(":")[0] if isinstance(target, str) else target.__module__
             if isinstance(target, type) and self.source(root, root) is None:
                 text = "".join(_compiled(target))
                 found[f"{root}:{target.__qualname__}"] = hashlib.sha256(text.encode()).hexdigest()
@@ -192,7 +192,7 @@ def _modules_registered_as(texts: Iterable[str]) -> Iterator[str]:
     for kind in _KINDS:
         for name in set(texts).intersection(registry.names(kind)):
             target = registry.target(kind, name)
-            yield target.__module__ if isinstance(target, type) else target.partition(":")[0]
+            yield target.partition(":")[0] if isinstance(target, str) else target.__module__
 
 
 def _functions(kind: type) -> Iterator[tuple[str, FunctionType]]:

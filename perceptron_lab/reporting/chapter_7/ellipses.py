@@ -47,7 +47,7 @@ class Ellipse:
 
 @dataclass(frozen=True)
 class Separated:
-    """What a run of ``ellipsoid-separation`` made of a task.
+    """The solution of ``ellipsoid-separation`` on a task.
 
     Parameters
     ----------
@@ -86,13 +86,7 @@ class Separated:
         return (1.0, 1.0 + self.ratio) if self.separable else (0.0, 2.0 * self.threshold)
 
     def ellipse(self, level: float) -> Ellipse:
-        """Return {x : (x, 1)' homogeneous (x, 1) <= level}.
-
-        Raises
-        ------
-        DataError
-            If that is no ellipse.
-        """
+        """Return {x : (x, 1)' homogeneous (x, 1) <= level}, if that is an ellipse."""
         shape, linear = self.homogeneous[:-1, :-1], self.homogeneous[:-1, -1]
         values, vectors = np.linalg.eigh(shape)
         if values[0] <= 0.0:
@@ -112,10 +106,7 @@ class Separated:
 def separations(evidence: Evidence, dimension: int) -> list[Separated]:
     """Return the first run of each problem and label on sets of known ratio in this dimension.
 
-    Raises
-    ------
-    DataError
-        If there is none that kept its ellipsoid, or the experiment's folder is incomplete.
+    A DataError says what to run if there is none that kept its ellipsoid.
     """
     first = evidence.frame.drop_duplicates(["problem", "label"])
     first = first[~first["status"].isin(WITHOUT_RESULT)]
@@ -127,8 +118,19 @@ def separations(evidence: Evidence, dimension: int) -> list[Separated]:
         trace = evidence.trace(cell)
         wanted = isinstance(record, EllipsoidSets) and record.dimension == dimension
         if wanted and trace is not None and "homogeneous" in trace.measures:
-            task = record.sample(int(seed)).task
-            found.append(_separated(problem, label, task, trace.measures))
+            kept = {name: values[0] for name, values in trace.measures.items()}
+            weights = np.concatenate([kept["positive_weights"], kept["negative_weights"]])
+            found.append(
+                Separated(
+                    problem,
+                    label,
+                    record.sample(int(seed)).task,
+                    kept["homogeneous"],
+                    float(kept["threshold"][0]),
+                    float(kept["ratio"][0]),
+                    np.flatnonzero(weights > SUPPORTING * weights.max(initial=0.0)),
+                )
+            )
     if not found:
         raise DataError(
             f"no run has an ellipsoid in dimension {dimension}; needed are ellipsoid-separation "
@@ -138,13 +140,7 @@ def separations(evidence: Evidence, dimension: int) -> list[Separated]:
 
 
 def first_separable(evidence: Evidence, dimension: int) -> Separated:
-    """Return the first separation by an ellipsoid.
-
-    Raises
-    ------
-    DataError
-        As :func:`separations`, or if no ellipsoid separates any of the classes.
-    """
+    """Return the first separation by an ellipsoid; otherwise as :func:`separations`."""
     for one in separations(evidence, dimension):
         if one.separable:
             return one
@@ -154,23 +150,8 @@ def first_separable(evidence: Evidence, dimension: int) -> Separated:
     )
 
 
-def _separated(
-    problem: str, label: str, task: Task, arrays: dict[str, list[FloatArray]]
-) -> Separated:
-    weights = np.concatenate([arrays["positive_weights"][0], arrays["negative_weights"][0]])
-    return Separated(
-        problem,
-        label,
-        task,
-        arrays["homogeneous"][0],
-        float(arrays["threshold"][0][0]),
-        float(arrays["ratio"][0][0]),
-        np.flatnonzero(weights > SUPPORTING * weights.max(initial=0.0)),
-    )
-
-
 class Mark(TypedDict):
-    """How the examples of a class are drawn, in panels and in the legend."""
+    """Colour and marker of the examples of a class, in panels and in the legend."""
 
     color: str
     marker: str

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from perceptron_lab.reporting.chapter_7.ellipses import first_separable
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.drawing import STYLE, canvas
+from perceptron_lab.reporting.printing.drawing import canvas
 from perceptron_lab.results import FloatArray
 
 _INK = "#0072B2"
@@ -22,46 +21,30 @@ def figure_7_1(evidence: Evidence) -> Figure:
 
     It is {A u + c : norm(u) <= 1}, (7.1): the arrows from the centre c are the eigenvectors of A,
     as long as their eigenvalues.
-
-    Raises
-    ------
-    DataError
-        As :func:`~perceptron_lab.reporting.chapter_7.ellipses.first_separable`.
     """
     separated = first_separable(evidence, 2)
     ellipse = separated.ellipse(separated.threshold)
-    with style.context(STYLE):
-        figure = canvas(3.4, 3.0)
-        axes = figure.subplots()
-        axes.fill(*ellipse.boundary().T, color=_INK, alpha=0.08, linewidth=0)
-        axes.plot(*ellipse.boundary().T, color=_INK, linewidth=1.1, label="ellipse")
-        for number, (length, direction) in enumerate(zip(*ellipse.axes(), strict=True), 1):
-            _arrow(axes, ellipse.centre, length * direction, number, length)
-        axes.plot(*ellipse.centre, color="black", marker="o", markersize=3, label="centre")
-        _name(axes, ellipse.centre, "$\\mathbf{c}$", -_unit(ellipse.axes()[1].sum(axis=0)))
-        axes.set_aspect("equal")
-        axes.margins(0.1)
-        axes.set_xlabel("$x_1$")
-        axes.set_ylabel("$x_2$")
+    centre = ellipse.centre
+    figure = canvas(3.4, 3.0)
+    axes = figure.subplots()
+    axes.fill(*ellipse.boundary().T, color=_INK, alpha=0.08, linewidth=0)
+    axes.plot(*ellipse.boundary().T, color=_INK, linewidth=1.1, label="ellipse")
+    lengths, directions = ellipse.axes()
+    arrow = {"arrowstyle": "-|>", "color": "black", "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
+    for number, (length, direction) in enumerate(zip(lengths, directions, strict=True), 1):
+        end = centre + length * direction
+        axes.annotate("", xy=(end[0], end[1]), xytext=(centre[0], centre[1]), arrowprops={**arrow})
+        across = np.array([-direction[1], direction[0]])
+        middle = centre + 0.55 * length * direction
+        _name(axes, middle, f"$\\lambda_{number}\\,\\mathbf{{v}}_{number}$", across)
+    axes.plot(*centre, color="black", marker="o", markersize=3, label="centre")
+    away = -directions.sum(axis=0)
+    _name(axes, centre, "$\\mathbf{c}$", away / np.linalg.norm(away))
+    axes.set_aspect("equal")
+    axes.margins(0.1)
+    axes.set_xlabel("$x_1$")
+    axes.set_ylabel("$x_2$")
     return figure
-
-
-def _arrow(axes: Axes, start: FloatArray, step: FloatArray, number: int, length: float) -> None:
-    end = start + step
-    axes.annotate(
-        "",
-        xy=(end[0], end[1]),
-        xytext=(start[0], start[1]),
-        arrowprops={
-            "arrowstyle": "-|>",
-            "color": "black",
-            "linewidth": 0.9,
-            "shrinkA": 0,
-            "shrinkB": 0,
-        },
-    )
-    across = np.array([-step[1], step[0]]) / length
-    _name(axes, start + 0.55 * step, f"$\\lambda_{number}\\,\\mathbf{{v}}_{number}$", across)
 
 
 def _name(axes: Axes, place: FloatArray, name: str, towards: FloatArray) -> None:
@@ -75,7 +58,3 @@ def _name(axes: Axes, place: FloatArray, name: str, towards: FloatArray) -> None
         va="center",
         fontsize=9,
     )
-
-
-def _unit(vector: FloatArray) -> FloatArray:
-    return np.asarray(vector / np.linalg.norm(vector))

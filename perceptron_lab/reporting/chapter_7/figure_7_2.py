@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -18,8 +17,7 @@ from perceptron_lab.reporting.chapter_7.ellipses import (
     separations,
 )
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.drawing import STYLE, canvas
-from perceptron_lab.results import FloatArray
+from perceptron_lab.reporting.printing.drawing import canvas
 
 
 class _Curve(TypedDict):
@@ -37,23 +35,23 @@ def figure_7_2(evidence: Evidence) -> Figure:
 
     Positives are asterisks, negatives circles, support examples have a ring. The classifier, f = 0
     of (8.2), is solid; dashed are the ellipse that holds all positives and the one that holds no
-    negative. Where no ellipse separates the classes, t = 0, the optimum is degenerate; what is
-    drawn is the direction in which the central path approaches it. The two dashed ellipses have
-    changed places there, and every example has a weight, so that none is marked.
-
-    Raises
-    ------
-    DataError
-        As :func:`~perceptron_lab.reporting.chapter_7.ellipses.separations`, or if a solution is no
-        ellipse.
+    negative. Where no ellipse separates the classes, t = 0, the optimum is degenerate; drawn is the
+    direction in which the central path approaches it. The two dashed ellipses have changed places
+    there, and every example has a weight, so that none is marked.
     """
     found = separations(evidence, 2)
-    with style.context(STYLE):
-        figure = canvas(3.3 * len(found), 3.6)
-        panels = figure.subplots(1, len(found), squeeze=False)[0]
-        for axes, separated in zip(panels, found, strict=True):
-            _panel(axes, separated)
-        figure.legend(handles=_handles(), loc="outside upper center", ncols=5, frameon=False)
+    figure = canvas(3.3 * len(found), 3.6)
+    panels = figure.subplots(1, len(found), squeeze=False)[0]
+    for axes, separated in zip(panels, found, strict=True):
+        _panel(axes, separated)
+    handles = [
+        Line2D([], [], label="positives", **POSITIVES),
+        Line2D([], [], label="negatives", **NEGATIVES),
+        Line2D([], [], label="support examples", **SUPPORT),
+        Line2D([], [], label="classifier, $f = 0$", **_SOLID),
+        Line2D([], [], label="bounds of the classes", **_DASHED),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=5, frameon=False)
     return figure
 
 
@@ -69,33 +67,13 @@ def _panel(axes: Axes, separated: Separated) -> None:
     classifier = separated.ellipse(separated.threshold)
     axes.plot(*classifier.boundary().T, label="classifier", **_SOLID)
     axes.set_aspect("equal")
-    low, high = _square(points)
-    axes.set_xlim(low[0], high[0])
-    axes.set_ylim(low[1], high[1])
+    # A square around the examples.
+    low, high = points.min(axis=0), points.max(axis=0)
+    reach, middle = 0.53 * float((high - low).max()), (low + high) / 2.0
+    axes.set_xlim(middle[0] - reach, middle[0] + reach)
+    axes.set_ylim(middle[1] - reach, middle[1] + reach)
     axes.set_xlabel("$x_1$")
     axes.set_ylabel("$x_2$")
-    axes.set_title(_title(separated))
-
-
-def _square(points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the corners of a square around points."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    reach = 0.53 * float((high - low).max())
-    middle = (low + high) / 2.0
-    return middle - reach, middle + reach
-
-
-def _title(separated: Separated) -> str:
-    if separated.separable:
-        return f"separation ratio $\\rho = {np.sqrt(1.0 + separated.ratio):.4g}$"
-    return "no ellipse separates, $t = 0$"
-
-
-def _handles() -> list[Line2D]:
-    return [
-        Line2D([], [], label="positives", **POSITIVES),
-        Line2D([], [], label="negatives", **NEGATIVES),
-        Line2D([], [], label="support examples", **SUPPORT),
-        Line2D([], [], label="classifier, $f = 0$", **_SOLID),
-        Line2D([], [], label="bounds of the classes", **_DASHED),
-    ]
+    ratio = np.sqrt(1.0 + separated.ratio)
+    separable = f"separation ratio $\\rho = {ratio:.4g}$"
+    axes.set_title(separable if separated.separable else "no ellipse separates, $t = 0$")

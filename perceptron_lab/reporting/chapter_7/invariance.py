@@ -1,9 +1,7 @@
-"""Error rates of learners against the factor by which coordinates are rescaled."""
+"""Figure 7.4 of `Kharechko2009` as numbers: error rates against the factor of the coordinates."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +10,9 @@ import pandas as pd
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing.columns import counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
 
-_NAME = re.compile(r"(all|one)-[0-9]+x[0-9]+-[0-9]+x([0-9]+)-1e(-?[0-9]+)")
 _ERROR = "measure.error"
 _CONVERGED = "measure.converged"
 
@@ -27,15 +26,15 @@ class Rescaled:
     label
         Of the learner.
     rescaled
-        ``all`` or ``one``.
+        ``all`` coordinates or ``one``.
     exponent
         Of the factor 10^exponent.
     errors
         The error rate of each seed, a mean over its repetitions.
     repetitions
         In all these seeds.
-    converged
-        The share of fits that converged; None where the learner does not say.
+    unconverged
+        The share of fits that did not converge; None where the learner does not say.
     incomplete
         The number of seeds without an error rate.
     """
@@ -45,7 +44,7 @@ class Rescaled:
     exponent: int
     errors: tuple[float, ...]
     repetitions: int
-    converged: float | None
+    unconverged: float | None
     incomplete: int
 
     @property
@@ -64,62 +63,72 @@ class Rescaled:
 def rescaled_errors(evidence: Evidence) -> list[Rescaled]:
     """Return one line per label, kind of rescaling and exponent, sorted by the latter two.
 
-    Raises
-    ------
-    DataError
-        If a problem is not one of rescaled data, or no learner has an error rate.
+    Runs of other data, or without error rates, are refused.
     """
-    frame = evidence.frame.assign(
-        **{name: _numbers(evidence.frame, name) for name in (_ERROR, _CONVERGED)}
-    )
+    frame = evidence.frame.copy()
+    for name in (_ERROR, _CONVERGED):
+        given = frame[name] if name in frame.columns else pd.Series("", index=frame.index)
+        try:
+            frame[name] = reals(given)
+        except (ValueError, TypeError) as error:
+            raise DataError(
+                f"the table of runs, column {name}: {error}; allowed: numbers"
+            ) from None
     if frame[_ERROR].isna().all():
         raise DataError(
             "the table of runs has no error rates; they are there for learners, such as "
             "ellipsoid-separation"
         )
-    parts = {name: _parts(name) for name in frame["problem"].unique()}
-    lines = [
-        _line(str(label), parts[str(problem)], runs)
-        for (label, problem), runs in frame.groupby(["label", "problem"], sort=False)
-    ]
+    lines = []
+    for (label, problem), runs in frame.groupby(["label", "problem"], sort=False):
+        data = evidence.parameters(str(problem))
+        if any(data.get(name) is None for name in ("rescaled", "exponent", "repetitions")):
+            raise DataError(
+                f"the problem {problem!r} has no parameters rescaled, exponent and repetitions; "
+                "needed are problems of the dataset inverted-balls"
+            )
+        errors, shares = runs[_ERROR].dropna(), runs[_CONVERGED].dropna()
+        lines.append(
+            Rescaled(
+                str(label),
+                str(data["rescaled"]),
+                int(data["exponent"]),
+                tuple(float(error) for error in errors),
+                int(data["repetitions"]) * len(errors),
+                1.0 - float(shares.mean()) if len(shares) else None,
+                len(runs) - len(errors),
+            )
+        )
     return sorted(lines, key=lambda line: (line.rescaled, line.exponent))
 
 
-def labels_of(lines: Sequence[Rescaled], evidence: Evidence) -> list[str]:
-    """Return the labels in the order of the experiment."""
-    present = {line.label for line in lines}
-    return [label for label in evidence.frame["label"].unique() if label in present]
+def percent(share: float | None) -> float | None:
+    """Return a share in percent."""
+    return None if share is None else 100.0 * share
 
 
-def _numbers(frame: pd.DataFrame, name: str) -> pd.Series:
-    """Return a column that may be missing, or hold text as in runs.csv, as numbers."""
-    given = frame[name] if name in frame.columns else pd.Series("", index=frame.index)
-    try:
-        return reals(given)
-    except (ValueError, TypeError) as error:
-        raise DataError(f"the table of runs, column {name}: {error}; allowed: numbers") from None
+def table_figure_7_4(evidence: Evidence) -> Table:
+    """Return the error rates: one line per kind of rescaling, exponent and label.
+
+    Columns: ``rescaled`` (``all`` coordinates or ``one``), ``exponent`` of the factor, ``label``;
+    ``repetitions``; ``error`` and its ``standard error``, in percent; ``not converged``, the share
+    of fits in percent, of learners that tell; ``incomplete``, seeds without an error rate.
+    """
+    lines = rescaled_errors(evidence)
+    columns = [
+        texts("rescaled", [line.rescaled for line in lines]),
+        counts("exponent", [line.exponent for line in lines]),
+        texts("label", [line.label for line in lines]),
+        counts("repetitions", [line.repetitions for line in lines]),
+        numbers("error", [percent(line.mean) for line in lines]),
+        numbers("standard error", [percent(line.spread) for line in lines]),
+        numbers("not converged", [percent(line.unconverged) for line in lines]),
+        counts("incomplete", [line.incomplete for line in lines]),
+    ]
+    return Table("table_figure_7_4", columns, keys=2, notes=[_NOTE], long=True)
 
 
-def _parts(problem: str) -> tuple[str, int, int]:
-    found = _NAME.fullmatch(problem)
-    if not found:
-        raise DataError(
-            f"the problem {problem!r} has no factor in its name; needed are problems such as "
-            "all-2x50-500x25-1e-6 (dataset inverted-balls)"
-        )
-    return found[1], int(found[2]), int(found[3])
-
-
-def _line(label: str, parts: tuple[str, int, int], runs: pd.DataFrame) -> Rescaled:
-    rescaled, repetitions, exponent = parts
-    errors = runs[_ERROR].dropna()
-    shares = runs[_CONVERGED].dropna()
-    return Rescaled(
-        label,
-        rescaled,
-        exponent,
-        tuple(float(error) for error in errors),
-        repetitions * len(errors),
-        float(shares.mean()) if len(shares) else None,
-        len(runs) - len(errors),
-    )
+_NOTE = (
+    "Error rates and fits that did not converge in percent. Rescaled: all coordinates, or one, by "
+    "the factor $10^{e}$, e the exponent. Incomplete: seeds without an error rate."
+)

@@ -1,1 +1,1 @@
-"""Courses of runs, performance profiles, and how costs grow with size."""
+"""Costs of runs: courses, performance profiles, conic systems, growth with the size."""

@@ -26,11 +26,6 @@ def convergence(evidence: Evidence) -> Figure:
     both sides of a short linear part around 0, so that halving the violation and doubling the
     margin look alike. It reaches down to the worst median; the margin of the point 0, from which
     most methods start, is minus infinity and not drawn.
-
-    Raises
-    ------
-    DataError
-        If the result of a cell is missing or damaged.
     """
     margin = Quantity("margin", lambda trace: np.array(trace.margin, dtype=float), scale_margins)
     return draw_courses(evidence, margin)
@@ -53,21 +48,14 @@ def scale_margins(axes: Axes, curves: Sequence[Curve]) -> None:
     decade = floor(log10(abs(highest))) - (1 if highest > 0 else 0)
     axes.set_yscale("symlog", linthresh=10.0**decade, linscale=0.5)
     axes.set_ylim(3.0 * min(lowest, 0.0), 3.0 * max(highest, 0.0))
-    _tick(axes, decade)
-
-
-def _tick(axes: Axes, decade: int) -> None:
-    """Set ticks at 0 and at the powers of ten beyond the linear part, in equal steps."""
-    lowest, highest = axes.get_ylim()
-    below = [k for k in range(decade + 1, 2) if -(10.0**k) >= lowest]
-    above = [k for k in range(decade + 1, 2) if 10.0**k <= highest]
+    # Ticks at 0 and at the powers of ten beyond the linear part, in equal steps.
+    least, most = axes.get_ylim()
+    below = [k for k in range(decade + 1, 2) if -(10.0**k) >= least]
+    above = [k for k in range(decade + 1, 2) if 10.0**k <= most]
     step = max(1, ceil((len(below) + len(above)) / MOST_TICKS))
-    powers = [(-1, k) for k in below[::-step]] + [(1, k) for k in above[::-step]]
-    ticks = {0.0: "0"} | {sign * 10.0**k: _power(sign, k) for sign, k in powers}
+    ticks = {0.0: "0"}
+    ticks |= {-(10.0**k): f"$-10^{{{k}}}$" for k in below[::-step]}
+    ticks |= {10.0**k: f"$10^{{{k}}}$" for k in above[::-step]}
     axes.yaxis.set_major_locator(FixedLocator(list(ticks)))
     axes.yaxis.set_major_formatter(FixedFormatter(list(ticks.values())))
     axes.yaxis.set_minor_locator(NullLocator())
-
-
-def _power(sign: int, exponent: int) -> str:
-    return f"${'-' if sign < 0 else ''}10^{{{exponent}}}$"

@@ -63,11 +63,22 @@ def quartile_curve(courses: Sequence[Course]) -> Curve | None:
     what it found stays. The curve begins where the last run has begun, so that no run comes in
     later and makes it jump; runs without a value at a place above 0 do not count.
     """
-    begun = [course for course in map(_begun, courses) if len(course.places)]
+    begun = []
+    for places, values in courses:
+        kept = ~np.isnan(values) & (places > 0)
+        if kept.any():
+            begun.append(Course(places[kept], values[kept]))
     if not begun:
         return None
-    grid = _grid([course.places for course in begun])
-    values = np.array([_held(course, grid) for course in begun])
+    grid: FloatArray = np.unique(np.concatenate([course.places for course in begun]))
+    grid = grid[grid >= max(course.places[0] for course in begun)]
+    if len(grid) > MOST_PLACES:  # thinned out evenly on a logarithmic axis
+        wanted = np.searchsorted(grid, np.geomspace(grid[0], grid[-1], MOST_PLACES)[:-1])
+        grid = np.asarray(grid[np.unique([*wanted, len(grid) - 1])])
+    # At each place of the grid the last value at or before it.
+    values = np.array(
+        [one.values[np.searchsorted(one.places, grid, side="right") - 1] for one in begun]
+    )
     # An observed value and not one between two, which may be infinite.
     quartiles = np.quantile(values, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
     return Curve(grid, *quartiles)
@@ -77,24 +88,3 @@ def finite_medians(curves: Sequence[Curve]) -> FloatArray:
     """Return the medians of all curves that are finite, in one array."""
     values: FloatArray = np.concatenate([curve.median for curve in curves] or [np.zeros(0)])
     return values[np.isfinite(values)]
-
-
-def _begun(course: Course) -> Course:
-    """Return the records that have a value, at places above 0."""
-    kept = ~np.isnan(course.values) & (course.places > 0)
-    return Course(course.places[kept], course.values[kept])
-
-
-def _grid(places: Sequence[FloatArray]) -> FloatArray:
-    """Return all places at which every run has begun, thinned out evenly on a logarithmic axis."""
-    grid: FloatArray = np.unique(np.concatenate(places))
-    grid = grid[grid >= max(at[0] for at in places)]
-    if len(grid) <= MOST_PLACES:
-        return grid
-    wanted = np.searchsorted(grid, np.geomspace(grid[0], grid[-1], MOST_PLACES)[:-1])
-    return np.asarray(grid[np.unique([*wanted, len(grid) - 1])])
-
-
-def _held(course: Course, grid: FloatArray) -> FloatArray:
-    """Return at each place of the grid the last value at or before it."""
-    return course.values[np.searchsorted(course.places, grid, side="right") - 1]

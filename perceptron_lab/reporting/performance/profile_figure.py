@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from matplotlib import style
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.performance.profiles import Profile, profiles
 from perceptron_lab.reporting.printing.drawing import (
-    STYLE,
     canvas,
     legend_above,
     looks,
@@ -34,25 +28,29 @@ def profile(evidence: Evidence) -> Figure:
     """
     found = profiles(evidence.frame)
     known = looks([one.label for one in found])
-    edge = _right_edge(found)
-    with style.context(STYLE):
-        figure = canvas(5.0, 3.6)
-        axes = figure.subplots()
-        for place, one in enumerate(found):
-            factors, shares = curve(one, edge)
-            look = known[one.label]
-            axes.step(
-                factors,
-                shares,
-                where="post",
-                label=one.label,
-                color=look["color"],
-                linestyle=look["linestyle"],
-                linewidth=1.1,
-                zorder=3.0 - 0.01 * place,  # where curves meet, the first label stays visible
-            )
-        _name_axes(axes, edge, len(found[0].ratios))
-        legend_above(figure, _handles(axes))
+    ratios = np.concatenate([one.ratios for one in found])
+    edge = 1.5 * float(max(10.0, ratios[np.isfinite(ratios)].max(initial=1.0)))
+    figure = canvas(5.0, 3.6)
+    axes = figure.subplots()
+    for place, one in enumerate(found):
+        look = known[one.label]
+        axes.step(
+            *curve(one, edge),
+            where="post",
+            label=one.label,
+            color=look["color"],
+            linestyle=look["linestyle"],
+            linewidth=1.1,
+            zorder=3.0 - 0.01 * place,  # where curves meet, the first label stays visible
+        )
+    axes.set_xscale("log")
+    axes.set_xlim(1.0, edge)
+    axes.set_ylim(0.0, 1.02)
+    axes.set_xlabel("factor $\\tau$ of the fastest time")
+    axes.set_ylabel(f"share of {len(found[0].ratios)} instances solved within")
+    rule_logarithmic(axes, "x")
+    rule(axes, "y", "0.9")
+    legend_above(figure, [line for line in axes.get_lines() if line.get_label() in known])
     return figure
 
 
@@ -69,23 +67,3 @@ def curve(one: Profile, edge: float) -> tuple[FloatArray, FloatArray]:
     rises = one.ratios[one.ratios < edge]
     factors: FloatArray = np.unique([1.0, *rises, edge])
     return factors, np.array([one.share(factor) for factor in factors])
-
-
-def _right_edge(found: Sequence[Profile]) -> float:
-    """Return a factor beyond all finite ones, at least 10."""
-    ratios = np.concatenate([one.ratios for one in found])
-    return 1.5 * float(max(10.0, ratios[np.isfinite(ratios)].max(initial=1.0)))
-
-
-def _name_axes(axes: Axes, edge: float, instances: int) -> None:
-    axes.set_xscale("log")
-    axes.set_xlim(1.0, edge)
-    axes.set_ylim(0.0, 1.02)
-    axes.set_xlabel("factor $\\tau$ of the fastest time")
-    axes.set_ylabel(f"share of {instances} instances solved within")
-    rule_logarithmic(axes, "x")
-    rule(axes, "y", "0.9")
-
-
-def _handles(axes: Axes) -> list[Line2D]:
-    return [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]

@@ -1,4 +1,4 @@
-"""Performance profiles: how often each label is within a factor of the fastest.
+"""Performance profiles in numbers: the share of instances within a factor of the fastest.
 
 E. D. Dolan and J. J. More, "Benchmarking optimization software with performance profiles",
 Mathematical Programming 91 (2002).
@@ -11,21 +11,26 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from perceptron_lab.reporting.summary import CLAIMS
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing.columns import counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.summary import CLAIMS, endings
 from perceptron_lab.results import FloatArray, Status
 
+FACTORS = (1, 2, 10, 100)
+"""The factors that have a column."""
 RESOLUTION = 1e-6
-"""Seconds that count as no less: what is shorter cannot be told apart by a clock."""
+"""Seconds that count as no less: a clock cannot tell shorter times apart."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What each label needs in proportion to the fastest.
+    """The times of a label in proportion to the fastest.
 
     Parameters
     ----------
     label
-        Which.
+        Of the algorithm.
     ratios
         Per instance (problem and seed), its seconds over those of the fastest label there; infinite
         where it has no proved answer, shape ``(instances,)``.
@@ -68,3 +73,31 @@ def profiles(runs: pd.DataFrame) -> list[Profile]:
     best = table.min(axis="columns").where(lambda least: np.isfinite(least), 1.0)
     ratios = table.div(best, axis="index")
     return [Profile(label, ratios[label].to_numpy()) for label in runs["label"].unique()]
+
+
+def profile(evidence: Evidence) -> Table:
+    """Return the performance profile of each label at a few factors.
+
+    Columns: ``label``, ``instances`` (problems and seeds of the experiment), ``within 1``,
+    ``within 2``, ``within 10``, ``within 100``: the share of instances that the label has solved,
+    with proof, in at most that many times the seconds, those of the proof included, of the fastest
+    label there; ``solved``, the share with a proved answer; ``status``, the endings of its cells.
+    """
+    found = profiles(evidence.frame)
+    frame = evidence.frame
+    columns = [
+        texts("label", [one.label for one in found]),
+        counts("instances", [len(one.ratios) for one in found]),
+        *(numbers(f"within {n}", [one.share(n) for one in found]) for n in FACTORS),
+        numbers("solved", [one.solved for one in found]),
+        texts("status", [endings(frame[frame["label"] == one.label]) for one in found]),
+    ]
+    return Table("profile", columns, notes=[_NOTE])
+
+
+_NOTE = (
+    "Within $\\tau$: the share of instances (problems and seeds) that are solved, with proof, in "
+    "at most $\\tau$ times the seconds, those of the proof included, of the fastest label on the "
+    "instance. What has no proved answer counts as not solved, and so does a bound of the margin "
+    "where another label has proved a feasible point."
+)

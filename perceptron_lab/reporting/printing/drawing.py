@@ -1,13 +1,12 @@
-"""What all figures share: style, colours, axes, legend, and files with the same bytes each time."""
+"""Style, colours, axes and legends of figures, and files with the same bytes each time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from math import ceil
 from typing import Any, Literal, TypedDict
 
-import pandas as pd
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -16,6 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.summary import Summary
 
 Line = Literal["-", "--", ":", "-."]
 
@@ -30,6 +30,7 @@ STYLE: list[str | dict[str, Any]] = [
         "ytick.labelsize": 7,
         "legend.fontsize": 7,
         "pdf.fonttype": 42,
+        "svg.hashsalt": "perceptron_lab",
     },
 ]
 """The reader's own matplotlibrc is set aside, so that the same runs give the same bytes."""
@@ -41,15 +42,15 @@ _MARKERS = ("o", "s", "D", "^", "v", "P", "h", "<")
 _LINES: tuple[Line, ...] = ("-", "--", ":", "-.")
 
 LOWER_EDGE = 0.03
-"""Height, as a part of the axis, of what a logarithmic axis cannot show."""
+"""Height, as a part of a logarithmic axis, of values that it cannot show."""
 LETTER = 0.055
 """Inches that a letter takes at 7 points."""
 UNPROVED = "not proved"
-"""What the legend calls a cross."""
+"""The legend's name of a cross."""
 
 
 class Look(TypedDict):
-    """How one label is drawn, in every panel and in the legend."""
+    """Colour, marker and line of one label, in every panel and in the legend."""
 
     color: str
     marker: str
@@ -75,16 +76,21 @@ def canvas(width: float, height: float) -> Figure:
     return figure
 
 
-Kind = Literal["png", "pdf"]
+def draw(figure: Callable[[Evidence], Figure], evidence: Evidence) -> Figure:
+    """Draw a registered figure in the package's style."""
+    with style.context(STYLE):
+        return figure(evidence)
 
 
-def render(draw: Callable[[Evidence], Figure], evidence: Evidence, title: str) -> dict[Kind, bytes]:
+def render(
+    figure: Callable[[Evidence], Figure], evidence: Evidence, title: str
+) -> dict[str, bytes]:
     """Return a figure as the bytes of a file of each kind: the same for the same runs, undated.
 
     Parameters
     ----------
-    draw
-        A function of :data:`~perceptron_lab.reporting.figures.FIGURES`.
+    figure
+        The function that draws it.
     evidence
         The runs.
     title
@@ -93,22 +99,22 @@ def render(draw: Callable[[Evidence], Figure], evidence: Evidence, title: str) -
     Returns
     -------
     dict of str to bytes
-        ``png`` (300 dots per inch) and ``pdf``, in one layout.
+        ``png`` (300 dots per inch), ``pdf`` and ``svg``, in one layout.
     """
-    undated: dict[Kind, dict[str, str | None]] = {
+    undated: dict[str, dict[str, str | None]] = {
         "png": {"Title": title, "Software": None},
         "pdf": {"Title": title, "Creator": None, "Producer": None, "CreationDate": None},
+        "svg": {"Title": title, "Creator": None, "Date": None},
     }
+    files = {}
     with style.context(STYLE):  # also fonts are chosen when the figure is saved
-        figure = draw(evidence)
-        return {kind: _saved(figure, kind, metadata) for kind, metadata in undated.items()}
-
-
-def _saved(figure: Figure, kind: Kind, metadata: dict[str, str | None]) -> bytes:
-    buffer = BytesIO()
-    figure.savefig(buffer, format=kind, dpi=300, metadata=metadata)
-    figure.set_layout_engine("none")  # what was laid out stays: that takes most of the time
-    return buffer.getvalue()
+        drawn = figure(evidence)
+        for kind, metadata in undated.items():
+            buffer = BytesIO()
+            drawn.savefig(buffer, format=kind, dpi=300, metadata=metadata)
+            drawn.set_layout_engine("none")  # what was laid out stays: that takes most of the time
+            files[kind] = buffer.getvalue()
+    return files
 
 
 def points(
@@ -119,7 +125,7 @@ def points(
     markersize: float,
     fillstyle: Literal["full", "none"] = "full",
 ) -> None:
-    """Plot what a logarithmic axis can show at its height, and the rest at the lower edge."""
+    """Plot numbers above 0 at their height, and others at the lower edge of a logarithmic axis."""
     shown = [(x, y) for x, y in given if y is not None and y > 0]
     edge = [(x, LOWER_EDGE) for x, y in given if y is None or y <= 0]
     places = ((name, shown, axes.transData), (f"{name}, edge", edge, axes.get_xaxis_transform()))
@@ -138,12 +144,44 @@ def points(
             )
 
 
-def quartile_bar(axes: Axes, x: float, values: pd.Series, colour: str) -> None:
-    """Draw a line from the lower to the upper quartile of several values, missing ones left out."""
-    known = values.dropna()
-    if len(known) > 1:
-        lower, upper = known.quantile(0.25), known.quantile(0.75)
-        axes.plot([x, x], [lower, upper], color=colour, linewidth=0.8, solid_capstyle="butt")
+def draw_medians(
+    axes: Axes,
+    label: str,
+    look: Look,
+    entries: Sequence[tuple[float, Summary]],
+    column: str,
+    answered: Callable[[Summary], bool],
+) -> None:
+    """Draw medians over the seeds, joined by a line, with bars from quartile to quartile.
+
+    Parameters
+    ----------
+    axes
+        With logarithmic scales.
+    label, look
+        Of the line.
+    entries
+        Where on the horizontal axis each summary stands, in increasing order.
+    column
+        The column of the runs of which medians are drawn.
+    answered
+        Whether a summary has a marker; otherwise a cross, at the lower edge if there is no number.
+    """
+    heights = [(x, entry.median(column), answered(entry)) for x, entry in entries]
+    line = [(x, y) for x, y, _ in heights if y]
+    colour, dashes = look["color"], look["linestyle"]
+    axes.plot([x for x, _ in line], [y for _, y in line], color=colour, ls=dashes, lw=0.8)
+    for x, entry in entries:
+        known = entry.runs[column].dropna()
+        if len(known) > 1:
+            quartiles = known.quantile([0.25, 0.75])
+            axes.plot([x, x], quartiles, color=colour, linewidth=0.8, solid_capstyle="butt")
+    for told, name, size, marker in (
+        (True, "proved", 3.5, look["marker"]),
+        (False, UNPROVED, 5.0, "x"),
+    ):
+        some = [(x, y) for x, y, fine in heights if fine is told]
+        points(axes, some, f"{label} {name}", {**look, "marker": marker}, markersize=size)
 
 
 def rule_logarithmic(axes: Axes, which: Literal["x", "y"]) -> None:
@@ -170,6 +208,13 @@ def legend_above(figure: Figure, handles: Sequence[Line2D], rows: int = 1) -> No
     figure.legend(handles=list(handles), loc="outside upper center", ncols=columns, frameon=False)
 
 
-def cross_handle() -> Line2D:
-    """Return the legend's entry for what is not proved."""
-    return Line2D([], [], label=UNPROVED, color="0.3", marker="x", linestyle="none")
+def handles(
+    known: Mapping[str, Look], proved: bool = True, *, linewidth: float = 0.8, size: float = 3.5
+) -> list[Line2D]:
+    """Return the legend's entries of labels, and that of a cross where not all is proved."""
+    found = [
+        Line2D([], [], label=label, markersize=size, linewidth=linewidth, **look)
+        for label, look in known.items()
+    ]
+    cross = Line2D([], [], label=UNPROVED, color="0.3", marker="x", linestyle="none")
+    return found if proved else [*found, cross]

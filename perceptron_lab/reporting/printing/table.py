@@ -1,123 +1,25 @@
-"""A table of one line per problem and label: once for the CSV, once for LaTeX."""
+"""A table of a report, for CSV, LaTeX, HTML and Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from perceptron_lab.reporting.printing import typesetting
-from perceptron_lab.reporting.printing.typesetting import escape
-from perceptron_lab.reporting.summary import shape_of
+from perceptron_lab.errors import DataError
+from perceptron_lab.reporting.printing.columns import Column
+from perceptron_lab.reporting.printing.typesetting import escape, plain
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
 
 _MANY = 9
-"""From so many columns on, print is smaller, so that a page is wide enough."""
-
-Value = str | float | int | bool | None
-
-
-class Printable(Protocol):
-    """What every table of a report can do."""
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The table with full precision, for CSV and the terminal."""
-        ...
-
-    def latex(self, title: str) -> str:
-        """Return the table for LaTeX, under a caption whose special characters are escaped."""
-        ...
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column.
-
-    Parameters
-    ----------
-    name
-        In the CSV, and at its head in print.
-    values
-        With full precision, line by line; None for a column that is only printed.
-    shown
-        In LaTeX, line by line; None for a column that is only in the CSV.
-    align
-        How LaTeX sets it: ``r`` for numbers; ``l``, or a paragraph of given width, for text.
-    """
-
-    name: str
-    values: Sequence[Value] | None
-    shown: Sequence[str] | None
-    align: str = "r"
-
-    @property
-    def series(self) -> pd.Series:
-        """The values as texts, truth values, whole numbers or reals; missing where None."""
-        present = [value for value in self.values or () if value is not None]
-        if self.align != "r" or any(isinstance(value, str) for value in present):
-            return pd.Series(["" if v is None else str(v) for v in self.values or ()], dtype=str)
-        if present and all(isinstance(value, bool) for value in present):
-            return pd.Series([bool(value) for value in present], dtype=bool)
-        numbers = [None if value is None else float(value) for value in self.values or ()]
-        reals = pd.Series(numbers, dtype="Float64")
-        # Medians of counts are whole numbers, unless one lies between two of them.
-        return reals.astype("Int64") if all(float(v).is_integer() for v in present) else reals
-
-
-def texts(name: str, values: Iterable[str]) -> Column:
-    """Return a column of text."""
-    listed = list(values)
-    return Column(name, listed, [escape(value) for value in listed], align="l")
-
-
-def counts(name: str, values: Iterable[float | None]) -> Column:
-    """Return a column of counts, or medians of them."""
-    return _numbers(name, values, typesetting.count)
-
-
-def seconds(name: str, values: Iterable[float | None]) -> Column:
-    """Return a column of seconds."""
-    return _numbers(name, values, typesetting.seconds)
-
-
-def reals(name: str, values: Iterable[float | None]) -> Column:
-    """Return a column of numbers."""
-    return _numbers(name, values, typesetting.real)
-
-
-def lower_bounds(name: str, values: Iterable[float | None]) -> Column:
-    """Return a column of proved lower bounds; what is printed of them is proved as well."""
-    return _numbers(name, values, typesetting.lower_bound)
-
-
-def upper_bounds(name: str, values: Iterable[float | None]) -> Column:
-    """Return a column of proved upper bounds; what is printed of them is proved as well."""
-    return _numbers(name, values, typesetting.upper_bound)
-
-
-def shapes(runs: pd.DataFrame, problems: Sequence[str], size: str = "rows") -> list[Column]:
-    """Return the columns ``dimension`` and ``rows`` (or what ``size`` calls it) of problems.
-
-    Raises
-    ------
-    DataError
-        If one problem has several shapes.
-    """
-    known = shape_of(runs)
-    pairs = [known.get(problem, (None, None)) for problem in problems]
-    return [
-        counts("dimension", [dimension for dimension, _ in pairs]),
-        counts(size, [constraints for _, constraints in pairs]),
-    ]
-
-
-def _numbers(
-    name: str, values: Iterable[float | None], show: Callable[[float | None], str]
-) -> Column:
-    listed = list(values)
-    return Column(name, listed, [show(value) for value in listed])
+"""From so many columns on, LaTeX sets a table in smaller print, across both columns of a page."""
 
 
 @dataclass(frozen=True)
@@ -129,87 +31,206 @@ class Table:
     name
         As in a configuration.
     columns
-        The columns. Where a line has the same values in the first ``grouped`` of them as the line
-        above, print leaves them out; a new value in the first begins a new group.
-    grouped
-        How many columns are left out when they repeat themselves.
+        The columns.
+    keys
+        How many of the first printed columns name the lines. LaTeX leaves them out where they
+        repeat the line above, and repeats them where the other columns take several tabulars.
     notes
-        Sentences below the table, in LaTeX.
+        Sentences below the table, in TeX.
+    long
+        Whether LaTeX may break it across pages (``longtable``).
+    widest
+        How many columns a tabular has beside the keys, unless a single group has more.
     """
 
     name: str
-    columns: list[Column]
-    grouped: int = 1
-    notes: list[str] = field(default_factory=list)
+    columns: Sequence[Column]
+    keys: int = 1
+    notes: Sequence[str] = ()
+    long: bool = False
+    widest: int = 12
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The columns that have values, with full precision."""
+        """The columns that have values, with full precision, for CSV and the terminal."""
+        names = [column.name for column in self.columns if column.values is not None]
+        repeated = next((name for name in names if names.count(name) > 1), None)
+        if repeated is not None:
+            raise DataError(
+                f"{self.name}: two columns would be called {repeated!r}; rename one of the labels"
+            )
         return pd.DataFrame({c.name: c.series for c in self.columns if c.values is not None})
 
+    @property
+    def printed(self) -> list[Column]:
+        """The columns that are printed."""
+        return [column for column in self.columns if column.shown is not None]
+
     def latex(self, title: str) -> str:
-        r"""Return a ``longtable``; the preamble needs ``\usepackage{booktabs,longtable}``.
+        r"""Return a ``table``, ``table*`` or ``longtable``; a comment names the packages it needs.
 
         Parameters
         ----------
         title
             The caption; special characters are escaped.
         """
-        printed = [column for column in self.columns if column.shown is not None]
-        size = "footnotesize" if len(printed) < _MANY else "scriptsize"
-        heads = " & ".join(escape(column.name) for column in printed)
+        caption, label = escape(title), f"tab:{self.name}"
+        panels = [self.printed] if self.long else list(self._panels())
+        wide = max(map(len, panels)) >= _MANY
+        size = f"\\{'scriptsize' if wide else 'footnotesize'}\\setlength{{\\tabcolsep}}{{2.5pt}}"
+        if self.long:
+            table = self._tabular(
+                self.printed, environment="longtable", caption=caption, label=label
+            )
+            lines = ["% needs \\usepackage{booktabs,longtable}", f"{{{size}", table, *self.notes]
+            return "\n".join([*lines, "}"]) + "\n"
+        kind = "table*" if wide else "table"
         lines = [
-            "% needs \\usepackage{booktabs,longtable}",
-            f"{{\\{size}\\setlength{{\\tabcolsep}}{{2.5pt}}",
-            f"\\begin{{longtable}}{{{''.join(c.align for c in printed)}}}",
-            f"\\caption{{{escape(title)}}}\\label{{tab:{self.name}}}\\\\",
-            "\\toprule",
-            f"{heads} \\\\",
-            "\\midrule",
-            "\\endfirsthead",
-            "\\toprule",
-            f"{heads} \\\\",
-            "\\midrule",
-            "\\endhead",
-            *self._body([list(column.shown or ()) for column in printed]),
-            "\\bottomrule",
-            "\\end{longtable}",
+            "% needs \\usepackage{booktabs}",
+            f"\\begin{{{kind}}}",
+            f"\\centering{size}",
+            f"\\caption{{{caption}}}",
+            f"\\label{{{label}}}",
+            "\n\n\\medskip\n".join(map(self._tabular, panels)),
+            "\n\\medskip",
+            "\\parbox{\\linewidth}{\\raggedright",
             *self.notes,
             "}",
+            f"\\end{{{kind}}}",
         ]
         return "\n".join(lines) + "\n"
 
-    def _body(self, columns: list[list[str]]) -> Iterator[str]:
-        above: tuple[str, ...] = ()
-        for line in zip(*columns, strict=True):
-            if above and line[0] != above[0]:
-                yield "\\addlinespace"
-            repeated = line[: self.grouped] == above[: self.grouped]
-            kept = ["" if repeated and i < self.grouped else cell for i, cell in enumerate(line)]
-            yield " & ".join(kept) + " \\\\"
-            above = line
+    def html(self, title: str) -> str:
+        """Return a page of its own with the table; every text in it is escaped."""
+        columns = self.printed
+        styler = _styled(
+            columns,
+            [[html.escape(plain(cell)) for cell in column.shown or ()] for column in columns],
+            [html.escape(_head(column)) for column in columns],
+            [html.escape(column.group) for column in columns],
+            "font-weight: bold;",
+        )
+        sides = ["right" if column.align == "r" else "left" for column in columns]
+        styler.set_table_styles(
+            [
+                {"selector": f".col{place}", "props": f"text-align: {side};"}
+                for place, side in enumerate(sides)
+            ]
+        )
+        styler.set_caption(html.escape(title))
+        page: str = styler.to_html(table_uuid=self.name, doctype_html=True, encoding="utf-8")
+        notes = "".join(f"<p>{html.escape(plain(note))}</p>\n" for note in self.notes)
+        return page.replace("</body>", f"{notes}</body>")
+
+    def markdown(self, title: str) -> str:
+        """Return the title, the table and the notes; every text in them is escaped."""
+        columns = self.printed
+        heads = [_marked(f"{column.group} {_head(column)}".strip()) for column in columns]
+        rules = ["--:" if column.align == "r" else ":--" for column in columns]
+        cells = []
+        for column in columns:
+            texts = [_marked(plain(cell)) for cell in column.shown or ()]
+            bold = column.bold or [False] * len(texts)
+            pairs = zip(texts, bold, strict=True)
+            cells.append([f"**{text}**" if strong else text for text, strong in pairs])
+        lines = [heads, rules, *zip(*cells, strict=True)]
+        table = [f"| {' | '.join(line)} |" for line in lines]
+        notes = [f"\n{_marked(plain(note))}" for note in self.notes]
+        return "\n".join([f"**{_marked(title)}**\n", *table, *notes]) + "\n"
+
+    def _panels(self) -> Iterator[list[Column]]:
+        """Yield the columns of each tabular: the keys, and as many groups as fit."""
+        keys, others = self.printed[: self.keys], self.printed[self.keys :]
+        panel: list[Column] = []
+        for _, together in groupby(others, key=lambda column: column.group):
+            group = list(together)
+            if panel and len(panel) + len(group) > self.widest:
+                yield keys + panel
+                panel = []
+            panel += group
+        yield keys + panel
+
+    def _tabular(
+        self,
+        columns: Sequence[Column],
+        environment: str | None = None,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        cells = [list(column.shown or ()) for column in columns]
+        keys = list(zip(*cells[: self.keys], strict=True))
+        repeated = [place > 0 and key == keys[place - 1] for place, key in enumerate(keys)]
+        for place, key in enumerate(keys):
+            if repeated[place]:
+                for column in cells[: self.keys]:
+                    column[place] = ""
+            elif any(repeated) and place and key[0] != keys[place - 1][0]:
+                cells[0][place] = f"\\addlinespace\n{key[0]}"
+        styler = _styled(
+            columns,
+            cells,
+            [_stacked(column) for column in columns],
+            [escape(column.group) for column in columns],
+            "textbf:--rwrap;",
+        )
+        tabular = styler.to_latex(
+            hrules=True,
+            multicol_align="c",
+            column_format="".join(column.align for column in columns),
+            environment=environment,
+            caption=caption,
+            label=label,
+        )
+        return tabular.rstrip().replace(" \\\\\n", f" \\\\\n{_rules(columns)}", 1)
 
 
-def in_bold(column: Column, groups: Sequence[str], counted: Sequence[bool]) -> Column:
-    r"""Return a column with the least number of each group in bold, ties included.
+def _styled(
+    columns: Sequence[Column],
+    cells: Sequence[Sequence[str]],
+    heads: Sequence[str],
+    groups: Sequence[str],
+    bold: str,
+) -> Styler:
+    """Return cells under their heads, and those below the names of their groups."""
+    frame = pd.DataFrame(dict(enumerate(cells)), dtype=object)
+    styles = pd.DataFrame("", frame.index, frame.columns)
+    for place, column in enumerate(columns):
+        styles[place] = [bold if strong else "" for strong in column.bold] or ""
+    if any(groups):
+        frame.columns = styles.columns = pd.MultiIndex.from_tuples(
+            list(zip(groups, frame, strict=True))
+        )
+    styler = frame.style.hide(axis="index").apply(lambda _: styles, axis=None)
+    level = frame.columns.nlevels - 1
+    names: dict[object, str] = dict(enumerate(heads))
+    return styler.format_index(names.__getitem__, axis="columns", level=level)
 
-    Parameters
-    ----------
-    column
-        Of numbers.
-    groups
-        The group of each line.
-    counted
-        Which lines take part: answers that are proved. A group of one such line has nothing bold.
-    """
-    values, shown = list(column.values or ()), list(column.shown or ())
-    for group in dict.fromkeys(groups):
-        lines = [i for i, g in enumerate(groups) if g == group and counted[i]]
-        rivals = [i for i in lines if values[i] is not None]
-        if len(rivals) < 2:
-            continue
-        best = shown[min(rivals, key=lambda i: float(values[i] or 0.0))]
-        for i in rivals:
-            if shown[i] == best:
-                shown[i] = f"\\textbf{{{best}}}"
-    return Column(column.name, column.values, shown, column.align)
+
+def _head(column: Column) -> str:
+    return plain(column.head) or column.name.removeprefix(f"{column.group} ")
+
+
+def _stacked(column: Column) -> str:
+    """Return the head of a column in TeX, with one word per line."""
+    if column.head:
+        return column.head
+    words = [escape(word) for word in _head(column).split()]
+    if len(words) < 2:
+        return "".join(words)
+    return f"\\shortstack[{column.align[0]}]{{" + "\\\\".join(words) + "}"
+
+
+def _rules(columns: Sequence[Column]) -> str:
+    """Return the rules below the names of groups; empty where there are none."""
+    rules, first = [], 1
+    for group, together in groupby(columns, key=lambda column: column.group):
+        last = first + len(list(together)) - 1
+        if group:
+            rules.append(f"\\cmidrule(lr){{{first}-{last}}}")
+        first = last + 1
+    return " ".join(rules) + "\n" if rules else ""
+
+
+def _marked(text: str) -> str:
+    """Return text on one line, with the characters escaped that Markdown would interpret."""
+    return re.sub(r"([\\`*_<>\[\]|])", r"\\\1", " ".join(text.split()))

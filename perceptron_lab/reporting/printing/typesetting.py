@@ -1,7 +1,11 @@
-"""LaTeX of what tables hold: text, counts, seconds and other numbers, rounded for reading."""
+"""The cells of tables: text, counts, seconds and other numbers, rounded for reading.
+
+Cells and notes are written in the TeX of a few commands, which :func:`plain` turns into Unicode.
+"""
 
 from __future__ import annotations
 
+import re
 from math import floor, isinf, log10
 
 from perceptron_lab.outward import text_above, text_below
@@ -15,11 +19,35 @@ _SPECIAL = {
     "^": r"\textasciicircum{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
+_SYMBOLS = {
+    **{command.removesuffix("{}"): character for character, command in _SPECIAL.items()},
+    **{r"\cdot": "·", r"\dagger": "†", r"\geq": "≥", r"\infty": "∞", r"\leq": "≤", r"\tau": "τ"},
+    **{r"\log": "log", r"\min": "min", r"\,": " ", "$": "", "``": "“", "''": "”", "_+": "₊"},
+}
+_RAISED = str.maketrans("0123456789-+e", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵉ")
+_TOKEN = re.compile(r"\^\{(?P<raised>.*?)\}|(?P<symbol>\\[a-z]+|\\.|\$|``|''|_\+)(?:\{\})?")
 
 
 def escape(text: str) -> str:
     """Return the text so that LaTeX prints it as it is, on one line."""
     return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+
+
+def plain(tex: str) -> str:
+    r"""Return a cell or a note as Unicode text.
+
+    Examples
+    --------
+    >>> plain(r"$\leq 2.5\cdot10^{-7}$"), plain(r"50\,\% of a\_b")
+    ('≤ 2.5·10⁻⁷', '50 % of a_b')
+    """
+
+    def unicode(token: re.Match[str]) -> str:
+        if token["raised"] is not None:
+            return plain(token["raised"]).translate(_RAISED)
+        return _SYMBOLS.get(token["symbol"], token["symbol"])
+
+    return _TOKEN.sub(unicode, tex)
 
 
 def count(value: float | None) -> str:
@@ -35,6 +63,11 @@ def seconds(value: float | None) -> str:
         return "$<$0.001"
     decimals = 3 if value < 1 else 2 if value < 10 else 1
     return f"{value:.{decimals}f}"
+
+
+def percent(value: float | None) -> str:
+    """Return a percentage, one digit after the point."""
+    return NOTHING if value is None else f"{value:.1f}"
 
 
 def lower_bound(value: float | None) -> str:

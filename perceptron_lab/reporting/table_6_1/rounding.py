@@ -1,4 +1,4 @@
-"""What rounding has to do with the counts of Table 6.1, as measured."""
+"""The effect of rounding on the counts of Table 6.1, as measured."""
 
 from __future__ import annotations
 

@@ -2,110 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import add
 
-import pandas as pd
-
-from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.table_6_1 import latex as table_6_1_latex
-from perceptron_lab.reporting.table_6_1.comparison import Comparison, compare
+from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import (
+    DAGGER,
+    NOTHING,
+    count,
+    escape,
+    percent,
+    seconds,
+)
+from perceptron_lab.reporting.table_6_1.entries import Entry, entries_of, has_thesis, orders_of
+from perceptron_lab.reporting.table_6_1.rounding import spreads
 
 
-def table_6_1(evidence: Evidence) -> ThesisTable:
-    """Return Table 6.1 of the runs of homogenised systems.
+def table_6_1(evidence: Evidence) -> Table:
+    """Return Table 6.1 of the runs of homogenised systems: one row per problem.
 
-    Raises
-    ------
-    DataError
-        If one problem has several dimensions.
+    Columns ``problem``, ``m`` (unknowns before homogenisation; on MAXCUT the order of the matrix),
+    then per label L: ``L seeds`` (if there are several), ``L updates``, ``L queries``,
+    ``L seconds`` (medians over the seeds); where the thesis has L on some of the problems,
+    ``L thesis queries``, ``L thesis seconds`` and ``L deviation percent`` (of our queries from the
+    thesis's; empty unless proved); ``L status``, empty where every cell is proved feasible; at the
+    end ``proved``: whether every cell of the row is.
+
+    Bold in print, as in the thesis: the fewest queries and seconds of a problem, among the answers
+    that are proved. A dagger marks an entry that is no proved feasible point; a note says why.
     """
-    return ThesisTable(compare(evidence.frame))
-
-
-@dataclass(frozen=True)
-class ThesisTable:
-    """Table 6.1, ours beside the thesis's.
-
-    Parameters
-    ----------
-    comparison
-        Its numbers.
-    """
-
-    comparison: Comparison
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """One row per problem, with full precision.
-
-        Columns ``problem``, ``m`` (unknowns before homogenisation; on MAXCUT the order of the
-        matrix), then per label L: ``L seeds`` (if there are several), ``L updates``,
-        ``L queries``, ``L seconds`` (medians over the seeds); where the thesis has L on some of
-        the problems, ``L thesis queries``, ``L thesis seconds`` and ``L deviation percent`` (of
-        our queries from the thesis's; empty unless proved); ``L status``, empty where every cell
-        is proved feasible; at the end ``proved``: whether every cell of the row is.
-
-        Raises
-        ------
-        DataError
-            If labels would share a column.
-        """
-        orders, labels = self.comparison.orders, self.comparison.labels
-        columns = [
-            ("problem", pd.Series(list(orders), dtype=str)),
-            ("m", _numbers(orders.values())),
-        ]
-        for label in labels:
-            named = _columns(self.comparison, label)
-            columns += [(f"{label} {name}", values) for name, values in named]
-        proved = [all(e.proved for e in self.comparison.row(problem)) for problem in orders]
-        columns.append(("proved", pd.Series(proved, dtype=bool)))
-        return _unique(columns)
-
-    def latex(self, title: str) -> str:
-        """Return a ``table`` environment; its preamble needs booktabs."""
-        return table_6_1_latex.latex(self.comparison, title)
-
-
-def _columns(comparison: Comparison, label: str) -> list[tuple[str, pd.Series]]:
-    entries = comparison.column(label)
-    columns = []
-    if comparison.several_seeds:
-        columns.append(("seeds", _numbers(e.seeds for e in entries)))
-    columns += [
-        ("updates", _numbers(e.updates for e in entries)),
-        ("queries", _numbers(e.queries for e in entries)),
-        ("seconds", _reals(e.seconds for e in entries)),
+    labels = entries_of(evidence.frame)
+    rows = list(zip(*labels.values(), strict=True))
+    entries = [entry for row in rows for entry in row]
+    several = any(entry.seeds > 1 for entry in entries)
+    columns = [
+        texts("problem", [row[0].problem for row in rows]),
+        replace(counts("m", orders_of(evidence.frame)), head="$m$"),
     ]
-    if comparison.has_thesis(label):
-        thesis = [e.thesis for e in entries]
+    for label, own in labels.items():
         columns += [
-            ("thesis queries", _numbers(t.queries if t else None for t in thesis)),
-            ("thesis seconds", _reals(t.seconds if t else None for t in thesis)),
-            ("deviation percent", _reals(e.deviation for e in entries)),
+            replace(column, name=f"{label} {column.name}", group=label)
+            for column in _columns(own, rows, several)
         ]
-    columns.append(("status", pd.Series([e.status for e in entries], dtype=str)))
-    return columns
+    columns.append(Column("proved", [all(e.proved for e in row) for row in rows], None))
+    return Table("table_6_1", columns, keys=2, notes=list(_notes(labels, entries, several)))
 
 
-def _reals(values: Iterable[float | None]) -> pd.Series:
-    return pd.Series(list(values), dtype="Float64")
+def _columns(own: Sequence[Entry], rows: Sequence[Sequence[Entry]], several: bool) -> list[Column]:
+    """Return the columns of one label, under the names that they have for every label."""
+    columns = [counts("seeds", [entry.seeds for entry in own])] if several else []
+    updates = counts("updates", [entry.updates for entry in own])
+    marks = ["" if entry.proved else DAGGER for entry in own]
+    columns.append(replace(updates, shown=list(map(add, updates.shown or (), marks))))
+    for name, value, show, whole in _COSTS:
+        best = [min((value(e) or 0.0 for e in row if e.proved), default=None) for row in rows]
+        written = [show(value(entry)) for entry in own]
+        bold = [
+            len(row) > 1 and entry.proved and text == show(least)
+            for entry, row, text, least in zip(own, rows, written, best, strict=True)
+        ]
+        shown = list(map(add, written, marks))
+        columns.append(Column(name, list(map(value, own)), shown, bold=bold, whole=whole))
+    if has_thesis(own):
+        thesis = [entry.thesis for entry in own]
+        columns.append(counts("thesis queries", [t.queries if t else None for t in thesis]))
+        spent = numbers("thesis seconds", [t.seconds if t else None for t in thesis], percent)
+        off = numbers("deviation percent", [entry.deviation for entry in own], _signed)
+        columns += [replace(spent, whole=False), replace(off, head="\\%", whole=False)]
+    return [*columns, Column("status", [entry.status for entry in own], None, align="l")]
 
 
-def _numbers(values: Iterable[float | None]) -> pd.Series:
-    """Counts as whole numbers, unless a median lies between two of them."""
-    reals = _reals(values)
-    whole = (reals.dropna() % 1 == 0).all()
-    return reals.astype("Int64") if whole else reals
+_Cost = tuple[str, Callable[[Entry], float | None], Callable[[float | None], str], bool]
+_COSTS: tuple[_Cost, ...] = (
+    ("queries", lambda entry: entry.queries, count, True),
+    ("seconds", lambda entry: entry.seconds, seconds, False),
+)
+"""Name, value, print, and whether it is a count."""
 
 
-def _unique(columns: list[tuple[str, pd.Series]]) -> pd.DataFrame:
-    names = [name for name, _ in columns]
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise DataError(
-            f"table_6_1: two columns would be called {repeated!r}; rename one of the labels"
+def _signed(percents: float | None) -> str:
+    if percents is None:
+        return NOTHING
+    return "0" if percents == 0 else f"${percents:+.2f}$"
+
+
+def _notes(
+    labels: Mapping[str, Sequence[Entry]], entries: Sequence[Entry], several: bool
+) -> Iterator[str]:
+    if has_thesis(entries):
+        yield (
+            "Columns ``thesis'': Kharechko2009, Table 6.1, where ``updates'' counts oracle queries "
+            "and the machine ran at 2.6\\,GHz. Columns \\%: deviation of our queries from them."
         )
-    return pd.DataFrame(dict(columns))
+        yield from _rounding(entries)
+    if several:
+        yield "Numbers are medians over the seeds."
+    if len(labels) > 1:
+        yield "Bold: the fewest queries and seconds of a problem among the proved answers."
+    unproved = [
+        f"{escape(entry.problem)}, {escape(entry.label)}: {escape(entry.status)}"
+        for entry in entries
+        if not entry.proved
+    ]
+    if unproved:
+        yield f"{DAGGER} Not a proved feasible point: {'; '.join(unproved)}."
+    else:
+        yield "Every answer is a point proved feasible on the original data."
+
+
+def _rounding(entries: Sequence[Entry]) -> Iterator[str]:
+    """Say which counts depend on the BLAS kernel, and which on zeros; of others nothing is known.
+
+    The records are of the thesis's oracle and constants: of entries with those counts.
+    """
+    known = [
+        (entry, spread)
+        for entry in entries
+        if (spread := spreads().get((entry.problem, entry.label))) is not None
+        and entry.proved
+        and entry.queries is not None
+        and spread.least <= entry.queries <= spread.most
+    ]
+    if known:
+        differing = _listed([entry for entry, spread in known if spread.hangs_on_kernel])
+        other = f", but for {differing}" if differing else ""
+        some, all_ = len(known), len(entries)
+        whose = "All queries" if some == all_ else f"The queries of {some} of the {all_} entries"
+        yield (
+            f"{whose} are the same under OpenBLAS's kernels for Prescott, Nehalem, Sandybridge, "
+            f"Haswell and SkylakeX{other}."
+        )
+    moved = [(entry, spread) for entry, spread in known if spread.hangs_on_zeros]
+    if moved:
+        yield (
+            "These hang on zeros that come out exact, and noise of $2^{-52}$ in the points changed "
+            f"them by up to {max(spread.change for _, spread in moved):.1f}\\,\\%: "
+            f"{_listed([entry for entry, _ in moved])}."
+        )
+
+
+def _listed(entries: Sequence[Entry]) -> str:
+    """Name problems, each with its labels."""
+    labels: dict[str, list[str]] = {}
+    for entry in entries:
+        labels.setdefault(entry.problem, []).append(entry.label)
+    return "; ".join(f"{escape(name)} {', '.join(own)}" for name, own in labels.items())

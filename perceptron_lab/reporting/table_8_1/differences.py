@@ -1,8 +1,7 @@
-"""Whether one learner ranks better than another: paired bootstrap over the test examples."""
+"""Differences of average precision: the paired bootstrap over the test examples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,9 @@ import numpy as np
 
 from perceptron_lab.learners.bootstrap import BootstrapInterval, compare_categories
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing.columns import counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import NOTHING
 from perceptron_lab.reporting.table_8_1.precisions import Entry, by_label, entries
 from perceptron_lab.results import FloatArray
 
@@ -50,66 +52,93 @@ def differences(evidence: Evidence) -> list[Difference]:
 
     One per problem, and their mean where the problems have equally many test examples; it has no
     interval unless both labels have scores for the same seeds of every problem.
-
-    Raises
-    ------
-    DataError
-        If no learner was run, or a result is missing.
     """
     labels = by_label(entries(evidence))
-    found: list[Difference] = []
-    for first, second in _pairs(labels):
-        rows = [
-            _rows(evidence, one, other)
-            for one, other in zip(labels[first], labels[second], strict=True)
+    pairs = [
+        (own, others)
+        for own in labels.values()
+        for others in labels.values()
+        if own[0].algorithm == FIRST
+        and others[0].algorithm in AGAINST
+        and (own[0].components, own[0].kernel) == (others[0].components, others[0].kernel)
+    ]
+    found = []
+    for own, others in pairs:
+        first, second = own[0].label, others[0].label
+        rows = [_scores(evidence, one, other) for one, other in zip(own, others, strict=True)]
+        found += [
+            Difference(entry.problem, first, second, len(scores), _interval(scores))
+            for entry, scores in zip(own, rows, strict=True)
         ]
-        found += _of_pair(first, second, [entry.problem for entry in labels[first]], rows)
+        together = [row for scores in rows for row in scores]
+        if len(own) > 1 and len({len(row[0]) for row in together}) == 1:
+            seeds = {len(scores) for scores in rows}
+            interval = _interval(together) if len(seeds) == 1 else None
+            found.append(Difference(MEAN, first, second, min(seeds), interval))
     return found
 
 
-Row = tuple[FloatArray, FloatArray, FloatArray]
-
-
-def _of_pair(
-    first: str, second: str, problems: list[str], rows: list[list[Row]]
-) -> Iterator[Difference]:
-    """Yield the differences of two labels on each problem, and their mean."""
-    for problem, own in zip(problems, rows, strict=True):
-        yield Difference(problem, first, second, len(own), _interval(own))
-    together = [row for own in rows for row in own]
-    if len(problems) > 1 and len({len(row[0]) for row in together}) == 1:
-        seeds = {len(own) for own in rows}
-        complete = len(seeds) == 1
-        yield Difference(MEAN, first, second, min(seeds), _interval(together) if complete else None)
-
-
-def _pairs(labels: dict[str, list[Entry]]) -> Iterator[tuple[str, str]]:
-    kinds = {label: own[0] for label, own in labels.items()}
-    for first, one in kinds.items():
-        if one.algorithm == FIRST:
-            for second, other in kinds.items():
-                same = (one.components, one.kernel) == (other.components, other.kernel)
-                if other.algorithm in AGAINST and same:
-                    yield first, second
-
-
-def _rows(evidence: Evidence, first: Entry, second: Entry) -> list[Row]:
+def _scores(
+    evidence: Evidence, first: Entry, second: Entry
+) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
     """Return labels and both scores of each seed that both have."""
     cells = [
-        dict(zip(e.summary.runs["seed"], e.summary.runs["cell"], strict=True))
-        for e in (first, second)
+        dict(zip(entry.summary.runs["seed"], entry.summary.runs["cell"], strict=True))
+        for entry in (first, second)
     ]
-    shared = sorted(set(first.precisions) & set(second.precisions))
     rows = []
-    for seed in shared:
+    for seed in sorted(set(first.precisions) & set(second.precisions)):
         traces: list[Any] = [evidence.trace(own[seed]) for own in cells]
         one, other = (trace.measures for trace in traces)
         rows.append((one["labels"][0], one["scores"][0], other["scores"][0]))
     return rows
 
 
-def _interval(rows: list[Row]) -> BootstrapInterval | None:
+def _interval(
+    rows: list[tuple[FloatArray, FloatArray, FloatArray]],
+) -> BootstrapInterval | None:
     if not rows:
         return None
     labels, first, second = (np.array([row[place] for row in rows]) for place in range(3))
     return compare_categories(labels, first, second, resamples=RESAMPLES).mean
+
+
+def precision_differences(evidence: Evidence) -> Table:
+    """Return one line per problem, soft ellipsoid and control on the same features.
+
+    Columns: ``first``, ``second`` (labels), ``problem`` (``mean`` for the mean over all of them),
+    ``seeds`` that both have; ``difference`` of the average precisions, first less second, in
+    points; ``lower`` and ``upper``, the 95 % percentile interval of the paired bootstrap;
+    ``above``, the share of the resamples with a positive difference.
+    """
+    lines = sorted(differences(evidence), key=lambda line: (line.first, line.second))
+    known = [line.interval for line in lines]
+    columns = [
+        texts("first", [line.first for line in lines]),
+        texts("second", [line.second for line in lines]),
+        texts("problem", [line.problem for line in lines]),
+        counts("seeds", [line.seeds for line in lines]),
+        numbers(
+            "difference", [None if i is None else 100.0 * i.difference for i in known], _signed
+        ),
+        numbers("lower", [None if i is None else 100.0 * i.lower for i in known], _signed),
+        numbers("upper", [None if i is None else 100.0 * i.upper for i in known], _signed),
+        numbers("above", [None if i is None else i.above for i in known], _share),
+    ]
+    return Table("precision_differences", columns, keys=2, notes=[_NOTE], long=True)
+
+
+_NOTE = (
+    "Differences of average precision in percentage points, first less second, on the same "
+    f"features; 95\\,\\% percentile intervals of {RESAMPLES} paired bootstrap resamples of the "
+    "test examples, in each the mean over the seeds (and problems). They hold the training "
+    "examples fixed. Above: the share of the resamples in which the first is better."
+)
+
+
+def _signed(points: float | None) -> str:
+    return NOTHING if points is None else f"${points:+.2f}$"
+
+
+def _share(of_one: float | None) -> str:
+    return NOTHING if of_one is None else f"{of_one:.3f}"

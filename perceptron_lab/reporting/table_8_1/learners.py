@@ -1,12 +1,13 @@
-"""Learners on test examples: precision, error, what was chosen and proved, and the time."""
+"""Learners on test examples: precision, error, the chosen parameters, statements, and the time."""
 
 from __future__ import annotations
 
 from statistics import median_high
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.table import Table, counts, reals, seconds, texts
-from perceptron_lab.reporting.table_8_1.precision_columns import numbers
+from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import percent
 from perceptron_lab.reporting.table_8_1.precisions import HARD, Entry, entries, spread
 
 
@@ -20,29 +21,30 @@ def learners(evidence: Evidence) -> Table:
     grid; ``seconds``, processor time of features and final fit, the largest; ``proved`` of the
     training examples by hard ellipsoids, otherwise the endings of cells that are not fitted, and
     ``not converged`` where a final fit had not.
-
-    Raises
-    ------
-    DataError
-        If no learner was run.
     """
     lines = entries(evidence)
     spreads = [spread(line) for line in lines]
+    errors = [line.average("error") for line in lines]
+    chosen = [
+        [*(line.measured("penalty") or line.measured("regularisation")).values()] for line in lines
+    ]
+    edges = [line.measured("on_edge").values() for line in lines]
+    spent = [max(line.measured("cpu_seconds").values(), default=None) for line in lines]
     columns = [
         texts("problem", [line.problem for line in lines]),
         texts("label", [line.label for line in lines]),
         counts("seeds", [line.summary.seeds for line in lines]),
         counts("features", [line.average("components") for line in lines]),
-        numbers("average precision", [one.mean for one in spreads]),
-        numbers("lowest", [one.lowest for one in spreads]),
-        numbers("highest", [one.highest for one in spreads]),
-        numbers("error", [_percent(line.average("error")) for line in lines]),
-        reals("chosen", [_chosen(line) for line in lines]),
-        counts("on edge", [_on_edge(line) for line in lines]),
-        seconds("seconds", [_most(line, "cpu_seconds") for line in lines]),
+        numbers("average precision", [one.mean for one in spreads], percent),
+        numbers("lowest", [one.lowest for one in spreads], percent),
+        numbers("highest", [one.highest for one in spreads], percent),
+        numbers("error", [None if one is None else 100.0 * one for one in errors], percent),
+        numbers("chosen", [median_high(values) if values else None for values in chosen]),
+        counts("on edge", [float(sum(values)) if values else None for values in edges]),
+        seconds("seconds", spent),
         texts("proved", [_proved(line) for line in lines]),
     ]
-    return Table("learners", columns, notes=[_NOTE])
+    return Table("learners", columns, notes=[_NOTE], long=True)
 
 
 _NOTE = (
@@ -50,27 +52,6 @@ _NOTE = (
     "regularisation; on edge: seeds in which it is the first or last of its candidates. Seconds: "
     "processor time of features and final fit, tuning excluded, the largest of the seeds."
 )
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100.0 * value
-
-
-def _chosen(line: Entry) -> float | None:
-    for name in ("penalty", "regularisation"):
-        values = line.measured(name).values()
-        if values:
-            return median_high(values)
-    return None
-
-
-def _on_edge(line: Entry) -> float | None:
-    values = line.measured("on_edge").values()
-    return float(sum(values)) if values else None
-
-
-def _most(line: Entry, name: str) -> float | None:
-    return max(line.measured(name).values(), default=None)
 
 
 def _proved(line: Entry) -> str:

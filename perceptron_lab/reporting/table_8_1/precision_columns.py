@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from perceptron_lab.datasets.collections.reuters import Reuters
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.table import Column, Value, texts
-from perceptron_lab.reporting.printing.typesetting import NOTHING, escape
+from perceptron_lab.reporting.printing.columns import Column, texts
+from perceptron_lab.reporting.printing.typesetting import escape, percent
 from perceptron_lab.reporting.table_8_1.precisions import (
     HARD,
     Entry,
-    Spread,
     endings_of,
     mean_spread,
     spread,
@@ -19,79 +18,62 @@ from perceptron_lab.reporting.table_8_1.precisions import (
 
 
 def label_columns(of_label: Sequence[Entry]) -> list[Column]:
-    """Return a label's columns: the mean over the seeds, and its range over several of them.
+    """Return the mean over the seeds of a label, its range, and the endings.
 
-    Their names are those of the label, ``LABEL lowest``, ``LABEL highest`` and, only where cells
-    have no result, ``LABEL status``.
+    They are called as the label, ``LABEL lowest``, ``LABEL highest`` (of several seeds) and
+    ``LABEL status`` (only where cells have no result).
     """
     label, listed = of_label[0].label, list(of_label)
     spreads = [*map(spread, listed), mean_spread(listed)]
-    columns = [Column(label, [s.mean for s in spreads], [_shown(s) for s in spreads])]
+    shown = [
+        percent(one.mean)
+        if one.lowest is None or one.lowest == one.highest
+        else f"{percent(one.mean)} ({percent(one.lowest)}--{percent(one.highest)})"
+        for one in spreads
+    ]
+    columns = [Column(label, [one.mean for one in spreads], shown)]
     if any(entry.summary.seeds > 1 for entry in listed):
-        columns.append(Column(f"{label} lowest", [s.lowest for s in spreads], None))
-        columns.append(Column(f"{label} highest", [s.highest for s in spreads], None))
+        columns.append(Column(f"{label} lowest", [one.lowest for one in spreads], None))
+        columns.append(Column(f"{label} highest", [one.highest for one in spreads], None))
     endings = [endings_of(entry) for entry in listed]
-    return [*columns, texts(f"{label} status", [*endings, ""])] if any(endings) else columns
+    if any(endings):
+        columns.append(texts(f"{label} status", [*endings, ""]))
+    return columns
 
 
 def statements(of_label: Sequence[Entry]) -> list[Column]:
-    """Return what a hard ellipsoid says about separability; nothing for other learners."""
+    """Return the statements of a hard ellipsoid about separability; no column for others."""
     if of_label[0].algorithm != HARD:
         return []
-    said = [entry.statement for entry in of_label]
-    shown = [_mathematics(text) for text in said]
-    return [Column(f"{of_label[0].label} proves", [*said, ""], [*shown, ""], align="l")]
+    said = [*(entry.statement for entry in of_label), ""]
+    bounds = [text.replace("<=", "\\leq").replace(">=", "\\geq") for text in said]
+    shown = [
+        f"${bound}$" if text.startswith("t ") else escape(text)
+        for text, bound in zip(said, bounds, strict=True)
+    ]
+    return [Column(f"{of_label[0].label} proves", said, shown, align="l")]
 
 
 def unconverged(labels: Mapping[str, Sequence[Entry]]) -> str:
-    """Return the share of each label's final fits that did not converge, as a sentence, in LaTeX.
+    """Return the share of each label's final fits that did not converge, as a sentence, in TeX.
 
     Empty where all of them did.
     """
-    shares = {label: _unconverged(own) for label, own in labels.items()}
-    told = [
-        f"{escape(label)} {100.0 * share:.2g}\\,\\%" for label, share in shares.items() if share
-    ]
+    told = []
+    for label, own in labels.items():
+        shares = [share for one in own for share in one.measured("converged").values()]
+        missed = 1.0 - sum(shares) / len(shares) if shares else 0.0
+        if missed:
+            told.append(f"{escape(label)} {100.0 * missed:.2g}\\,\\%")
     if not told:
         return ""
     return f"Final fits that had not converged when they were ended: {', '.join(told)}."
 
 
-def _unconverged(of_label: Sequence[Entry]) -> float:
-    shares = [share for one in of_label for share in one.measured("converged").values()]
-    return 1.0 - sum(shares) / len(shares) if shares else 0.0
-
-
-def numbers(name: str, values: Sequence[float | None]) -> Column:
-    """Return a column of percents, one digit after the point."""
-    given: list[Value] = list(values)
-    return Column(name, given, [percent(value) for value in values])
-
-
-def percent(value: float | None) -> str:
-    """Return a percentage as it is printed."""
-    return NOTHING if value is None else f"{value:.1f}"
-
-
-def _shown(of: Spread) -> str:
-    if of.lowest == of.highest or of.lowest is None:
-        return percent(of.mean)
-    return f"{percent(of.mean)} ({percent(of.lowest)}--{percent(of.highest)})"
-
-
-def _mathematics(text: str) -> str:
-    if not text.startswith("t "):
-        return escape(text)
-    return "$" + text.replace("<=", "\\leq").replace(">=", "\\geq") + "$"
-
-
 def preprocessing(evidence: Evidence, problems: Sequence[str]) -> str:
     """Return the choices that made the examples, as one sentence; empty if they are no documents.
 
-    Raises
-    ------
-    DataError
-        If the configuration is missing beside the runs.
+    It needs the configuration beside the runs.
     """
     records = [evidence.dataset(problem) for problem in problems] if evidence.folder else []
     described = {_described(record) for record in records if isinstance(record, Reuters)}

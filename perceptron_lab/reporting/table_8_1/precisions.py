@@ -1,12 +1,14 @@
-"""What learners reach on test examples: average precisions by problem and label, in percent."""
+"""Average precisions of learners on test examples, by problem and label, in percent."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,8 @@ PRECISION = "measure.average_precision"
 """The column that every learner fills."""
 HARD = "ellipsoid-separation"
 """The learner that makes statements about separability."""
+DEFAULT_COMPONENTS = 30
+"""The number of features where the parameters of a learner do not give it."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,8 @@ class Entry:
         Which.
     algorithm
         The name of the learner.
-    components
-        The number of features it was given, or None for all.
-    kernel
-        Of these features, with its parameters; empty for a linear one.
+    parameters
+        Of the learner, as JSON values.
     summary
         Its cells.
     """
@@ -44,9 +46,20 @@ class Entry:
     problem: str
     label: str
     algorithm: str
-    components: int | None
-    kernel: str
+    parameters: Mapping[str, Any]
     summary: Summary
+
+    @property
+    def components(self) -> int | None:
+        """The number of features it was given, or None for all."""
+        number = self.parameters.get("components", DEFAULT_COMPONENTS)
+        return None if number is None else int(number)
+
+    @property
+    def kernel(self) -> str:
+        """The kernel of these features with its parameters; empty for a linear one."""
+        own = [self.parameters.get(k) for k in ("feature_kernel", "gamma", "polynomial_degree")]
+        return "" if own[0] in (None, "linear") else " ".join(map(str, own))
 
     def measured(self, name: str) -> dict[int, float]:
         """Return seed -> a measure, of the cells that have it."""
@@ -78,7 +91,7 @@ class Entry:
 
     @property
     def statement(self) -> str:
-        """What the cells say about separability: ``t = 0``, ``t <= 1.2e-09``, or their endings."""
+        """The statement about separability: ``t = 0``, ``t <= 1.2e-09``, or the cells' endings."""
         statuses = set(self.summary.runs["status"])
         proved = bool(self.summary.runs["proved"].all())
         if proved and statuses == {Status.INFEASIBLE}:
@@ -109,13 +122,7 @@ class Spread:
 
 
 def entries(evidence: Evidence) -> list[Entry]:
-    """Return every problem by every label, in the order of their first appearance.
-
-    Raises
-    ------
-    DataError
-        If no learner was run.
-    """
+    """Return every problem by every label, in the order of first appearance; refuse other runs."""
     runs = evidence.frame
     missing = [name for name in ("algorithm", "parameters", PRECISION) if name not in runs]
     if missing:
@@ -123,29 +130,17 @@ def entries(evidence: Evidence) -> list[Entry]:
             f"the table of runs has no column {', '.join(missing)}, which learners fill; make this "
             "report of an experiment with learners, such as reuters"
         )
-    known = {
-        label: (str(group["algorithm"].iloc[0]), *_features(str(group["parameters"].iloc[0])))
-        for label, group in runs.groupby("label")
-    }
+    known = {}
+    for label, algorithm, parameters in (
+        runs.drop_duplicates("label")[["label", "algorithm", "parameters"]].astype(str).to_numpy()
+    ):
+        try:
+            known[label] = algorithm, json.loads(parameters or "{}")
+        except ValueError:
+            raise DataError(
+                f"the table of runs, column parameters: {parameters!r} is no JSON; run it again"
+            ) from None
     return [Entry(one.problem, one.label, *known[one.label], one) for one in summaries(runs)]
-
-
-def _features(parameters: str) -> tuple[int | None, str]:
-    """Return the number of a learner's features, None for the examples as they are, and kernel."""
-    try:
-        given = json.loads(parameters or "{}")
-    except ValueError:
-        raise DataError(
-            f"the table of runs, column parameters: {parameters!r} is no JSON; run it again"
-        ) from None
-    components = given.get("components", DEFAULT_COMPONENTS)
-    own = [given.get(name) for name in ("feature_kernel", "gamma", "polynomial_degree")]
-    kernel = "" if own[0] in (None, "linear") else " ".join(map(str, own))
-    return (None if components is None else int(components)), kernel
-
-
-DEFAULT_COMPONENTS = 30
-"""What a learner takes where its parameters say nothing."""
 
 
 def spread(entry: Entry) -> Spread:
@@ -175,7 +170,7 @@ def by_label(given: list[Entry]) -> dict[str, list[Entry]]:
 
 
 def endings_of(entry: Entry) -> str:
-    """Return what cells without a result ended with; empty where there are none."""
+    """Return the endings of cells without a result; empty where there are none."""
     if not entry.summary.seeds:
         return "not run"
     if entry.complete:
@@ -187,8 +182,7 @@ def endings_of(entry: Entry) -> str:
 @cache
 def thesis_precisions() -> dict[str, dict[str, float]]:
     """Return Table 8.1 of `Kharechko2009`: category -> column -> percent."""
-    source = files(__package__) / "thesis.csv"
-    with source.open(encoding="utf-8") as file:
+    with (files(__package__) / "thesis.csv").open(encoding="utf-8") as file:
         return {
             row.pop("category"): {name: float(value) for name, value in row.items()}
             for row in csv.DictReader(file)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from perceptron_lab.datasets.collections.reuters_corpus import categories
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.table import Column, Table, counts, texts
+from perceptron_lab.reporting.printing.columns import counts, texts
+from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.table_8_1.precision_columns import (
     label_columns,
     preprocessing,
     statements,
     unconverged,
 )
-from perceptron_lab.reporting.table_8_1.precisions import HARD, Entry, by_label, entries
+from perceptron_lab.reporting.table_8_1.precisions import HARD, by_label, entries
 
 
 def rare_categories(evidence: Evidence) -> Table:
@@ -21,11 +22,6 @@ def rare_categories(evidence: Evidence) -> Table:
     other problems); per label as in
     :func:`~perceptron_lab.reporting.table_8_1.table_8_1.table_8_1`, for hard ellipsoids also
     ``L components``, the number of features.
-
-    Raises
-    ------
-    DataError
-        As there.
     """
     labels = by_label(entries(evidence))
     named = [entry.problem for entry in next(iter(labels.values()))]
@@ -35,10 +31,14 @@ def rare_categories(evidence: Evidence) -> Table:
         counts("training", [*(known[n].training if n in known else None for n in named), None]),
         counts("test", [*(known[n].test if n in known else None for n in named), None]),
     ]
-    for own in labels.values():
-        columns += [*label_columns(own), *_components(own), *statements(own)]
+    for label, own in labels.items():
+        columns += label_columns(own)
+        if own[0].algorithm == HARD:
+            used = [entry.average("components") for entry in own]
+            columns.append(counts(f"{label} components", [*used, None]))
+        columns += statements(own)
     notes = [_NOTE, unconverged(labels), preprocessing(evidence, named)]
-    return Table("rare_categories", columns, notes=[note for note in notes if note])
+    return Table("rare_categories", columns, keys=3, notes=[note for note in notes if note])
 
 
 _NOTE = (
@@ -47,10 +47,3 @@ _NOTE = (
     "no negative lies in the positives' affine hull, and the separation ratio is unbounded. "
     "A single positive cannot be held out: parameters are then the middle of the grid."
 )
-
-
-def _components(of_label: list[Entry]) -> list[Column]:
-    if of_label[0].algorithm != HARD:
-        return []
-    used = [entry.average("components") for entry in of_label]
-    return [counts(f"{of_label[0].label} components", [*used, None])]

@@ -1,1 +1,1 @@
-"""Table 2 and Figure 2 of `YuKilincCarbonell2014`."""
+"""The results of YuKilincCarbonell2014: Tables 1 and 2, Figures 1 and 2, epsilon-certificates."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.drawing import (
-    STYLE,
     Look,
     canvas,
+    handles,
     legend_above,
     looks,
     points,
@@ -33,31 +32,25 @@ def figure_2(evidence: Evidence) -> Figure:
     the highest error. A run that ended earlier keeps its last point; a label all of whose runs end
     before the first number of iterations is a horizontal line. What has no number, since a
     classifier has no result, is a cross at the lower edge; an error of 0 is a marker there.
-
-    Raises
-    ------
-    DataError
-        As :func:`~perceptron_lab.reporting.yu.kernel_errors.kernel_errors`.
     """
     lines = kernel_errors(evidence)
     labels = list(dict.fromkeys(line.label for line in lines))
-    with style.context(STYLE):
-        figure = canvas(3.8, 3.2)
-        axes = figure.subplots()
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        handles = []
-        for i, (label, look) in enumerate(looks(labels).items()):
-            mine = [line for line in lines if line.label == label]
-            shift = _APART ** (i - (len(labels) - 1) / 2)
-            handles.append(_draw(axes, mine, shift, look))
-        axes.set_xticks(ITERATIONS, [str(n) for n in ITERATIONS], minor=False)
-        axes.set_xticks([], minor=True)
-        axes.set_xlabel("iterations per classifier")
-        axes.set_ylabel("test error, percent")
-        rule_logarithmic(axes, "y")
-        rule(axes, "x", "0.95")
-        legend_above(figure, handles)
+    figure = canvas(3.8, 3.2)
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    entries = []
+    for i, (label, look) in enumerate(looks(labels).items()):
+        mine = [line for line in lines if line.label == label]
+        shift = _APART ** (i - (len(labels) - 1) / 2)
+        entries.append(_draw(axes, mine, shift, look))
+    axes.set_xticks(ITERATIONS, [str(n) for n in ITERATIONS], minor=False)
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("iterations per classifier")
+    axes.set_ylabel("test error, percent")
+    rule_logarithmic(axes, "y")
+    rule(axes, "x", "0.95")
+    legend_above(figure, entries)
     return figure
 
 
@@ -67,22 +60,20 @@ def _draw(axes: Axes, lines: Sequence[Errors], shift: float, look: Look) -> Line
     medians = [None if line.median is None else 100.0 * line.median for line in lines]
     at_once = all(line.errors and line.ended == line.classifiers for line in lines)
     if at_once and medians[0]:
+        ends = 100.0 * min(lines[0].errors), 100.0 * max(lines[0].errors)
         axes.axhline(medians[0], color=colour, linestyle="--", linewidth=0.9, label=label)
-        axes.axhspan(*_range(lines[0]), color=colour, alpha=0.12, linewidth=0)
+        axes.axhspan(*ends, color=colour, alpha=0.12, linewidth=0)
         return Line2D([], [], label=label, color=colour, linestyle="--", linewidth=0.9)
     places = [line.iterations * shift for line in lines]
     shown = [(x, y) for x, y in zip(places, medians, strict=True) if y]
     style = look["linestyle"]
     axes.plot(*zip(*shown, strict=True), color=colour, linestyle=style, linewidth=0.9)
-    for x, line in zip(places, lines, strict=True):
-        if len(line.errors) > 1:
-            axes.plot([x, x], _range(line), color=colour, linewidth=0.8, solid_capstyle="butt")
+    for x, errors in ((x, line.errors) for x, line in zip(places, lines, strict=True)):
+        if len(errors) > 1:
+            ends = 100.0 * min(errors), 100.0 * max(errors)
+            axes.plot([x, x], ends, color=colour, linewidth=0.8, solid_capstyle="butt")
     numbers = [(x, y) for x, y in zip(places, medians, strict=True) if y is not None]
     absent = [(x, None) for x, y in zip(places, medians, strict=True) if y is None]
     points(axes, numbers, label, look, markersize=3.5)
     points(axes, absent, f"{label} without result", {**look, "marker": "x"}, markersize=5)
-    return Line2D([], [], label=label, linewidth=0.9, markersize=3.5, **look)
-
-
-def _range(line: Errors) -> tuple[float, float]:
-    return 100.0 * min(line.errors), 100.0 * max(line.errors)
+    return handles({label: look}, linewidth=0.9)[0]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from perceptron_lab.datasets.collections.tabular import Tabular, held_out_labels
+from perceptron_lab.datasets.collections.tabular import Tabular, held_out_labels, instances_of
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing.columns import counts, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import endings
-from perceptron_lab.results import FloatArray, IntArray, Trace
+from perceptron_lab.results import FloatArray, Trace
 
 ITERATIONS = (10, 32, 100, 320, 1000)
 """The numbers of iterations at which the paper looks at the classifiers."""
-
-_ONE_VERSUS_REST = re.compile(r".+-([0-9]+)-rest")
 
 
 @dataclass
@@ -31,7 +29,7 @@ class Errors:
     label, iterations
         Which.
     endings
-        What the label's cells ended with.
+        Of the label's cells.
     errors
         The fraction of test examples whose class is not predicted, one per seed of which every
         classifier has a trace.
@@ -73,83 +71,65 @@ def kernel_errors(evidence: Evidence) -> list[Errors]:
     ----------
     evidence
         Of an experiment on one-versus-rest problems of the dataset tabular, with test examples,
-        ``trace_measures: true`` and ``record_at`` with the numbers :data:`ITERATIONS`.
-
-    Raises
-    ------
-    DataError
-        If the experiment is another one.
+        ``trace_measures: true`` and ``record_at`` with the numbers :data:`ITERATIONS`. Others are
+        refused.
     """
     runs = evidence.frame
-    classes = {problem: _class_of(problem) for problem in runs["problem"].unique()}
-    record = _record(evidence, list(classes))
+    record, classes = _record(evidence, list(runs["problem"].unique()))
     found = []
     for label, mine in runs.groupby("label", sort=False):
         row = [Errors(str(label), n, endings(mine)) for n in ITERATIONS]
         for seed, cells in mine.groupby("seed", sort=False):
             truth = held_out_labels(record, int(str(seed).removesuffix(".0")))
-            traces = _traces(evidence, cells, classes)
+            traces = {
+                classes[problem]: trace
+                for problem, cell in zip(cells["problem"], cells["cell"], strict=True)
+                if (trace := evidence.trace(cell)) is not None
+            }
             for errors in row:
-                _look(errors, traces, truth, len(classes))
+                if len(traces) < len(classes):
+                    errors.incomplete += 1
+                    continue
+                snapshots = [snapshot(trace, errors.iterations) for trace in traces.values()]
+                decisions = np.array([one.decisions for one in snapshots])
+                predicted = np.array(list(traces))[decisions.argmax(axis=0)]
+                errors.errors.append(float(np.mean(predicted != truth)))
+                errors.classifiers += len(snapshots)
+                errors.ended += sum(one.ended for one in snapshots)
         found += row
     return found
 
 
-def _class_of(problem: str) -> int:
-    found = _ONE_VERSUS_REST.fullmatch(problem)
-    if found is None:
-        raise DataError(
-            f"figure_2: the problem {problem!r} is no class against the rest; it is made of "
-            "problems such as digits-3-rest (dataset tabular, task one-vs-rest)"
-        )
-    return int(found[1])
-
-
-def _record(evidence: Evidence, problems: Sequence[str]) -> Tabular:
-    """Return the one record that all problems belong to, which has them all."""
-    records = [evidence.dataset(problem) for problem in problems]
-    record = records[0]
-    if not isinstance(record, Tabular) or any(other != record for other in records):
+def _record(evidence: Evidence, problems: Sequence[str]) -> tuple[Tabular, dict[str, int]]:
+    """Return the one record that all problems belong to, which has them all, and their classes."""
+    classes, records = {}, []
+    for problem in problems:
+        record, known = evidence.dataset(problem), {}
+        if isinstance(record, Tabular):
+            known = instances_of(record.source, record.task)
+        positive, negative = known.get(evidence.instance(problem), (0, 0))
+        if negative is not None:
+            raise DataError(
+                f"figure_2: the problem {problem!r} is no class against the rest; it is made of "
+                "problems such as digits-3-rest (dataset tabular, task one-vs-rest)"
+            )
+        records.append(record)
+        classes[problem] = positive
+    if any(other != records[0] for other in records):
         raise DataError(
             "figure_2: its problems belong to several datasets; it is made of the classes of one "
             "(dataset tabular)"
         )
-    missing = sorted(set(record.names()) - set(problems))
+    missing = sorted(set(records[0].names()) - {evidence.instance(p) for p in problems})
     if missing:
         raise DataError(f"figure_2: no runs of {', '.join(missing)}; run every class")
-    return record
-
-
-def _traces(
-    evidence: Evidence, cells: pd.DataFrame, classes: dict[str, int]
-) -> list[tuple[int, Trace]]:
-    """Return class -> trace of one seed's classifiers, those without a result left out."""
-    found = [(classes[row["problem"]], evidence.trace(row["cell"])) for _, row in cells.iterrows()]
-    return [(index, trace) for index, trace in found if trace is not None]
-
-
-def _look(
-    errors: Errors, traces: Sequence[tuple[int, Trace]], truth: IntArray, classes: int
-) -> None:
-    """Add what the classifiers of one seed predict, if there is one for every class."""
-    if len(traces) < classes:
-        errors.incomplete += 1
-        return
-    snapshots = [(index, snapshot(trace, errors.iterations)) for index, trace in traces]
-    names = np.array([index for index, _ in snapshots])
-    decisions = np.array([one.decisions for _, one in snapshots])
-    errors.errors.append(float(np.mean(names[decisions.argmax(axis=0)] != truth)))
-    errors.classifiers += len(snapshots)
-    errors.ended += sum(one.ended for _, one in snapshots)
+    return records[0], classes
 
 
 def snapshot(trace: Trace, iterations: int) -> Snapshot:
     """Return the decisions of a run after some number of iterations, or after its last if fewer.
 
-    Raises
-    ------
-    DataError
-        If the trace has no record there, or no decisions.
+    A trace without a record there, or without decisions, is refused.
     """
     if "decisions" not in trace.measures:
         raise DataError(
@@ -164,3 +144,43 @@ def snapshot(trace: Trace, iterations: int) -> Snapshot:
             f"with record_at: {list(ITERATIONS)}"
         )
     return Snapshot(np.asarray(trace.measures["decisions"][last]), ended)
+
+
+def table_figure_2(evidence: Evidence) -> Table:
+    """Return the multi-class test errors: one line per label and number of iterations.
+
+    Columns: ``label``, ``iterations`` (per classifier), ``seeds`` (with every classifier there);
+    ``median``, ``mean``, ``lowest`` and ``highest`` test error over the seeds, in percent;
+    ``classifiers``, and of these ``ended``: with fewer iterations, so that their last point counts;
+    ``incomplete``, the seeds left out since a classifier has no result; ``status``, the endings of
+    the label's cells.
+    """
+    lines = kernel_errors(evidence)
+    statistics: dict[str, Callable[[list[float]], Any]] = {
+        "median": np.median,
+        "mean": np.mean,
+        "lowest": np.min,
+        "highest": np.max,
+    }
+    columns = [
+        texts("label", [line.label for line in lines]),
+        counts("iterations", [line.iterations for line in lines]),
+        counts("seeds", [len(line.errors) for line in lines]),
+    ]
+    for name, of in statistics.items():
+        percents = [100.0 * float(of(line.errors)) if line.errors else None for line in lines]
+        columns.append(numbers(name, percents))
+    columns += [
+        counts("classifiers", [line.classifiers for line in lines]),
+        counts("ended", [line.ended for line in lines]),
+        counts("incomplete", [line.incomplete for line in lines]),
+        texts("status", [line.endings for line in lines]),
+    ]
+    return Table("table_figure_2", columns, notes=[_NOTE], long=True)
+
+
+_NOTE = (
+    "Test errors in percent over the seeds: the class predicted is the one whose classifier has "
+    "the largest value. Ended: classifiers whose run ended with fewer iterations; their last point "
+    "counts. Incomplete: seeds left out since a classifier has no result."
+)

@@ -9,15 +9,15 @@ from importlib.resources import files
 import pandas as pd
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.table import (
+from perceptron_lab.reporting.printing.columns import (
     Column,
-    Table,
     counts,
     in_bold,
     seconds,
     shapes,
     texts,
 )
+from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import real
 from perceptron_lab.reporting.summary import Shape, Summary, shape_of, summaries
 from perceptron_lab.results import Status
@@ -57,17 +57,21 @@ def table_2(evidence: Evidence) -> Table:
     at least`` where cells ended at a limit, and neither where they failed or not every MPLFP is
     proved; ``paper seconds``, ``paper ratio`` and ``paper ending`` (``timeout`` or ``fail``) for
     the same dimension and rows; ``status``, empty where every cell is proved feasible.
-
-    Raises
-    ------
-    DataError
-        If one problem has several shapes.
     """
     entries = summaries(evidence.frame)
     problems = [entry.problem for entry in entries]
     shape = shape_of(evidence.frame)
     proved = [entry.feasible for entry in entries]
     papers = [paper_table().get((shape.get(e.problem), e.label), _ABSENT) for e in entries]
+    reference = {
+        entry.problem: entry.median("seconds")
+        for entry in entries
+        if entry.label == REFERENCE and entry.feasible
+    }
+    ratios = [_ratio(entry, reference.get(entry.problem)) for entry in entries]
+    known = list(zip(ratios, proved, strict=True))
+    shown = [real(r) if r is None or exact else f"$\\geq$ {real(r)}" for r, exact in known]
+    printed = [paper.ending or real(paper.ratio) for paper in papers]
     columns = [
         texts("problem", problems),
         *shapes(evidence.frame, problems),
@@ -75,67 +79,41 @@ def table_2(evidence: Evidence) -> Table:
         counts("seeds", [entry.seeds for entry in entries]),
         in_bold(counts("iterations", [e.median("updates") for e in entries]), problems, proved),
         in_bold(seconds("seconds", [e.median("seconds") for e in entries]), problems, proved),
-        *_ratios(entries, proved),
+        Column("ratio", [r if exact else None for r, exact in known], shown),
+        Column("ratio at least", [None if exact else r for r, exact in known], None),
         Column("paper seconds", [paper.seconds for paper in papers], None),
-        Column("paper ratio", [p.ratio for p in papers], [_printed(p) for p in papers]),
+        Column("paper ratio", [paper.ratio for paper in papers], printed),
         Column("paper ending", [paper.ending for paper in papers], None, align="l"),
-        texts("status", _statuses(entries)),
+        texts("status", ["" if entry.feasible else entry.endings for entry in entries]),
     ]
-    return Table("table_2", columns, grouped=3, notes=_NOTES)
+    return Table("table_2", columns, keys=3, notes=[_NOTE], long=True)
 
 
 _ABSENT = PaperEntry(None, None, "")
-_NOTES = [
+_NOTE = (
     "Medians over the seeds. Ratio: seconds in units of MPLFP's on the same problem; $\\geq$ where "
     "runs ended at a limit. Paper: YuKilincCarbonell2014, Table 2, as ratios of its seconds, on "
     "instances of its own of the same dimension and rows. Status is empty where every answer is "
     "a point proved feasible. Bold: the least of a problem among those."
-]
+)
 
 
 @cache
 def paper_table() -> dict[tuple[Shape | None, str], PaperEntry]:
     """Return Table 2 of YuKilincCarbonell2014 as (shape, label) -> entry."""
-    source = files(__package__) / "table_2.csv"
-    with source.open(encoding="utf-8") as file:
+    with (files(__package__) / "table_2.csv").open(encoding="utf-8") as file:
         table = pd.read_csv(file, dtype=str)
-    return {
-        ((int(row["m"]), int(row["n"])), label): _paper_entry(
-            row[f"{label.lower()}_seconds"], float(row["mplfp_seconds"])
-        )
-        for row in table.to_dict("records")
-        for label in PAPER_LABELS
-    }
-
-
-def _paper_entry(text: str, reference: float) -> PaperEntry:
-    if text in ("timeout", "fail"):
-        return PaperEntry(None, None, text)
-    return PaperEntry(float(text), float(text) / reference, "")
-
-
-def _printed(paper: PaperEntry) -> str:
-    return paper.ending or real(paper.ratio)
-
-
-def _statuses(entries: list[Summary]) -> list[str]:
-    return ["" if entry.feasible else entry.endings for entry in entries]
-
-
-def _ratios(entries: list[Summary], proved: list[bool]) -> list[Column]:
-    reference = {
-        entry.problem: entry.median("seconds")
-        for entry in entries
-        if entry.label == REFERENCE and entry.feasible
-    }
-    values = [_ratio(entry, reference.get(entry.problem)) for entry in entries]
-    shown = [
-        real(value) if value is None or known else f"$\\geq$ {real(value)}"
-        for value, known in zip(values, proved, strict=True)
-    ]
-    exact = [value if known else None for value, known in zip(values, proved, strict=True)]
-    least = [None if known else value for value, known in zip(values, proved, strict=True)]
-    return [Column("ratio", exact, shown), Column("ratio at least", least, None)]
+    found: dict[tuple[Shape | None, str], PaperEntry] = {}
+    for row in table.to_dict("records"):
+        for label in PAPER_LABELS:
+            text, reference = row[f"{label.lower()}_seconds"], float(row["mplfp_seconds"])
+            failed = text in ("timeout", "fail")
+            found[(int(row["m"]), int(row["n"])), label] = (
+                PaperEntry(None, None, text)
+                if failed
+                else PaperEntry(float(text), float(text) / reference, "")
+            )
+    return found
 
 
 def _ratio(entry: Summary, reference: float | None) -> float | None:

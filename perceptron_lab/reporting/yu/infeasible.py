@@ -1,18 +1,18 @@
-"""The epsilon-certificates: what it costs to prove that the margin is at most epsilon."""
+"""The epsilon-certificates: the cost of a proof that the margin is at most epsilon."""
 
 from __future__ import annotations
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.table import (
-    Table,
+from perceptron_lab.reporting.printing.columns import (
     counts,
     in_bold,
-    reals,
+    numbers,
     seconds,
     shapes,
     texts,
-    upper_bounds,
 )
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import upper_bound
 from perceptron_lab.reporting.summary import summaries
 
 
@@ -26,11 +26,6 @@ def infeasible(evidence: Evidence) -> Table:
     ``iterations`` (changes of the point: the column ``updates`` of the runs), ``products`` and
     ``seconds``; ``margin upper``, the largest proved upper bound over the seeds, empty unless every
     cell has one; ``status``, the endings of the cells.
-
-    Raises
-    ------
-    DataError
-        If one problem has several shapes.
     """
     entries = summaries(evidence.frame)
     problems = [entry.problem for entry in entries]
@@ -41,12 +36,12 @@ def infeasible(evidence: Evidence) -> Table:
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
         in_bold(counts("iterations", [e.median("updates") for e in entries]), problems, proved),
-        in_bold(reals("products", [e.median("products") for e in entries]), problems, proved),
+        in_bold(numbers("products", [e.median("products") for e in entries]), problems, proved),
         in_bold(seconds("seconds", [e.median("seconds") for e in entries]), problems, proved),
-        upper_bounds("margin upper", [entry.largest("margin_upper") for entry in entries]),
+        numbers("margin upper", [e.largest("margin_upper") for e in entries], upper_bound),
         texts("status", [entry.endings for entry in entries]),
     ]
-    return Table("infeasible", columns, grouped=3, notes=[_NOTE])
+    return Table("infeasible", columns, keys=3, notes=[_NOTE], long=True)
 
 
 _NOTE = (

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.table import (
-    Table,
+from perceptron_lab.reporting.printing.columns import (
     counts,
     in_bold,
-    lower_bounds,
-    reals,
+    numbers,
     seconds,
     shapes,
     texts,
-    upper_bounds,
 )
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
 from perceptron_lab.reporting.summary import summaries
 
 
@@ -24,11 +23,6 @@ def conic(evidence: Evidence) -> Table:
     medians over the seeds of ``queries`` (of a separation oracle), ``iterations`` (changes of the
     point: the column ``updates`` of the runs), ``products`` and ``seconds``, and of the proved
     bracket ``margin lower``, ``margin upper``; ``status``, the endings of the cells.
-
-    Raises
-    ------
-    DataError
-        If one problem has several shapes.
     """
     entries = summaries(evidence.frame)
     problems = [entry.problem for entry in entries]
@@ -40,13 +34,13 @@ def conic(evidence: Evidence) -> Table:
         counts("seeds", [entry.seeds for entry in entries]),
         counts("queries", [entry.median("queries") for entry in entries]),
         counts("iterations", [entry.median("updates") for entry in entries]),
-        in_bold(reals("products", [e.median("products") for e in entries]), problems, proved),
+        in_bold(numbers("products", [e.median("products") for e in entries]), problems, proved),
         in_bold(seconds("seconds", [e.median("seconds") for e in entries]), problems, proved),
-        lower_bounds("margin lower", [entry.median("margin_lower") for entry in entries]),
-        upper_bounds("margin upper", [entry.median("margin_upper") for entry in entries]),
+        numbers("margin lower", [e.median("margin_lower") for e in entries], lower_bound),
+        numbers("margin upper", [e.median("margin_upper") for e in entries], upper_bound),
         texts("status", [entry.endings for entry in entries]),
     ]
-    return Table("conic", columns, grouped=3, notes=[_NOTE])
+    return Table("conic", columns, keys=3, notes=[_NOTE], long=True)
 
 
 _NOTE = (

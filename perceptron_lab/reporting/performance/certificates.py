@@ -25,13 +25,6 @@ def certificates(evidence: Evidence) -> Figure:
     epsilon that the experiment asks for, if its goal is an upper bound of the margin. A method
     without weights is named in the panel. That exact weights near those of a run prove that no
     point is feasible is not drawn: it has no place on a logarithmic axis.
-
-    Raises
-    ------
-    DataError
-        If the result of a cell is missing or damaged, or the configuration is missing.
-    ConfigError
-        If the configuration is damaged.
     """
     goal = evidence.goal()
     epsilon = goal.margin_upper if isinstance(goal, MarginUpper) else None

@@ -1,0 +1,123 @@
+"""The columns of a table: values with full precision, and their cells in print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from perceptron_lab.reporting.printing import typesetting
+from perceptron_lab.reporting.printing.typesetting import escape
+from perceptron_lab.reporting.summary import shape_of
+
+Value = str | float | int | bool | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Parameters
+    ----------
+    name
+        In the CSV.
+    values
+        With full precision, line by line; None for a column that is only printed.
+    shown
+        In print, line by line, in TeX; None for a column that is only in the CSV.
+    align
+        How LaTeX sets it: ``r`` for numbers; ``l``, or a paragraph of given width, for text.
+    head
+        At its head in print, in TeX; by default the name, one word below the other.
+    group
+        Columns of one group stay together where a table is wider than a page, and have its name
+        above their heads.
+    bold
+        Which cells are in bold; by default none.
+    whole
+        Whether numbers that are all whole are written without a decimal point in the CSV.
+    """
+
+    name: str
+    values: Sequence[Value] | None
+    shown: Sequence[str] | None
+    align: str = "r"
+    head: str = ""
+    group: str = ""
+    bold: Sequence[bool] = ()
+    whole: bool = True
+
+    @property
+    def series(self) -> pd.Series:
+        """The values as texts, truth values, whole numbers or reals; missing where None."""
+        present = [value for value in self.values or () if value is not None]
+        if self.align != "r" or any(isinstance(value, str) for value in present):
+            return pd.Series(["" if v is None else str(v) for v in self.values or ()], dtype=str)
+        if present and all(isinstance(value, bool) for value in present):
+            return pd.Series([bool(value) for value in present], dtype=bool)
+        numbers = [None if value is None else float(value) for value in self.values or ()]
+        reals = pd.Series(numbers, dtype="Float64")
+        # Medians of counts are whole numbers, unless one lies between two of them.
+        integral = self.whole and all(float(value).is_integer() for value in present)
+        return reals.astype("Int64") if integral else reals
+
+
+def texts(name: str, values: Iterable[str]) -> Column:
+    """Return a column of text."""
+    listed = list(values)
+    return Column(name, listed, [escape(value) for value in listed], align="l")
+
+
+def numbers(
+    name: str,
+    values: Iterable[float | None],
+    show: Callable[[float | None], str] = typesetting.real,
+) -> Column:
+    """Return a column of numbers, by default printed with three digits."""
+    listed = list(values)
+    return Column(name, listed, [show(value) for value in listed])
+
+
+def counts(name: str, values: Iterable[float | None]) -> Column:
+    """Return a column of counts, or medians of them."""
+    return numbers(name, values, typesetting.count)
+
+
+def seconds(name: str, values: Iterable[float | None]) -> Column:
+    """Return a column of seconds."""
+    return numbers(name, values, typesetting.seconds)
+
+
+def shapes(runs: pd.DataFrame, problems: Sequence[str], size: str = "rows") -> list[Column]:
+    """Return the columns ``dimension`` and ``rows`` (or as ``size`` says) of problems."""
+    known = shape_of(runs)
+    pairs = [known.get(problem, (None, None)) for problem in problems]
+    return [
+        counts("dimension", [dimension for dimension, _ in pairs]),
+        counts(size, [constraints for _, constraints in pairs]),
+    ]
+
+
+def in_bold(column: Column, groups: Sequence[str], counted: Sequence[bool]) -> Column:
+    """Return a column with the least number of each group in bold, ties in print included.
+
+    Parameters
+    ----------
+    column
+        Of numbers.
+    groups
+        The group of each line.
+    counted
+        Which lines take part: answers that are proved. A group of one such line has nothing bold.
+    """
+    values, shown = column.values or (), column.shown or ()
+    bold = [False] * len(shown)
+    for group in dict.fromkeys(groups):
+        lines = [i for i, g in enumerate(groups) if g == group and counted[i]]
+        rivals = [i for i in lines if values[i] is not None]
+        if len(rivals) > 1:
+            best = shown[min(rivals, key=lambda i: float(values[i] or 0.0))]
+            for i in rivals:
+                bold[i] = shown[i] == best
+    return replace(column, bold=bold)

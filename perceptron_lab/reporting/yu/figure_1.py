@@ -1,0 +1,68 @@
+"""Figure 1 of `YuKilincCarbonell2014`: the cost of each algorithm against the difficulty."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing.drawing import (
+    canvas,
+    draw_medians,
+    handles,
+    legend_above,
+    looks,
+    rule_logarithmic,
+)
+from perceptron_lab.reporting.summary import shape_of, summaries
+
+
+def figure_1(evidence: Evidence) -> Figure:
+    """Draw seconds and iterations against the difficulty kappa, on logarithmic axes.
+
+    Reflected rows of difficulty kappa have margins in proportion to it: the smaller, the harder.
+    Markers are medians over the seeds, joined by a line per label; bars reach from the lower to the
+    upper quartile. A cross is a median over cells of which some are not proved feasible, at the
+    lower edge where there is no number at all: at a limit, the number is where the run was cut off.
+
+    Parameters
+    ----------
+    evidence
+        Of runs on problems of one shape with a parameter ``difficulty``, such as those of the
+        dataset margin-sets, family reflected.
+    """
+    kappas = {problem: difficulty(evidence, problem) for problem in evidence.frame["problem"]}
+    shapes = set(shape_of(evidence.frame).values())
+    if len(shapes) > 1:
+        raise DataError(
+            f"figure_1: problems of {len(shapes)} shapes {sorted(shapes)}; it draws one shape, "
+            "put the others into an experiment of their own"
+        )
+    entries = sorted(summaries(evidence.frame), key=lambda entry: kappas[entry.problem])
+    known = looks(list(evidence.frame["label"].unique()))
+    figure = canvas(7.0, 3.0)
+    panels = figure.subplots(1, 2, sharex=True)
+    columns = {"seconds": "seconds", "updates": "iterations"}
+    for axes, (column, name) in zip(panels, columns.items(), strict=True):
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("difficulty $\\kappa$ (smaller is harder)")
+        axes.set_ylabel(name)
+        for label, look in known.items():
+            mine = [(kappas[entry.problem], entry) for entry in entries if entry.label == label]
+            draw_medians(axes, label, look, mine, column, lambda entry: entry.feasible)
+        rule_logarithmic(axes, "x")
+        rule_logarithmic(axes, "y")
+    legend_above(figure, handles(known, all(entry.feasible for entry in entries)))
+    return figure
+
+
+def difficulty(evidence: Evidence, problem: str) -> float:
+    """Return kappa of a problem, a parameter of its dataset."""
+    kappa = evidence.parameters(problem).get("difficulty")
+    if not isinstance(kappa, int | float):
+        raise DataError(
+            f"figure_1: the problem {problem!r} has no parameter difficulty; it draws problems of "
+            "the dataset margin-sets, family reflected"
+        )
+    return float(kappa)
