@@ -29,18 +29,13 @@ from tests.families import (
 )
 
 ALGORITHMS = registry.names("algorithm")
-PEERS = {
-    "svc",
-    "linear-svc",
-    "sklearn-perceptron",
-    "sgd",
-    "nnls",
-    "highs",
-    "clarabel",
-    "scs",
-}
+PEERS = {name for name in ALGORITHMS if str(registry.target("algorithm", name)).count(".peers.")}
 """Solvers of others: asked once, or trained for longer and longer."""
-ROWS_ONLY = PEERS - {"clarabel", "scs"} | {"cyclic-perceptron", "minimum-norm-point"}
+ROWS_ONLY = {
+    name
+    for name in ALGORITHMS
+    if "second-order" not in " ".join(registry.load("algorithm", name).systems.values())
+}
 """Algorithms that refuse every other cone."""
 DENSE_ONLY = {"cyclic-perceptron"}
 """Algorithms that refuse sparse rows."""
