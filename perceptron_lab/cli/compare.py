@@ -9,9 +9,8 @@ from pathlib import Path
 import click
 
 from perceptron_lab.cli.rendering import show_table
-from perceptron_lab.reporting.compare import METRICS, Comparison, Key, MeanRatio
+from perceptron_lab.reporting.compare import METRICS
 from perceptron_lab.reporting.compare import compare as compare_folders
-from perceptron_lab.reporting.differences import Difference
 
 
 @click.command("compare")
@@ -33,46 +32,35 @@ def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
         return 0
-    _show(found)
+    names = ("problem", "label", "seed")
+    click.echo(found.heading)
+    ratios = [
+        (
+            *(one.label, str(one.pairs), str(one.instances)),
+            *("-" if x is None else f"{x:.4g}" for x in (one.ratio, one.lower, one.upper)),
+        )
+        for one in found.ratios
+    ]
+    _section("", ("label", "pairs", "problems", "B / A", "lower", "upper"), ratios)
+    click.echo(found.counts)
+    changes = [
+        (pair.problem, pair.label, str(pair.seed), pair.status_a, pair.status_b)
+        for pair in found.status_changes
+    ]
+    _section("Another status", (*names, "A", "B"), changes)
+    for side, keys in (("A", found.only_a), ("B", found.only_b)):
+        _section(f"Only in {side}", names, [tuple(map(str, key)) for key in keys])
+    for title, several in (("Configuration", found.config), ("Environment", found.environment)):
+        _section(title, ("key", "A", "B"), [(one.path, one.first, one.second) for one in several])
     if found.other_environment:
         text = "the environments differ (see above): times do not compare"
         click.echo(f"Warning: {text}", err=True)
     return 0
 
 
-def _show(found: Comparison) -> None:
-    columns = ("label", "pairs", "problems", "B / A", "lower", "upper")
-    rows = [_ratio(ratio) for ratio in found.ratios]
-    click.echo(found.heading)
-    _section("", columns, rows)
-    click.echo(found.counts)
-    changes = [
-        (pair.problem, pair.label, str(pair.seed), pair.status_a, pair.status_b)
-        for pair in found.status_changes
-    ]
-    _section("Another status", ("problem", "label", "seed", "A", "B"), changes)
-    for side, keys in (("A", found.only_a), ("B", found.only_b)):
-        _section(f"Only in {side}", ("problem", "label", "seed"), _keys(keys))
-    _section("Configuration", ("key", "A", "B"), _differences(found.config))
-    _section("Environment", ("key", "A", "B"), _differences(found.environment))
-
-
 def _section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table with its title; nothing without rows."""
+    if rows and title:
+        click.echo(title)
     if rows:
-        if title:
-            click.echo(title)
         show_table("", columns, rows)
-
-
-def _ratio(ratio: MeanRatio) -> tuple[str, ...]:
-    numbers = (ratio.ratio, ratio.lower, ratio.upper)
-    shown = ("-" if number is None else f"{number:.4g}" for number in numbers)
-    return (ratio.label, str(ratio.pairs), str(ratio.instances), *shown)
-
-
-def _keys(keys: Sequence[Key]) -> list[tuple[str, ...]]:
-    return [(problem, label, str(seed)) for problem, label, seed in keys]
-
-
-def _differences(differences: Sequence[Difference]) -> list[tuple[str, ...]]:
-    return [(one.path, one.first, one.second) for one in differences]

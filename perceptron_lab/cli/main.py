@@ -120,19 +120,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            _report_no_room(error)
+            text = f"{error.filename or 'the output'} cannot be written ({error.strerror})"
+            with suppress(OSError):  # perhaps nobody can hear it
+                click.echo(f"Error: {text}; make room there, and try again", err=True)
             return 2
         _report_bug(error)
         return 3
     return status if isinstance(status, int) else 0
-
-
-def _report_no_room(error: OSError) -> None:
-    """Say what cannot be written; perhaps nobody can hear it."""
-    where = error.filename or "the output"
-    text = f"Error: {where} cannot be written ({error.strerror}); make room there, and try again"
-    with suppress(OSError):
-        click.echo(text, err=True)
 
 
 def _report_bug(error: Exception) -> None:

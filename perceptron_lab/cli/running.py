@@ -49,7 +49,11 @@ def run_all(
                     experiment, output=output, execution=execution, progress=progress
                 )
             except KeyboardInterrupt:
-                _show_saved(progress.done, output / one.experiment)
+                cells = counted(progress.done, "finished cell is", "finished cells are")
+                where = (
+                    f"{cells} in {output / one.experiment}" if progress.done else "no cell ended"
+                )
+                click.echo(f"interrupted; {where}; the same command goes on from there", err=True)
                 raise
         _conclude(one, results, quiet)
         failed |= bool(results.failed)
@@ -58,8 +62,20 @@ def run_all(
 
 def show_all(configs: Sequence[Source], overrides: Sequence[str]) -> int:
     """Print the cells of configurations; nothing is loaded."""
+    columns = ("problem", "label", "algorithm", "oracle", "seed")
     for experiment in _loaded(configs, overrides):
-        _show_cells(experiment)
+        cells = plan(experiment)
+        rows = [
+            (
+                cell.instance.title,
+                cell.variant.label,
+                str(cell.variant.algorithm),
+                " + ".join(map(str, cell.variant.oracles)) or "default",
+                str(cell.seed),
+            )
+            for cell in cells
+        ]
+        show_table(f"{experiment.name}: {counted(len(cells), 'cell')}", columns, rows)
     return 0
 
 
@@ -94,28 +110,6 @@ def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experim
                 f"{name!r}; rename one, or run them into different folders with --output"
             )
     return loaded
-
-
-def _show_cells(experiment: Experiment) -> None:
-    cells = plan(experiment)
-    rows = [
-        (
-            cell.instance.title,
-            cell.variant.label,
-            str(cell.variant.algorithm),
-            " + ".join(map(str, cell.variant.oracles)) or "default",
-            str(cell.seed),
-        )
-        for cell in cells
-    ]
-    columns = ("problem", "label", "algorithm", "oracle", "seed")
-    show_table(f"{experiment.name}: {counted(len(cells), 'cell')}", columns, rows)
-
-
-def _show_saved(done: int, folder: Path) -> None:
-    cells = counted(done, "finished cell is", "finished cells are")
-    where = f"{cells} in {folder}" if done else "no cell ended"
-    click.echo(f"interrupted; {where}; the same command goes on from there", err=True)
 
 
 def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> None:

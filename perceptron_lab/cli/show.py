@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
@@ -28,18 +27,14 @@ def show(name: str, as_json: bool) -> int:
             if len(meanings) > 1:
                 click.echo(f"# configuration {name}")
             click.echo(meaning["text"], nl=False)
-        else:
-            _show_component(meaning)
+            continue
+        click.echo(f"{meaning['kind']} {meaning['name']}\n")
+        click.echo(meaning["documentation"])
+        rows = [tuple(parameter.values()) for parameter in meaning["parameters"]]
+        if not rows:
+            click.echo("\nIt has no parameters.")
+            continue
+        described = any(row[-1] for row in rows)
+        columns = tuple(meaning["parameters"][0])[: 4 if described else 3]
+        show_table("", columns, [row[: len(columns)] for row in rows])
     return 0
-
-
-def _show_component(meaning: dict[str, Any]) -> None:
-    click.echo(f"{meaning['kind']} {meaning['name']}\n")
-    click.echo(meaning["documentation"])
-    rows = [tuple(parameter.values()) for parameter in meaning["parameters"]]
-    if not rows:
-        click.echo("\nIt has no parameters.")
-        return
-    described = any(row[-1] for row in rows)
-    columns = tuple(meaning["parameters"][0])[: 4 if described else 3]
-    show_table("", columns, [row[: len(columns)] for row in rows])

@@ -130,14 +130,11 @@ def command(
         click.echo(json.dumps(_row(file, system, chosen, asked, seed, result), indent=2))
     else:
         notes = [f"  {note}" for note in result.certificate.get("notes", [])]
-        click.echo("\n".join([f"{file}: {_size(system)}; {algorithm}", str(result), *notes]))
+        size = f"{system.cone.rank} constraints, dimension {system.operator.unknowns}"
+        click.echo("\n".join([f"{file}: {size}; {algorithm}", str(result), *notes]))
     if save is not None:
         _save(result, save)
     return 1 if result.status.failed else 0
-
-
-def _size(system: ConicSystem) -> str:
-    return f"{system.cone.rank} constraints, dimension {system.operator.unknowns}"
 
 
 def _row(

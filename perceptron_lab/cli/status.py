@@ -13,7 +13,7 @@ from perceptron_lab.cli.options import (
     override_option,
 )
 from perceptron_lab.experiments.running.output_folder import folders_with_results
-from perceptron_lab.experiments.running.status import CellStatus, State
+from perceptron_lab.experiments.running.status import State
 from perceptron_lab.experiments.running.status import status as status_of
 
 
@@ -45,10 +45,7 @@ def status(
         click.echo(str(one))
         for cell in one.cells:
             if verbose or cell.state is not State.DONE:
-                click.echo(_line(cell))
+                words = [f"  {cell.state}", cell.problem, cell.label, f"seed {cell.seed}"]
+                words += [cell.status, " ".join(cell.why.split())]
+                click.echo("  ".join(filter(None, words)))
     return 0
-
-
-def _line(cell: CellStatus) -> str:
-    words = [f"  {cell.state}", cell.problem, cell.label, f"seed {cell.seed}", cell.status]
-    return "  ".join(word for word in (*words, " ".join(cell.why.split())) if word)

@@ -268,10 +268,10 @@ def read_config_of(folder: Path) -> ExperimentConfig:
 
 def shown(planned: Planned, stored: Stored) -> Row:
     """Return a stored row as runs.csv shows it for a planned cell."""
-    chosen = stored.settings["dataset_parameters"]
+    chosen = stored.settings.get("dataset_parameters", {})
     problem = {name: value for name, value in chosen.items() if name not in SELECTORS}
     # Rows that were written before parameters were columns have them in their settings alone.
-    row = parameter_columns(problem, stored.settings["parameters"]) | stored.row
+    row = parameter_columns(problem, stored.settings.get("parameters", {})) | stored.row
     row |= {"problem": planned.title, "label": planned.label, "core": shown_digest(stored.core)}
     return {name: row[name] for name in ordered(row)}
 
