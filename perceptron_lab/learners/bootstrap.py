@@ -75,41 +75,6 @@ class CategoryComparison:
     mean: BootstrapInterval
 
 
-def compare(
-    labels: npt.ArrayLike,
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> BootstrapInterval:
-    """Compare two models on one category.
-
-    Parameters
-    ----------
-    labels
-        Booleans, or 1 for a positive and -1 or 0 for a negative example, shape ``(m,)``.
-    first, second
-        The models' scores, shape ``(m,)``.
-    resamples
-        1 or more.
-    level
-        Of the interval, between 0 and 1.
-    seed
-        0 or more; it determines the resamples.
-    """
-    several = compare_categories(
-        np.asarray(labels)[None],
-        np.asarray(first)[None],
-        np.asarray(second)[None],
-        resamples=resamples,
-        level=level,
-        seed=seed,
-    )
-    return several.categories[0]
-
-
 def compare_categories(
     labels: npt.ArrayLike,
     first: npt.ArrayLike,
@@ -123,10 +88,17 @@ def compare_categories(
 
     Parameters
     ----------
-    labels, first, second
-        As for :func:`compare`, one row per category: shape ``(categories, m)``.
-    resamples, level, seed
-        As for :func:`compare`.
+    labels
+        Booleans, or 1 for a positive and -1 or 0 for a negative example, one row per category:
+        shape ``(categories, m)``.
+    first, second
+        The models' scores, of the same shape.
+    resamples
+        1 or more.
+    level
+        Of the interval, between 0 and 1.
+    seed
+        0 or more; it determines the resamples.
 
     Raises
     ------
@@ -198,13 +170,7 @@ class Ranking:
 
 
 def resample_counts(examples: int, resamples: int, seed: int) -> Iterator[IntArray]:
-    """Yield how often each example is drawn, some resamples at a time.
-
-    Yields
-    ------
-    numpy.ndarray
-        Shape ``(resamples, examples)``, of :data:`BATCH` resamples at most.
-    """
+    """Yield how often each example is drawn, some resamples at a time."""
     rng = np.random.default_rng(seed)
     for start in range(0, resamples, BATCH):
         size = min(BATCH, resamples - start)

@@ -7,10 +7,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
 from perceptron_lab.errors import InputError
-from perceptron_lab.learners.bootstrap import Ranking, compare, compare_categories
+from perceptron_lab.learners.bootstrap import BootstrapInterval, Ranking, compare_categories
 from tests.repetitions import examples
 
 seeds = st.integers(0, 2**32 - 1)
+
+
+def compare(labels: Any, first: Any, second: Any, **options: Any) -> BootstrapInterval:
+    """Compare two models on one category."""
+    parts = (np.asarray(part)[None] for part in (labels, first, second))
+    return compare_categories(*parts, **options).categories[0]
 
 
 def models(seed: int, count: int = 200, categories: int = 3) -> tuple[np.ndarray, ...]:

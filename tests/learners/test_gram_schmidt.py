@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from perceptron_lab.errors import InputError
-from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, pivot_starts
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from tests.learners.pivot_starts import pivot_starts
 
 KERNELS: dict[str, Kernel] = {
     "linear": Linear(),
@@ -196,13 +197,6 @@ def test_one_start_without_ties() -> None:
     rows, labels = documents(5)
     rows *= np.arange(1.0, 41.0)[:, None]
     assert len(list(pivot_starts(features(2), rows, labels, 5))) == 1
-
-
-@pytest.mark.parametrize("most", [0, -1, 1.5, True])
-def test_impossible_numbers_of_starts(most: Any) -> None:
-    rows, labels = documents(0)
-    with pytest.raises(InputError, match=r"n_pivot_starts=.*allowed: a whole number, 1 or more"):
-        next(pivot_starts(features(2), rows, labels, most))
 
 
 @pytest.mark.parametrize(

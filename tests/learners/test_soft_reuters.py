@@ -6,8 +6,9 @@ import pytest
 
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.estimators import SoftEllipsoidClassifier
-from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, pivot_starts
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.learners.precision import average_precision
+from tests.learners.pivot_starts import pivot_starts
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -17,12 +17,10 @@ from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    clone,
 )
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import refuse_rounded, signs_of
 from perceptron_lab.learners.features.kernel_columns import (
@@ -155,13 +153,15 @@ class GramSchmidtFeatures(
 
     def _train(self, examples: Any, labels: npt.ArrayLike | None) -> PartialCholesky:
         """Choose the pivots, set the attributes, return the factorisation."""
-        least = 1 if self._without_labels() else 2
+        fewest = 1 if self._without_labels() else 2
         rows = validate_data(
-            self, examples, accept_sparse="csr", dtype=np.float64, ensure_min_samples=least
+            self, examples, accept_sparse="csr", dtype=np.float64, ensure_min_samples=fewest
         )
         refuse_rounded(examples)
-        _check_whole("n_components", self.n_components, 1)
-        _check_whole("pivot_start", self.pivot_start, 0)
+        for name, least in (("n_components", 1), ("pivot_start", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise InputError(f"{name}={value!r}; allowed: a whole number, {least} or more")
         bias = self._bias(labels, rows.shape[0])
         column, diagonal = self._columns(rows)
         found = partial_cholesky(column, diagonal, self.n_components, bias, self.pivot_start)
@@ -178,7 +178,8 @@ class GramSchmidtFeatures(
     def _bias(self, labels: npt.ArrayLike | None, count: int) -> FloatArray:
         """Return the factor of each example's residual; set ``bias_``."""
         balanced = isinstance(self.bias, str) and self.bias == "balanced"
-        if not balanced and not (_is_number(self.bias) and 0.0 < float(self.bias) < np.inf):
+        number = isinstance(self.bias, Real) and not isinstance(self.bias, bool)
+        if not balanced and not (number and 0.0 < float(self.bias) < np.inf):
             raise InputError(f"bias={self.bias!r}; allowed: 'balanced', or a number above 0")
         if self._without_labels():
             self.bias_ = 1.0
@@ -230,38 +231,3 @@ class GramSchmidtFeatures(
         tags.target_tags.required = not self._without_labels()
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
-
-
-def pivot_starts(
-    transformer: GramSchmidtFeatures, examples: Examples, labels: npt.ArrayLike, most: int
-) -> Iterator[GramSchmidtFeatures]:
-    """Yield fitted transformers that start at different pivots, to see what ties alone change.
-
-    The starts are spread evenly over the examples that are tied for the first pivot and begin with
-    the first of them; if fewer than ``most`` are tied, every one of them starts once.
-
-    Parameters
-    ----------
-    transformer
-        The parameters; its own ``pivot_start`` is not used, and it is not fitted.
-    examples, labels
-        As for :meth:`GramSchmidtFeatures.fit`.
-    most
-        n_pivot_starts, 1 or more.
-    """
-    _check_whole("n_pivot_starts", most, 1)
-    first = clone(transformer).set_params(pivot_start=0).fit(examples, labels)
-    yield first
-    ties = max(1, first.n_first_ties_)
-    for start in range(1, min(most, ties)):
-        position = start * ties // min(most, ties)
-        yield clone(transformer).set_params(pivot_start=position).fit(examples, labels)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name}={value!r}; allowed: a whole number, {least} or more")

@@ -92,45 +92,53 @@ class EllipsoidSeparation(OnFeatures, Learner):
     def learn(self, task: Task, seed: int) -> Learned:
         """Separate the training examples, and score the test examples."""
         began = time.process_time()
-        positive = task.labels > 0
-        positives = _different(task.examples[positive])
-        known = extract(task, self._lowered(positives).transformer(seed))
+        positive, positives, known = self._features(task, seed)
         found = self._separation(known, positive)
         status = found.status if found.proved and found.status in PROVED else Status.FITTED
         scores = found.decision_values(known.test)
         seconds = time.process_time() - began
+        bracket = {
+            "ratio": found.ratio,
+            "ratio_lower": found.ratio_lower,
+            "ratio_upper": found.ratio_upper,
+        }
+        bounded = found.status is not Status.UNBOUNDED
+        figures = {name: t for name, t in bracket.items() if bounded and math.isfinite(t)}
+        statement: dict[str, Any] = {"statement": found.message, "proved": found.proved}
+        if found.inseparability is not None:
+            rows = found.inseparability.rows
+            statement["method"] = found.inseparability.method
+            statement["rows"] = None if rows is None else [int(row) for row in rows]
         return Learned(
             scores,
             status,
             found.message,
             seconds=seconds,
             iterations=found.iterations,
-            figures=_figures(found)
+            figures=figures
             | known.figures
             | {"positives": float(positives), "cpu_seconds": seconds},
-            arrays=_arrays(found),
-            certificate=_certificate(found),
+            arrays=_drawn(found),
+            certificate=statement,
             proof=proof_arrays(found) if status in PROVED else {},
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
         """Prove again what ``learn`` proved, on features extracted anew; nothing is solved."""
-        positive = task.labels > 0
-        positives = _different(task.examples[positive])
-        known = extract(task, self._lowered(positives).transformer(seed))
-        found = prove_separation(
-            known.training[positive],
-            known.training[~positive],
-            proof,
-            whiten=self.whiten,
-        )
+        positive, _, known = self._features(task, seed)
+        classes = known.training[positive], known.training[~positive]
+        found = prove_separation(*classes, proof, whiten=self.whiten)
         bounds = {"ratio_lower": found.ratio_lower, "ratio_upper": found.ratio_upper}
         return Reproved(found.status, bounds, found.message)
 
-    def _lowered(self, positives: int) -> OnFeatures:
-        if self.components is None or not self.below_positives:
-            return self
-        return replace(self, components=max(1, min(self.components, positives - 1)))
+    def _features(self, task: Task, seed: int) -> tuple[BoolArray, int, Extracted]:
+        """Return which examples are positive, how many different ones are, and the features."""
+        positive = task.labels > 0
+        positives = _different(task.examples[positive])
+        choice: OnFeatures = self
+        if self.components is not None and self.below_positives:
+            choice = replace(self, components=max(1, min(self.components, positives - 1)))
+        return positive, positives, extract(task, choice.transformer(seed))
 
     def _separation(self, known: Extracted, positive: BoolArray) -> Separation:
         model = EllipsoidSeparationClassifier(
@@ -160,18 +168,7 @@ def _different(rows: Examples) -> int:
     return len({(rows.indices[part].tobytes(), rows.data[part].tobytes()) for part in parts})
 
 
-def _figures(found: Separation) -> dict[str, float]:
-    if found.status is Status.UNBOUNDED:
-        return {}
-    bracket = {
-        "ratio": found.ratio,
-        "ratio_lower": found.ratio_lower,
-        "ratio_upper": found.ratio_upper,
-    }
-    return {name: value for name, value in bracket.items() if math.isfinite(value)}
-
-
-def _arrays(found: Separation) -> dict[str, FloatArray]:
+def _drawn(found: Separation) -> dict[str, FloatArray]:
     """Return what can be drawn: f(x) = threshold - (x, 1)' homogeneous (x, 1), t, and lambda."""
     homogeneous = found.rule.homogeneous()
     if len(homogeneous) > DRAWN + 1:
@@ -183,13 +180,3 @@ def _arrays(found: Separation) -> dict[str, FloatArray]:
         "positive_weights": found.positive_weights,
         "negative_weights": found.negative_weights,
     }
-
-
-def _certificate(found: Separation) -> dict[str, Any]:
-    """Return what is proved of t, in words and numbers."""
-    statement: dict[str, Any] = {"statement": found.message, "proved": found.proved}
-    if found.inseparability is not None:
-        rows = found.inseparability.rows
-        statement["method"] = found.inseparability.method
-        statement["rows"] = None if rows is None else [int(row) for row in rows]
-    return statement
