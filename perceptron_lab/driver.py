@@ -20,10 +20,10 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.failures import describe, kept, numerical
 from perceptron_lab.goals import Budget, Goal, MarginUpper, goal_of
 from perceptron_lab.guarantees import guarantee
-from perceptron_lab.judge import PROVED, Judge
+from perceptron_lab.judge import Judge
 from perceptron_lab.problems import Problem, as_system
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
-from perceptron_lab.results import Result, Status
+from perceptron_lab.results import PROVED, Result, Status
 from perceptron_lab.system import ConicSystem
 
 Stop = Callable[[], str | None]  # Asked between chunks of steps; a text is the reason to end

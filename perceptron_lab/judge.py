@@ -30,9 +30,6 @@ SHIFTS = tuple(10.0**k for k in range(-15, -5))
 # A claim that is repeated unchanged up to this caution of the system ends a run
 LARGEST_CAUTION = 1e-7
 
-# The statuses that state a theorem about the data
-PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED})
-
 _LIMITS = frozenset({Status.UPDATE_LIMIT, Status.TIME_LIMIT})
 
 

@@ -59,6 +59,9 @@ class Status(StrEnum):
         return self in _FAILED
 
 
+PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
+"""The statuses that state a theorem about the data; UNBOUNDED is of learners alone."""
+
 _MEASURE = "measure."
 """What the names of measured arrays begin with in a file."""
 _PROOF = "proof."

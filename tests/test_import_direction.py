@@ -20,6 +20,7 @@ NUMBERS = ["doubles", "printed_numbers", "sparse_arrays"]
 LAYERS = [
     [
         "errors",
+        "durable_files",
         "registry",
         "facts",
         "outward",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from perceptron_lab.cli.options import bytes_of
 from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
 from perceptron_lab.datasets.formats.text_rows import LAST
 from perceptron_lab.driver import solve
+from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.storage.columns import Run
@@ -166,11 +166,8 @@ def _row(
 
 def _save(result: Result, path: Path) -> None:
     """Write a result so that an earlier file is whole until the new one is."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        result.save(partial)
-        os.replace(partial, path)
+        with replacing(path) as partial:
+            result.save(partial)
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error.strerror}); choose another") from None
-    finally:
-        partial.unlink(missing_ok=True)

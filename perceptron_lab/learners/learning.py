@@ -15,10 +15,7 @@ from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.errors import DataError
 from perceptron_lab.learners.precision import average_precision
-from perceptron_lab.results import Bound, FloatArray, Result, Status, Trace
-
-PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED})
-"""What a learner may have proved of the training examples."""
+from perceptron_lab.results import PROVED, Bound, FloatArray, Result, Status, Trace
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from perceptron_lab import registry
+from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import ConfigError, StoreError, did_you_mean
 from perceptron_lab.experiments.running.runner import Rows
-from perceptron_lab.experiments.storage.durable_files import replace_file
 from perceptron_lab.reporting.cautions import cautions
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.table import Table

@@ -42,7 +42,7 @@ from perceptron_lab.datasets.download.transfer import (
     host_of,
     transfer,
 )
-from perceptron_lab.datasets.formats.whole_files import write_whole
+from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import ConfigError, DataError
 
 RETRIES = 1
@@ -284,7 +284,7 @@ def _from_archive(url: str, file: DataFile, target: Path, source: Collection) ->
         try:
             for name, content in read_members(archive, f"{source.name}.tar.gz", known):
                 if hashlib.sha256(content).hexdigest() == known[name]:
-                    write_whole(target.parent / name, content)
+                    replace_file(target.parent / name, content)
         except ArchiveError:
             if _state(target, file) is not State.PRESENT:
                 raise  # otherwise it breaks off after the file that was asked for

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.datasets.formats.whole_files import write_whole
+from perceptron_lab.durable_files import replace_file
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -57,7 +57,7 @@ def kept_arrays(folder: Path, stem: str, key: str, make: Callable[[], Arrays]) -
         folder.mkdir(parents=True, exist_ok=True)
         for damaged in folder.glob(f"{stem}-{key}-*.npz"):
             damaged.unlink(missing_ok=True)
-        write_whole(folder / f"{stem}-{key}-{hashlib.sha256(data).hexdigest()}.npz", data)
+        replace_file(folder / f"{stem}-{key}-{hashlib.sha256(data).hexdigest()}.npz", data)
     return arrays
 
 

@@ -11,11 +11,9 @@ import hashlib
 import io
 import json
 import math
-import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
@@ -35,6 +33,7 @@ from perceptron_lab.datasets.generated.generator import (
 )
 from perceptron_lab.datasets.generated.margin_families import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.durable_files import replace_file, replacing
 from perceptron_lab.errors import DataError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
@@ -133,7 +132,6 @@ class RowsOnDisk(GeneratedDataset):
         np.lib.format.write_array_header_1_0(buffer, described)
         size = len(buffer.getvalue()) + self.rows * self.dimension * 4
         check_generated(size, path.name)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(path.parent).free
@@ -143,19 +141,14 @@ class RowsOnDisk(GeneratedDataset):
                     f"{free / 1e9:.1f} free; make room, or set PLAB_DATA_DIR or the dataset's "
                     "directory to another disk"
                 )
-            with partial.open("wb") as file:
+            with replacing(path) as partial, partial.open("wb") as file:
                 known = self._fill(file, buffer.getvalue(), seed)
-            os.replace(partial, path)
-            partial.write_text(json.dumps(known), "utf-8")
-            os.replace(partial, path.with_suffix(".json"))
+            replace_file(path.with_suffix(".json"), json.dumps(known).encode())
         except OSError as error:
             raise DataError(
                 f"{path} cannot be written ({error.strerror}); set PLAB_DATA_DIR, or the dataset's "
                 "directory, to a folder that you may write to"
             ) from error
-        finally:
-            with suppress(OSError):
-                partial.unlink()
         return known
 
     def _fill(self, file: BinaryIO, header: bytes, seed: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.experiments.configuration.config import FileName
 from perceptron_lab.experiments.configuration.faults import shortened
 from perceptron_lab.experiments.storage import schema
-from perceptron_lab.experiments.storage.durable_files import unwritable
+from perceptron_lab.experiments.storage.store_lock import unwritable
 
 
 def output_folder(root: Path, name: str) -> Path:

@@ -27,9 +27,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.running.privacy import portable, resolved
-from perceptron_lab.experiments.storage.durable_files import replace_file
 from perceptron_lab.experiments.storage.records import sha256_of
 from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.experiments.storage.stored import Planned

@@ -7,10 +7,10 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
+from perceptron_lab.durable_files import sync_folder
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import FOLDER
-from perceptron_lab.experiments.storage.durable_files import sync_folder, unwritable
-from perceptron_lab.experiments.storage.store_lock import StoreLock
+from perceptron_lab.experiments.storage.store_lock import StoreLock, unwritable
 
 _BESIDE = ("-wal", "-shm", "-journal", "")
 """What the names of the files of a database end with; what counts as a store comes last."""

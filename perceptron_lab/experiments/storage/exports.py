@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from perceptron_lab.durable_files import replace_file
 from perceptron_lab.experiments.storage.columns import PARAMETERS
-from perceptron_lab.experiments.storage.durable_files import replace_file
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row, rendered
 from perceptron_lab.experiments.storage.store_lock import holder

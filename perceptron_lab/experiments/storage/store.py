@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from perceptron_lab.durable_files import remove_partial_files
 from perceptron_lab.errors import StoreError
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.running.privacy import portable
@@ -30,16 +31,12 @@ from perceptron_lab.experiments.storage.certificate_files import (
     exchanged,
     path_of,
 )
-from perceptron_lab.experiments.storage.durable_files import (
-    remove_partial_files,
-    unwritable,
-)
 from perceptron_lab.experiments.storage.earlier_stores import set_aside
 from perceptron_lab.experiments.storage.exports import export
 from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.records import checksum, sealed, sha256_of, utc_now
 from perceptron_lab.experiments.storage.rows import Row, as_json
-from perceptron_lab.experiments.storage.store_lock import StoreLock
+from perceptron_lab.experiments.storage.store_lock import StoreLock, unwritable
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.experiments.storage.tables import values_of
 from perceptron_lab.experiments.storage.traces import encoded_trace

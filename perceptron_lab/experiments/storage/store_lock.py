@@ -123,3 +123,10 @@ def _occupied(folder: Path, process: int | None) -> ConfigError:
         f"{folder}: another plab run is writing there ({who}); wait until it has ended, "
         "or choose another folder with --output"
     )
+
+
+def unwritable(folder: Path, reason: object) -> ConfigError:
+    """Return the error of a folder of results that cannot be written to."""
+    return ConfigError(
+        f"{folder}: results cannot be written there ({reason}); choose another folder with --output"
+    )

@@ -17,13 +17,12 @@ import numpy as np
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.goal_proofs import Proved
 from perceptron_lab.goals import Goal, MarginUpper
-from perceptron_lab.learners.learning import PROVED as PROVED_OF_LEARNERS
 from perceptron_lab.learners.learning import prove
 from perceptron_lab.outward import text_above, text_below
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.results import PROVED, FloatArray, Status
 from perceptron_lab.system import ConicSystem
 
-PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED})
+_PROVED_OF_SYSTEMS = PROVED - {Status.UNBOUNDED}
 """What an algorithm's row may state about the data."""
 
 TOLERANCE = 1e-9
@@ -63,7 +62,7 @@ class Claims:
     def nothing(self) -> bool:
         """Whether nothing is claimed: neither a status that states something, nor a bracket."""
         bracket = (self.margin_lower, self.margin_upper)
-        return not self.proved and self.status not in PROVED_OF_LEARNERS and bracket == (None, None)
+        return not self.proved and self.status not in PROVED and bracket == (None, None)
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ def prove_claims(
     weights
         On the data as given, flat; or None.
     """
-    faults = _contradictions(claims, PROVED, claims.margin_lower, claims.margin_upper)
+    faults = _contradictions(claims, _PROVED_OF_SYSTEMS, claims.margin_lower, claims.margin_upper)
     lower, upper = None, None
     if claims.status is Status.FEASIBLE or claims.margin_lower is not None:
         lower = _lower(claims, system, point, faults)
@@ -177,7 +176,7 @@ def prove_learnt(
         If the arrays do not belong to such tasks.
     """
     bounds = {name: value for name, value in claims.figures.items() if name.endswith(_BOUNDS)}
-    faults = _contradictions(claims, PROVED_OF_LEARNERS, *bounds.values())
+    faults = _contradictions(claims, PROVED, *bounds.values())
     for name in ("margin_lower", "margin_upper"):
         if getattr(claims, name) is not None:
             faults.append(f"{name} is claimed, and a learner proves no margin")

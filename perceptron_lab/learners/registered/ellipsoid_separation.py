@@ -22,9 +22,9 @@ from perceptron_lab.errors import NumericalError
 from perceptron_lab.estimators.binary import BoolArray
 from perceptron_lab.estimators.ellipsoid_separation import EllipsoidSeparationClassifier
 from perceptron_lab.learners.extraction import CHECKED, Extracted, OnFeatures, extract
-from perceptron_lab.learners.learning import PROVED, Learned, Learner, Reproved
+from perceptron_lab.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.learners.tuning import fitted
-from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.results import PROVED, FloatArray, Status
 
 
 @dataclass(frozen=True, config=CHECKED)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.experiments.storage.durable_files import replace_file
+from perceptron_lab.durable_files import replace_file
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
