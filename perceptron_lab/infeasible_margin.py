@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.optimize
 import scipy.sparse as sp
 
@@ -24,6 +24,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.constructors import Rows
 
 # Facets from which nearer ones are looked for
 STARTS = 4
@@ -70,7 +71,7 @@ class NegativeMargin:
         return f"{text}: {self.reason}" if self.reason else text
 
 
-def negative_margin(problem: Any) -> NegativeMargin:
+def negative_margin(problem: ConicSystem | Rows | tuple[Rows, npt.ArrayLike]) -> NegativeMargin:
     """Prove a bracket of the margin of rows for which no point is feasible.
 
     rho = max over unit y in the span of min_i a_i'y, the rows divided by their norms, is negative
@@ -96,13 +97,19 @@ def negative_margin(problem: Any) -> NegativeMargin:
     Examples
     --------
     >>> import numpy as np
+    import numpy.typing as npt
     >>> from perceptron_lab import negative_margin
     >>> square = np.vstack([np.eye(2), -np.eye(2)])  # the hull has the facets |x| + |y| <= 1
     >>> found = negative_margin(square)
     >>> round(found.lower, 6), round(found.upper, 6)
     (-0.707107, -0.707107)
     """
-    system = _system(problem)
+    if isinstance(problem, ConicSystem):
+        system = problem
+    elif isinstance(problem, tuple):
+        system = ConicSystem.from_labelled(*problem)
+    else:
+        system = ConicSystem.from_rows(problem)
     innermost = system if system.origin is None else system.origin
     rows = _dense_rows(innermost)
     unit = innermost.unit_rows
@@ -128,14 +135,6 @@ def negative_margin(problem: Any) -> NegativeMargin:
     reason = "" if inner else "0 could not be proved to lie inside the hull"
     upper = -inner if inner else math.inf
     return NegativeMargin(-outer, upper, span.dimension, rows.shape[1], centre, reason)
-
-
-def _system(problem: Any) -> ConicSystem:
-    if isinstance(problem, ConicSystem):
-        return problem
-    if isinstance(problem, tuple):
-        return ConicSystem.from_labelled(*problem)
-    return ConicSystem.from_rows(problem)
 
 
 def _dense_rows(system: ConicSystem) -> FloatArray:

@@ -15,15 +15,17 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.sparse_arrays import WITH_DATA, canonical, check_indices
 
+ArrayOrSparse = npt.ArrayLike | sp.sparray | sp.spmatrix
 
-def checked_rows(rows: Any) -> FloatArray | sp.csr_array:
+
+def checked_rows(rows: ArrayOrSparse) -> FloatArray | sp.csr_array:
     """Return finite rows as :func:`doubles_of_rows` does; refuse them where that rounds them."""
     given = refuse_rounded(rows)
     refuse_not_finite(given.values)
     return given.values  # type: ignore[no-any-return]
 
 
-def refuse_rounded(rows: Any) -> Doubles:
+def refuse_rounded(rows: ArrayOrSparse) -> Doubles:
     """Return rows as :func:`doubles_of_rows` does; refuse them where that rounds them."""
     given = doubles_of_rows(rows)
     if given.roundings:
@@ -34,7 +36,7 @@ def refuse_rounded(rows: Any) -> Doubles:
     return given
 
 
-def doubles_of_rows(rows: Any) -> Doubles:
+def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
     """Return rows as an array in C order, or a CSR array; NaN and infinity pass.
 
     Arrays in double or single precision are returned as they are, memory-mapped ones and CSR ones

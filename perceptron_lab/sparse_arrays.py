@@ -114,7 +114,11 @@ def canonical(given: Any) -> sp.csr_array:
     if len(data.data) != count or data.indices.dtype != data.indptr.dtype:
         parts = data.data[:count], data.indices[:count], data.indptr
         data = sp.csr_array(parts, shape=data.shape)
-    if not _increasing(data):
+    # whether the columns of each row increase strictly: scipy's flags may be old
+    later = np.ones(count + 1, dtype=bool)
+    later[1:count] = data.indices[1:count] > data.indices[: count - 1]
+    later[data.indptr] = True  # the first entry of a row follows nothing
+    if not later.all():
         data = sp.csr_array((data.data, data.indices, data.indptr), shape=data.shape, copy=True)
         data.sum_duplicates()  # of a copy: the arrays are the caller's
     # entries stored, repetitions included: blocks count each of theirs
@@ -126,15 +130,6 @@ def canonical(given: Any) -> sp.csr_array:
             "if their rounded sums are meant"
         )
     return data
-
-
-def _increasing(data: sp.csr_array) -> bool:
-    """Return whether the columns of each row increase strictly; scipy's flags may be old."""
-    count = int(data.indptr[-1])
-    later = np.ones(count + 1, dtype=bool)
-    later[1:count] = data.indices[1:count] > data.indices[: count - 1]
-    later[data.indptr] = True  # the first entry of a row follows nothing
-    return bool(later.all())
 
 
 def _sums_are_exact(entries: Any) -> bool:

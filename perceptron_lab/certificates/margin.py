@@ -56,9 +56,13 @@ def prove_weights(
     if operator.scale is not None:
         raise ValueError("proofs are on the original data: the operator must have no scale")
     ray = normalised(weights) if weights.shape == (cone.size,) else None
-    inside = None if ray is None else _moved_inside(cone, ray)
-    if inside is None:
+    if ray is None:
         return None
+    moved = [proofs_of(part).moved_inside(ray[at]) for part, at in cone.blocks]
+    blocks = [block for block in moved if block is not None]
+    if len(blocks) < len(moved):
+        return None
+    inside = np.concatenate(blocks)
     total = _mass(operator, cone, inside, unit_rows)
     combined, radius = combined_with_radius(operator, inside)
     length = _norm(operator, inside, combined, radius)
@@ -137,10 +141,3 @@ def _mass(operator: Operator, cone: Cone, weights: FloatArray, unit_rows: bool) 
             return 0.0
     slack = 1.0 - operator.matrix.spread if isinstance(operator, Gram) else 1.0
     return below(float(terms @ weights) * slack, 2 * (cone.size + operator.dimension))
-
-
-def _moved_inside(cone: Cone, weights: FloatArray) -> FloatArray | None:
-    """Return weights proved to lie in the dual cone, or None where that cannot be proved."""
-    moved = [proofs_of(part).moved_inside(weights[at]) for part, at in cone.blocks]
-    inside = [block for block in moved if block is not None]
-    return np.concatenate(inside) if len(inside) == len(moved) else None

@@ -91,7 +91,14 @@ def _atoms(operator: Operator, cone: Cone) -> float:
 
 def _euclidean(operator: Operator, cone: Cone) -> float:
     if isinstance(operator, Gram):
-        return math.sqrt(_gram_norm(operator))
+        # of the (scaled) kernel matrix; signs do not change its eigenvalues
+        scale = np.ones(operator.size) if operator.scale is None else operator.scale
+        matrix, last = operator.kernel * np.outer(scale, scale), operator.size - 1
+        rough = float(np.abs(matrix).sum(axis=1).max())
+        if last >= EXACT_UP_TO:
+            return math.sqrt(rough)
+        largest = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[last, last])
+        return math.sqrt(min(rough, float(largest[0]) * SLACK))
     if isinstance(operator, Matrix) and isinstance(operator.stored, RowSource):
         return _streamed(operator)
     data = _rows(operator)
@@ -116,18 +123,6 @@ def _streamed(operator: Matrix) -> float:
         product += scaled.T @ scaled
     largest = scipy.linalg.eigh(product, eigvals_only=True, subset_by_index=[side - 1, side - 1])
     return min(frobenius, math.sqrt(max(float(largest[0]), 0.0)) * SLACK)
-
-
-def _gram_norm(operator: Gram) -> float:
-    """Bound the largest eigenvalue of the (scaled) kernel matrix; signs do not change it."""
-    scale = np.ones(operator.size) if operator.scale is None else operator.scale
-    matrix = operator.kernel * np.outer(scale, scale)
-    rough = float(np.abs(matrix).sum(axis=1).max())
-    last = operator.size - 1
-    if last >= EXACT_UP_TO:
-        return rough
-    largest = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[last, last])
-    return min(rough, float(largest[0]) * SLACK)
 
 
 def _rows(operator: Operator) -> FloatArray | sp.csr_array:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from perceptron_lab.cones.base import Atom, Cone, Oracles
+from perceptron_lab.cones.base import Atom, Cone, Frame, Oracles
 from perceptron_lab.results import FloatArray, IntArray
 
 
@@ -61,13 +61,13 @@ class Product(Cone):
         blocks = zip(self.parts, self.spans, strict=True)
         return float(np.min([part.lowest(scores[span]) for part, span in blocks]))
 
-    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, list[Any]]:
+    def spectrum(self, scores: FloatArray) -> tuple[FloatArray, list[Frame]]:
         """Return the eigenvalues of all blocks and the list of their frames."""
         blocks = zip(self.parts, self.spans, strict=True)
         values, frames = zip(*(p.spectrum(scores[span]) for p, span in blocks), strict=True)
         return np.concatenate(values), list(frames)
 
-    def assemble(self, eigenvalues: FloatArray, frame: list[Any]) -> FloatArray:
+    def assemble(self, eigenvalues: FloatArray, frame: list[Frame]) -> FloatArray:
         """Return the blocks assembled one by one."""
         values = np.split(eigenvalues, self._cuts)
         blocks = zip(self.parts, values, frame, strict=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.base import Cone, Frame
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
 
@@ -34,7 +32,9 @@ def softmin(cone: Cone, scores: FloatArray, smoothing: float) -> FloatArray:
     return gibbs(cone, *cone.spectrum(scores), smoothing)[0]
 
 
-def gibbs(cone: Cone, values: FloatArray, frame: Any, smoothing: float) -> tuple[FloatArray, float]:
+def gibbs(
+    cone: Cone, values: FloatArray, frame: Frame, smoothing: float
+) -> tuple[FloatArray, float]:
     """Return the softmin of scores given by their spectrum, and ln sum_i exp(-s_i / mu).
 
     The softmin has the eigenvalues exp(-s_i / mu), normalised to sum 1, in the frame of the scores;

@@ -18,6 +18,7 @@ from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.norms import known_bound, norm_bound
 from perceptron_lab.cones.base import Cone, Oracles
 from perceptron_lab.facts import Facts
+from perceptron_lab.inputs import ArrayOrSparse
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.kernel_matrix import KernelMatrix
@@ -113,7 +114,7 @@ class ConicSystem(AskedSystem):
     def from_kernel(
         cls,
         kernel: Kernel | Literal["precomputed"],
-        examples: constructors.Rows | KernelMatrix,
+        examples: ArrayOrSparse | KernelMatrix,
         labels: npt.ArrayLike,
     ) -> ConicSystem:
         """Return the system s_i f(x_i) > 0 of two classes, f in the kernel's function space.
@@ -140,7 +141,7 @@ class ConicSystem(AskedSystem):
         return cls._of(constructors.of_kernel(kernel, examples, labels), unit_rows=True)
 
     @classmethod
-    def second_order(cls, matrix: constructors.Rows, sizes: Sequence[int]) -> ConicSystem:
+    def second_order(cls, matrix: ArrayOrSparse, sizes: Sequence[int]) -> ConicSystem:
         """Return the system norm(u_k) < t_k, (u_k, t_k) = M_k y, of second-order blocks.
 
         Parameters

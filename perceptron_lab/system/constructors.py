@@ -21,6 +21,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.doubles import Doubles
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import (
+    ArrayOrSparse,
     check_kernel,
     checked_rows,
     doubles_of_rows,
@@ -38,7 +39,7 @@ from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSour
 from perceptron_lab.results import FloatArray
 
 # Rows as users pass them, shape (m, n)
-Rows = npt.ArrayLike | sp.sparray | sp.spmatrix | RowSource | Doubles
+Rows = ArrayOrSparse | RowSource | Doubles
 
 
 class Parts(NamedTuple):
@@ -81,7 +82,9 @@ def of_labelled(
 
 
 def of_kernel(
-    kernel: Kernel | Literal["precomputed"], examples: Rows | KernelMatrix, labels: npt.ArrayLike
+    kernel: Kernel | Literal["precomputed"],
+    examples: ArrayOrSparse | KernelMatrix,
+    labels: npt.ArrayLike,
 ) -> Parts:
     """Return the signed kernel matrix; see :meth:`.ConicSystem.from_kernel`."""
     matrix = _kernel_matrix_of(kernel, examples)
@@ -91,7 +94,7 @@ def of_kernel(
     return Parts(view, Orthant(len(signs)), Gram(matrix.values, signs, matrix=matrix))
 
 
-def of_second_order(matrix: Rows, sizes: Sequence[int]) -> Parts:
+def of_second_order(matrix: ArrayOrSparse, sizes: Sequence[int]) -> Parts:
     """Return blocks below one another; see :meth:`.ConicSystem.second_order`."""
     found = doubles_of_rows(matrix)
     data = found.values
@@ -136,19 +139,21 @@ def _unit_rows(given: Doubles) -> Parts:
 
 
 def _kernel_matrix_of(
-    kernel: Kernel | Literal["precomputed"], examples: Rows | KernelMatrix
+    kernel: Kernel | Literal["precomputed"], examples: ArrayOrSparse | KernelMatrix
 ) -> KernelMatrix:
     """Return the matrix of a kernel on examples, or the one given; checked in any case."""
-    if kernel == "precomputed":
-        given = examples if isinstance(examples, KernelMatrix) else None
-        values = checked_rows(examples) if given is None else given.values
-        matrix = given or KernelMatrix(symmetrised(_dense(values)))
+    if isinstance(examples, KernelMatrix) and kernel == "precomputed":
+        matrix = examples
+    elif isinstance(examples, KernelMatrix):
+        raise InputError("a kernel matrix for a kernel; give 'precomputed' for the kernel")
+    elif kernel == "precomputed":
+        matrix = KernelMatrix(symmetrised(_dense(checked_rows(examples))))
+    elif isinstance(kernel, type) or not hasattr(kernel, "matrix"):
+        raise InputError(
+            f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
+            "perceptron_lab.operators.kernels, or 'precomputed'"
+        )
     else:
-        if isinstance(kernel, type) or not hasattr(kernel, "matrix"):
-            raise InputError(
-                f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
-                "perceptron_lab.operators.kernels, or 'precomputed'"
-            )
         found = doubles_of_rows(examples)
         refuse_not_finite(found.values)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
