@@ -127,7 +127,7 @@ def make_report(
     for name in report.get("tables", ()):
         made = table(name, evidence)
         texts = {
-            "csv": _csv(made.frame),
+            "csv": made.csv(),
             "tex": made.latex(title),
             "html": made.html(title),
             "md": made.markdown(title),
@@ -156,13 +156,3 @@ def _refuse_unknown(kind: str, given: Iterable[str], known: Iterable[str]) -> No
                 f"report: unknown {kind} {name!r}{did_you_mean(name, known)}; "
                 f"known: {', '.join(known)}"
             )
-
-
-def _csv(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV; truth values are spelt as in ``runs.csv``."""
-    spelt = {
-        name: frame[name].map({True: "true", False: "false"})
-        for name in frame.columns
-        if pd.api.types.is_bool_dtype(frame[name])
-    }
-    return frame.assign(**spelt).to_csv(index=False, lineterminator="\n")

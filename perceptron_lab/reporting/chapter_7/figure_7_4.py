@@ -9,14 +9,8 @@ from matplotlib.figure import Figure
 
 from perceptron_lab.reporting.chapter_7.invariance import Rescaled, percent, rescaled_errors
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.drawing import (
-    Look,
-    canvas,
-    handles,
-    legend_above,
-    looks,
-    rule,
-)
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.drawing import Look
 
 _LINE, _MARKER = 0.9, 3.5
 _TITLES = {"all": "all coordinates rescaled", "one": "one coordinate rescaled"}
@@ -33,8 +27,8 @@ def figure_7_4(evidence: Evidence) -> Figure:
     lines = rescaled_errors(evidence)
     kinds = [kind for kind in _TITLES if any(line.rescaled == kind for line in lines)]
     telling = any(line.unconverged is not None for line in lines)
-    known = looks(list(evidence.frame["label"].unique()))
-    figure = canvas(3.4 * len(kinds) + 0.4, 3.8 if telling else 2.8)
+    known = drawing.looks(list(evidence.frame["label"].unique()))
+    figure = drawing.canvas(3.4 * len(kinds) + 0.4, 3.8 if telling else 2.8)
     panels = figure.subplots(
         2 if telling else 1,
         len(kinds),
@@ -55,7 +49,7 @@ def figure_7_4(evidence: Evidence) -> Figure:
     if telling:
         panels[1, 0].set_ylabel("not converged, %")
         panels[1, 0].set_ylim(-6.0, 106.0)
-    legend_above(figure, handles(known, linewidth=_LINE, size=_MARKER))
+    drawing.legend_above(figure, drawing.handles(known, linewidth=_LINE, size=_MARKER))
     return figure
 
 
@@ -78,4 +72,4 @@ def _draw(
             drawn.set(linewidth=_LINE, markersize=_MARKER, zorder=3.0 - 0.01 * place)
     exponents = sorted({line.exponent for line in lines})
     axes.set_xticks(exponents[:: 1 + len(exponents) // 12])
-    rule(axes, "both", "0.95")
+    drawing.rule(axes, "both", "0.95")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import (
+    cells,
     counts,
     in_bold,
     numbers,
     seconds,
-    shapes,
     texts,
 )
 from perceptron_lab.reporting.printing.table import Table
@@ -28,10 +28,7 @@ def conic(evidence: Evidence) -> Table:
     problems = [entry.problem for entry in entries]
     proved = [entry.answered for entry in entries]
     columns = [
-        texts("problem", problems),
-        *shapes(evidence.frame, problems, "rank"),
-        texts("label", [entry.label for entry in entries]),
-        counts("seeds", [entry.seeds for entry in entries]),
+        *cells(evidence.frame, entries, "rank"),
         counts("queries", [entry.median("queries") for entry in entries]),
         counts("iterations", [entry.median("updates") for entry in entries]),
         in_bold(numbers("products", [e.median("products") for e in entries]), problems, proved),

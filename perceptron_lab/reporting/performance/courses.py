@@ -13,15 +13,8 @@ from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.performance.curves import Course, Curve, asked, quartile_curve
-from perceptron_lab.reporting.printing.drawing import (
-    Look,
-    canvas,
-    handles,
-    legend_above,
-    looks,
-    rule,
-    rule_logarithmic,
-)
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import Summary, summaries
 from perceptron_lab.results import FloatArray, Trace
 
@@ -76,9 +69,9 @@ def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
     """
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
-    known = looks(list(dict.fromkeys(entry.label for entry in entries)))
+    known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     drawn = problems[:MOST_PROBLEMS]
-    figure = canvas(7.0, 0.5 + len(drawn) * min(_PANEL, _PAGE / len(drawn)))
+    figure = drawing.canvas(7.0, 0.5 + len(drawn) * min(_PANEL, _PAGE / len(drawn)))
     rows = figure.subplots(len(drawn), 2, squeeze=False, sharey="row")
     for pair, problem in zip(rows, drawn, strict=True):
         traces = [
@@ -92,10 +85,10 @@ def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
     for axes, (name, _) in zip(rows[-1], _AXES, strict=True):
         axes.set_xlabel(name)
     figure.align_ylabels()
-    named = handles(known, all(entry.answered for entry in entries), linewidth=1, size=4)
+    named = drawing.handles(known, all(entry.answered for entry in entries), linewidth=1, size=4)
     if quantity.level is not None:
         named.insert(len(known), Line2D([], [], label=quantity.level_name, **_LEVEL))
-    legend_above(figure, named)
+    drawing.legend_above(figure, named)
     if len(drawn) < len(problems):
         figure.supxlabel(f"the first {len(drawn)} of {len(problems)} problems", fontsize=7)
     return figure
@@ -123,8 +116,8 @@ def _draw(
         _draw_curve(axes, curve, entry, known[entry.label])
     for axes in panels:
         axes.set_xscale("log")
-        rule_logarithmic(axes, "x")
-        rule(axes, "y", "0.9")
+        drawing.rule_logarithmic(axes, "x")
+        drawing.rule(axes, "y", "0.9")
 
 
 def _draw_curve(axes: Axes, curve: Curve, entry: Summary, look: Look) -> None:

@@ -7,13 +7,7 @@ from matplotlib.figure import Figure
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.performance.profiles import Profile, profiles
-from perceptron_lab.reporting.printing.drawing import (
-    canvas,
-    legend_above,
-    looks,
-    rule,
-    rule_logarithmic,
-)
+from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.results import FloatArray
 
 
@@ -27,10 +21,10 @@ def profile(evidence: Evidence) -> Figure:
     and seeds.
     """
     found = profiles(evidence.frame)
-    known = looks([one.label for one in found])
+    known = drawing.looks([one.label for one in found])
     ratios = np.concatenate([one.ratios for one in found])
     edge = 1.5 * float(max(10.0, ratios[np.isfinite(ratios)].max(initial=1.0)))
-    figure = canvas(5.0, 3.6)
+    figure = drawing.canvas(5.0, 3.6)
     axes = figure.subplots()
     for place, one in enumerate(found):
         look = known[one.label]
@@ -48,9 +42,9 @@ def profile(evidence: Evidence) -> Figure:
     axes.set_ylim(0.0, 1.02)
     axes.set_xlabel("factor $\\tau$ of the fastest time")
     axes.set_ylabel(f"share of {len(found[0].ratios)} instances solved within")
-    rule_logarithmic(axes, "x")
-    rule(axes, "y", "0.9")
-    legend_above(figure, [line for line in axes.get_lines() if line.get_label() in known])
+    drawing.rule_logarithmic(axes, "x")
+    drawing.rule(axes, "y", "0.9")
+    drawing.legend_above(figure, [line for line in axes.get_lines() if line.get_label() in known])
     return figure
 
 

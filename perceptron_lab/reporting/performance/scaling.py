@@ -9,14 +9,7 @@ from matplotlib.figure import Figure
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.drawing import (
-    canvas,
-    draw_medians,
-    handles,
-    legend_above,
-    looks,
-    rule_logarithmic,
-)
+from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.summary import common, shape_of, summaries
 
 MOST_PANELS = 6
@@ -65,11 +58,11 @@ def scaling(evidence: Evidence) -> Figure:
     """
     found = series_of(evidence)
     drawn = found[:MOST_PANELS]
-    known = looks(list(evidence.frame["label"].unique()))
+    known = drawing.looks(list(evidence.frame["label"].unique()))
     entries = {(entry.problem, entry.label): entry for entry in summaries(evidence.frame)}
     columns = min(_BESIDE, len(drawn))
     lines = -(-len(drawn) // columns)
-    figure = canvas(max(3.8, 2.6 * columns), 0.6 + 2.4 * lines)
+    figure = drawing.canvas(max(3.8, 2.6 * columns), 0.6 + 2.4 * lines)
     panels = list(figure.subplots(lines, columns, squeeze=False, sharey=True).flat)
     for axes, series in zip(panels, drawn, strict=False):
         axes.set_xscale("log")
@@ -80,14 +73,14 @@ def scaling(evidence: Evidence) -> Figure:
         for label, look in known.items():
             sizes = series.problems.items()
             mine = [(float(size), entries[problem, label]) for size, problem in sizes]
-            draw_medians(axes, label, look, mine, "seconds", lambda entry: entry.answered)
-        rule_logarithmic(axes, "x")
-        rule_logarithmic(axes, "y")
+            drawing.draw_medians(axes, label, look, mine, "seconds", lambda entry: entry.answered)
+        drawing.rule_logarithmic(axes, "x")
+        drawing.rule_logarithmic(axes, "y")
     for axes in panels[len(drawn) :]:
         axes.remove()
     shown = {problem for series in drawn for problem in series.problems.values()}
     answered = all(one.answered for one in entries.values() if one.problem in shown)
-    legend_above(figure, handles(known, answered))
+    drawing.legend_above(figure, drawing.handles(known, answered))
     if len(drawn) < len(found):
         figure.supxlabel(f"the first {len(drawn)} of {len(found)} panels", fontsize=7)
     return figure

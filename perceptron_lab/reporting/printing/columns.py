@@ -9,7 +9,7 @@ import pandas as pd
 
 from perceptron_lab.reporting.printing import typesetting
 from perceptron_lab.reporting.printing.typesetting import escape
-from perceptron_lab.reporting.summary import shape_of
+from perceptron_lab.reporting.summary import Summary, shape_of
 
 Value = str | float | int | bool | None
 
@@ -89,13 +89,16 @@ def seconds(name: str, values: Iterable[float | None]) -> Column:
     return numbers(name, values, typesetting.seconds)
 
 
-def shapes(runs: pd.DataFrame, problems: Sequence[str], size: str = "rows") -> list[Column]:
-    """Return the columns ``dimension`` and ``rows`` (or as ``size`` says) of problems."""
+def cells(runs: pd.DataFrame, entries: Sequence[Summary], size: str = "rows") -> list[Column]:
+    """Return ``problem``, ``dimension``, ``rows`` (or as ``size`` says), ``label``, ``seeds``."""
     known = shape_of(runs)
-    pairs = [known.get(problem, (None, None)) for problem in problems]
+    pairs = [known.get(entry.problem, (None, None)) for entry in entries]
     return [
+        texts("problem", [entry.problem for entry in entries]),
         counts("dimension", [dimension for dimension, _ in pairs]),
         counts(size, [constraints for _, constraints in pairs]),
+        texts("label", [entry.label for entry in entries]),
+        counts("seeds", [entry.seeds for entry in entries]),
     ]
 
 

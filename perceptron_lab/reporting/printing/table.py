@@ -61,6 +61,13 @@ class Table:
             )
         return pd.DataFrame({c.name: c.series for c in self.columns if c.values is not None})
 
+    def csv(self) -> str:
+        """Return the frame as CSV; truth values are spelt as in ``runs.csv``."""
+        frame = self.frame
+        for column in frame.select_dtypes("bool").columns:
+            frame[column] = frame[column].map({True: "true", False: "false"})
+        return frame.to_csv(index=False, lineterminator="\n")
+
     @property
     def printed(self) -> list[Column]:
         """The columns that are printed."""
@@ -233,4 +240,4 @@ def _rules(columns: Sequence[Column]) -> str:
 
 def _marked(text: str) -> str:
     """Return text on one line, with the characters escaped that Markdown would interpret."""
-    return re.sub(r"([\\`*_<>\[\]|])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_<>\[\]|$])", r"\\\1", " ".join(text.split()))

@@ -70,6 +70,11 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.1f}"
 
 
+def share(value: float | None) -> str:
+    """Return a part of 1 with three digits after the point."""
+    return NOTHING if value is None else f"{value:.3f}"
+
+
 def lower_bound(value: float | None) -> str:
     """Return a proved lower bound, rounded down."""
     return real(None if value is None else float(text_below(value, 3)))

@@ -7,16 +7,10 @@ from dataclasses import replace
 from operator import add
 
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing import typesetting
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.printing.typesetting import (
-    DAGGER,
-    NOTHING,
-    count,
-    escape,
-    percent,
-    seconds,
-)
+from perceptron_lab.reporting.printing.typesetting import DAGGER, NOTHING, escape
 from perceptron_lab.reporting.table_6_1.entries import Entry, entries_of, has_thesis, orders_of
 from perceptron_lab.reporting.table_6_1.rounding import spreads
 
@@ -69,7 +63,9 @@ def _columns(own: Sequence[Entry], rows: Sequence[Sequence[Entry]], several: boo
     if has_thesis(own):
         thesis = [entry.thesis for entry in own]
         columns.append(counts("thesis queries", [t.queries if t else None for t in thesis]))
-        spent = numbers("thesis seconds", [t.seconds if t else None for t in thesis], percent)
+        spent = numbers(
+            "thesis seconds", [t.seconds if t else None for t in thesis], typesetting.percent
+        )
         off = numbers("deviation percent", [entry.deviation for entry in own], _signed)
         columns += [replace(spent, whole=False), replace(off, head="\\%", whole=False)]
     return [*columns, Column("status", [entry.status for entry in own], None, align="l")]
@@ -77,8 +73,8 @@ def _columns(own: Sequence[Entry], rows: Sequence[Sequence[Entry]], several: boo
 
 _Cost = tuple[str, Callable[[Entry], float | None], Callable[[float | None], str], bool]
 _COSTS: tuple[_Cost, ...] = (
-    ("queries", lambda entry: entry.queries, count, True),
-    ("seconds", lambda entry: entry.seconds, seconds, False),
+    ("queries", lambda entry: entry.queries, typesetting.count, True),
+    ("seconds", lambda entry: entry.seconds, typesetting.seconds, False),
 )
 """Name, value, print, and whether it is a count."""
 

@@ -11,7 +11,7 @@ from perceptron_lab.learners.bootstrap import BootstrapInterval, compare_categor
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.printing.typesetting import NOTHING
+from perceptron_lab.reporting.printing.typesetting import NOTHING, share
 from perceptron_lab.reporting.table_8_1.precisions import Entry, by_label, entries
 from perceptron_lab.results import FloatArray
 
@@ -123,7 +123,7 @@ def precision_differences(evidence: Evidence) -> Table:
         ),
         numbers("lower", [None if i is None else 100.0 * i.lower for i in known], _signed),
         numbers("upper", [None if i is None else 100.0 * i.upper for i in known], _signed),
-        numbers("above", [None if i is None else i.above for i in known], _share),
+        numbers("above", [None if i is None else i.above for i in known], share),
     ]
     return Table("precision_differences", columns, keys=2, notes=[_NOTE], long=True)
 
@@ -138,7 +138,3 @@ _NOTE = (
 
 def _signed(points: float | None) -> str:
     return NOTHING if points is None else f"${points:+.2f}$"
-
-
-def _share(of_one: float | None) -> str:
-    return NOTHING if of_one is None else f"{of_one:.3f}"

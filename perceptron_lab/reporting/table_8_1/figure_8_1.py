@@ -10,14 +10,8 @@ from matplotlib.figure import Figure
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.drawing import (
-    Look,
-    canvas,
-    handles,
-    legend_above,
-    looks,
-    rule,
-)
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import common
 from perceptron_lab.reporting.table_8_1.precisions import Entry, entries, spread
 
@@ -36,13 +30,13 @@ def figure_8_1(evidence: Evidence) -> Figure:
     for entry in swept:
         others = {key: value for key, value in entry.parameters.items() if key != "components"}
         panels.setdefault((entry.algorithm, as_json(others)), []).append(entry)
-    shown = looks(list(dict.fromkeys(entry.problem for entry in swept)))
-    figure = canvas(2.6 * len(panels) + 0.6, 3.0)
+    shown = drawing.looks(list(dict.fromkeys(entry.problem for entry in swept)))
+    figure = drawing.canvas(2.6 * len(panels) + 0.6, 3.0)
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
     for axes, given in zip(grid[0], panels.values(), strict=True):
         _panel(axes, given, shown)
     grid[0][0].set_ylabel("average precision, percent")
-    legend_above(figure, handles(shown, linewidth=0.9))
+    drawing.legend_above(figure, drawing.handles(shown, linewidth=0.9))
     return figure
 
 
@@ -54,7 +48,7 @@ def _panel(axes: Axes, given: Sequence[Entry], shown: dict[str, Look]) -> None:
     named = common([entry.label for entry in given], " ")
     axes.set_title(" ".join(part for part in named if part != "*"))
     axes.set_xlabel("features k")
-    rule(axes, "both", "0.92")
+    drawing.rule(axes, "both", "0.92")
     for name, look in shown.items():
         mine = [(entry.components or 0, spread(entry)) for entry in given if entry.problem == name]
         mine.sort(key=lambda pair: pair[0])

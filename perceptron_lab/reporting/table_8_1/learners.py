@@ -8,7 +8,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import percent
-from perceptron_lab.reporting.table_8_1.precisions import HARD, Entry, entries, spread
+from perceptron_lab.reporting.table_8_1.precisions import entries, spread
 
 
 def learners(evidence: Evidence) -> Table:
@@ -42,7 +42,7 @@ def learners(evidence: Evidence) -> Table:
         numbers("chosen", [median_high(values) if values else None for values in chosen]),
         counts("on edge", [float(sum(values)) if values else None for values in edges]),
         seconds("seconds", spent),
-        texts("proved", [_proved(line) for line in lines]),
+        texts("proved", [line.proof for line in lines]),
     ]
     return Table("learners", columns, notes=[_NOTE], long=True)
 
@@ -52,13 +52,3 @@ _NOTE = (
     "regularisation; on edge: seeds in which it is the first or last of its candidates. Seconds: "
     "processor time of features and final fit, tuning excluded, the largest of the seeds."
 )
-
-
-def _proved(line: Entry) -> str:
-    if line.algorithm == HARD:
-        return line.statement
-    if not line.complete:
-        return line.summary.endings
-    shares = line.measured("converged").values()
-    cut_off = sum(share < 1.0 for share in shares)
-    return f"not converged ({cut_off} of {len(shares)})" if cut_off else ""

@@ -104,6 +104,17 @@ class Entry:
             return f"t >= {text_below(min(lower.values()), 3)}"
         return self.summary.endings
 
+    @property
+    def proof(self) -> str:
+        """The statement of a hard ellipsoid; of others endings, or fits that did not converge."""
+        if self.algorithm == HARD:
+            return self.statement
+        if not self.complete:
+            return self.summary.endings
+        shares = self.measured("converged").values()
+        cut_off = sum(share < 1.0 for share in shares)
+        return f"not converged ({cut_off} of {len(shares)})" if cut_off else ""
+
 
 @dataclass(frozen=True)
 class Spread:

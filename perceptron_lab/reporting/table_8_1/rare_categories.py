@@ -6,12 +6,7 @@ from perceptron_lab.datasets.collections.reuters_corpus import categories
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import counts, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.table_8_1.precision_columns import (
-    label_columns,
-    preprocessing,
-    statements,
-    unconverged,
-)
+from perceptron_lab.reporting.table_8_1 import precision_columns as shared
 from perceptron_lab.reporting.table_8_1.precisions import HARD, by_label, entries
 
 
@@ -32,12 +27,16 @@ def rare_categories(evidence: Evidence) -> Table:
         counts("test", [*(known[n].test if n in known else None for n in named), None]),
     ]
     for label, own in labels.items():
-        columns += label_columns(own)
+        columns += shared.label_columns(own)
         if own[0].algorithm == HARD:
             used = [entry.average("components") for entry in own]
             columns.append(counts(f"{label} components", [*used, None]))
-        columns += statements(own)
-    notes = [_NOTE, unconverged(labels), preprocessing(evidence, named)]
+        columns += shared.statements(own)
+    notes = [
+        _NOTE,
+        shared.unconverged(labels),
+        shared.preprocessing(evidence, named),
+    ]
     return Table("rare_categories", columns, keys=3, notes=[note for note in notes if note])
 
 

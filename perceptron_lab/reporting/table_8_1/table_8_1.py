@@ -10,12 +10,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import Column, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import percent
-from perceptron_lab.reporting.table_8_1.precision_columns import (
-    label_columns,
-    preprocessing,
-    statements,
-    unconverged,
-)
+from perceptron_lab.reporting.table_8_1 import precision_columns as shared
 from perceptron_lab.reporting.table_8_1.precisions import (
     HARD,
     by_label,
@@ -53,11 +48,15 @@ def table_8_1(evidence: Evidence) -> Table:
         one = own[0]
         features = "all features" if one.components is None else f"k = {one.components}"
         kind = "hard, " * (one.algorithm == HARD) + f"{features} {one.kernel}".strip()
-        groups.setdefault(kind, []).extend([*label_columns(own), *statements(own)])
+        groups.setdefault(kind, []).extend([*shared.label_columns(own), *shared.statements(own)])
     columns = [texts("category", [*categories, "mean"])]
     for name, group in groups.items():
         columns += [replace(column, group=name) for column in group]
-    notes = [_NOTE, unconverged(labels), preprocessing(evidence, categories)]
+    notes = [
+        _NOTE,
+        shared.unconverged(labels),
+        shared.preprocessing(evidence, categories),
+    ]
     return Table("table_8_1", columns, notes=[note for note in notes if note], widest=9)
 
 

@@ -6,14 +6,7 @@ from matplotlib.figure import Figure
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.drawing import (
-    canvas,
-    draw_medians,
-    handles,
-    legend_above,
-    looks,
-    rule_logarithmic,
-)
+from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.summary import shape_of, summaries
 
 
@@ -39,8 +32,8 @@ def figure_1(evidence: Evidence) -> Figure:
             "put the others into an experiment of their own"
         )
     entries = sorted(summaries(evidence.frame), key=lambda entry: kappas[entry.problem])
-    known = looks(list(evidence.frame["label"].unique()))
-    figure = canvas(7.0, 3.0)
+    known = drawing.looks(list(evidence.frame["label"].unique()))
+    figure = drawing.canvas(7.0, 3.0)
     panels = figure.subplots(1, 2, sharex=True)
     columns = {"seconds": "seconds", "updates": "iterations"}
     for axes, (column, name) in zip(panels, columns.items(), strict=True):
@@ -50,10 +43,10 @@ def figure_1(evidence: Evidence) -> Figure:
         axes.set_ylabel(name)
         for label, look in known.items():
             mine = [(kappas[entry.problem], entry) for entry in entries if entry.label == label]
-            draw_medians(axes, label, look, mine, column, lambda entry: entry.feasible)
-        rule_logarithmic(axes, "x")
-        rule_logarithmic(axes, "y")
-    legend_above(figure, handles(known, all(entry.feasible for entry in entries)))
+            drawing.draw_medians(axes, label, look, mine, column, lambda entry: entry.feasible)
+        drawing.rule_logarithmic(axes, "x")
+        drawing.rule_logarithmic(axes, "y")
+    drawing.legend_above(figure, drawing.handles(known, all(entry.feasible for entry in entries)))
     return figure
 
 

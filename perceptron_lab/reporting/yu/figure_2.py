@@ -9,16 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.drawing import (
-    Look,
-    canvas,
-    handles,
-    legend_above,
-    looks,
-    points,
-    rule,
-    rule_logarithmic,
-)
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.yu.kernel_errors import ITERATIONS, Errors, kernel_errors
 
 _APART = 1.05
@@ -35,12 +27,12 @@ def figure_2(evidence: Evidence) -> Figure:
     """
     lines = kernel_errors(evidence)
     labels = list(dict.fromkeys(line.label for line in lines))
-    figure = canvas(3.8, 3.2)
+    figure = drawing.canvas(3.8, 3.2)
     axes = figure.subplots()
     axes.set_xscale("log")
     axes.set_yscale("log")
     entries = []
-    for i, (label, look) in enumerate(looks(labels).items()):
+    for i, (label, look) in enumerate(drawing.looks(labels).items()):
         mine = [line for line in lines if line.label == label]
         shift = _APART ** (i - (len(labels) - 1) / 2)
         entries.append(_draw(axes, mine, shift, look))
@@ -48,9 +40,9 @@ def figure_2(evidence: Evidence) -> Figure:
     axes.set_xticks([], minor=True)
     axes.set_xlabel("iterations per classifier")
     axes.set_ylabel("test error, percent")
-    rule_logarithmic(axes, "y")
-    rule(axes, "x", "0.95")
-    legend_above(figure, entries)
+    drawing.rule_logarithmic(axes, "y")
+    drawing.rule(axes, "x", "0.95")
+    drawing.legend_above(figure, entries)
     return figure
 
 
@@ -74,6 +66,6 @@ def _draw(axes: Axes, lines: Sequence[Errors], shift: float, look: Look) -> Line
             axes.plot([x, x], ends, color=colour, linewidth=0.8, solid_capstyle="butt")
     numbers = [(x, y) for x, y in zip(places, medians, strict=True) if y is not None]
     absent = [(x, None) for x, y in zip(places, medians, strict=True) if y is None]
-    points(axes, numbers, label, look, markersize=3.5)
-    points(axes, absent, f"{label} without result", {**look, "marker": "x"}, markersize=5)
-    return handles({label: look}, linewidth=0.9)[0]
+    drawing.points(axes, numbers, label, look, markersize=3.5)
+    drawing.points(axes, absent, f"{label} without result", {**look, "marker": "x"}, markersize=5)
+    return drawing.handles({label: look}, linewidth=0.9)[0]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import (
+    cells,
     counts,
     in_bold,
     numbers,
     seconds,
-    shapes,
     texts,
 )
 from perceptron_lab.reporting.printing.table import Table
@@ -31,10 +31,7 @@ def infeasible(evidence: Evidence) -> Table:
     problems = [entry.problem for entry in entries]
     proved = [entry.answered for entry in entries]
     columns = [
-        texts("problem", problems),
-        *shapes(evidence.frame, problems),
-        texts("label", [entry.label for entry in entries]),
-        counts("seeds", [entry.seeds for entry in entries]),
+        *cells(evidence.frame, entries),
         in_bold(counts("iterations", [e.median("updates") for e in entries]), problems, proved),
         in_bold(numbers("products", [e.median("products") for e in entries]), problems, proved),
         in_bold(seconds("seconds", [e.median("seconds") for e in entries]), problems, proved),

@@ -45,11 +45,17 @@ def rates(evidence: Evidence) -> Table:
     reasons = [_distinct(bound.reason for bound in found) for found in bounds]
     kinds = [_distinct(b.kind for b in found if b.value is not None) for found in bounds]
     largest, mean = zip(*map(_ratios, entries, kinds), strict=True)
+    sides = [
+        next((side for side, of in SIDES.items() if set(entry.runs["status"]) <= of), "")
+        if entry.answered
+        else ""
+        for entry in entries
+    ]
     pairs = zip(theorems, reasons, strict=True)
     said = [escape(": ".join(filter(None, pair))) or NOTHING for pair in pairs]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
-        texts("side", [_side(entry) for entry in entries]),
+        texts("side", sides),
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
         counts("iterations", [entry.median("updates") for entry in entries]),
@@ -75,13 +81,6 @@ _NOTE = (
 
 def _distinct(words: Iterable[str]) -> str:
     return "; ".join(word for word in dict.fromkeys(words) if word)
-
-
-def _side(entry: Summary) -> str:
-    """Return the column of the paper's table that the proved endings belong to, or nothing."""
-    endings = set(entry.runs["status"])
-    sides = [side for side, statuses in SIDES.items() if endings <= statuses]
-    return sides[0] if entry.answered and sides else ""
 
 
 def _ratios(entry: Summary, kind: str) -> tuple[float | None, float | None]:

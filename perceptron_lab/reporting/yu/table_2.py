@@ -11,15 +11,15 @@ import pandas as pd
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import (
     Column,
+    cells,
     counts,
     in_bold,
     seconds,
-    shapes,
     texts,
 )
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import real
-from perceptron_lab.reporting.summary import Shape, Summary, shape_of, summaries
+from perceptron_lab.reporting.summary import Shape, shape_of, summaries
 from perceptron_lab.results import Status
 
 REFERENCE = "MPLFP"
@@ -63,20 +63,22 @@ def table_2(evidence: Evidence) -> Table:
     shape = shape_of(evidence.frame)
     proved = [entry.feasible for entry in entries]
     papers = [paper_table().get((shape.get(e.problem), e.label), _ABSENT) for e in entries]
-    reference = {
+    units = {
         entry.problem: entry.median("seconds")
         for entry in entries
         if entry.label == REFERENCE and entry.feasible
     }
-    ratios = [_ratio(entry, reference.get(entry.problem)) for entry in entries]
+    ratios = []
+    for entry in entries:
+        # Seconds of answers, or at a limit a lower bound of them; those of failures are neither.
+        spent, unit = entry.median("seconds"), units.get(entry.problem)
+        ended = entry.runs["status"].isin([Status.FEASIBLE, *_LIMITS]).all()
+        ratios.append(spent / unit if ended and unit and spent is not None else None)
     known = list(zip(ratios, proved, strict=True))
     shown = [real(r) if r is None or exact else f"$\\geq$ {real(r)}" for r, exact in known]
     printed = [paper.ending or real(paper.ratio) for paper in papers]
     columns = [
-        texts("problem", problems),
-        *shapes(evidence.frame, problems),
-        texts("label", [entry.label for entry in entries]),
-        counts("seeds", [entry.seeds for entry in entries]),
+        *cells(evidence.frame, entries),
         in_bold(counts("iterations", [e.median("updates") for e in entries]), problems, proved),
         in_bold(seconds("seconds", [e.median("seconds") for e in entries]), problems, proved),
         Column("ratio", [r if exact else None for r, exact in known], shown),
@@ -114,12 +116,3 @@ def paper_table() -> dict[tuple[Shape | None, str], PaperEntry]:
                 else PaperEntry(float(text), float(text) / reference, "")
             )
     return found
-
-
-def _ratio(entry: Summary, reference: float | None) -> float | None:
-    """Return seconds over the reference's, where they are the answers' or a lower bound of them."""
-    failed = ~entry.runs["status"].isin([Status.FEASIBLE, *_LIMITS])
-    seconds = entry.median("seconds")
-    if not reference or seconds is None or failed.any():
-        return None
-    return seconds / reference
