@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -42,25 +43,12 @@ FORMATS = {
     ".libsvm": "labelled examples (svmlight)",
 }
 """End of a file's name -> what such a file holds."""
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_LABELLED = (*_SEPARATORS, ".npy", ".parquet")
+_LABELLED = (".csv", ".tsv", ".npy", ".parquet")
 _STREAMED = (".npy", ".parquet")
 
 
-class Contents(NamedTuple):
-    """What a file of numbers holds.
-
-    Parameters
-    ----------
-    rows
-        Constraints, or examples if there are labels; dense, scipy.sparse or
-        :class:`~perceptron_lab.doubles.Doubles`.
-    labels
-        One per example, or None.
-    """
-
-    rows: Any
-    labels: Any = None
+Contents = tuple[Any, Any]
+"""Rows and None, or examples and a label each; dense, scipy.sparse or Doubles."""
 
 
 def read_system(path: Path, labels: str | None = None, *, memory: int | None = None) -> ConicSystem:
@@ -105,7 +93,16 @@ def read_system(path: Path, labels: str | None = None, *, memory: int | None = N
             f"{' or '.join(_STREAMED)}"
         )
     try:
-        return _system(path, kind, labels, memory)
+        if kind == ".dat-s":
+            return homogenised(read_sdpa(path))
+        if kind == ".parquet":
+            return _parquet(path, labels, memory or MEMORY)
+        if memory is not None:
+            return _numpy(path, labels, memory)
+        rows, classes = _contents(path, kind, labels)
+        if classes is None:
+            return ConicSystem.from_rows(rows)
+        return ConicSystem.from_labelled(rows, classes)
     except InputError as error:
         raise DataError(f"{path}: {error}") from None
     except MemoryError:
@@ -113,19 +110,6 @@ def read_system(path: Path, labels: str | None = None, *, memory: int | None = N
             f"{path}: its numbers take more memory than there is; save rows as .npy or .parquet, "
             "which can be read block by block, or use a larger machine"
         ) from None
-
-
-def _system(path: Path, kind: str, labels: str | None, memory: int | None) -> ConicSystem:
-    if kind == ".dat-s":
-        return homogenised(read_sdpa(path))
-    if kind == ".parquet":
-        return _parquet(path, labels, memory or MEMORY)
-    if memory is not None:
-        return _numpy(path, labels, memory)
-    contents = _contents(path, kind, labels)
-    if contents.labels is None:
-        return ConicSystem.from_rows(contents.rows)
-    return ConicSystem.from_labelled(contents.rows, contents.labels)
 
 
 def _parquet(path: Path, labels: str | None, memory: int) -> ConicSystem:
@@ -158,10 +142,6 @@ def _contents(path: Path, kind: str, labels: str | None) -> Contents:
         raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
 
 
-def _text(path: Path, labels: str | None) -> Contents:
-    return Contents(*read_text(path, _SEPARATORS[path.suffix.lower()], labels))
-
-
 def _array(path: Path, labels: str | None) -> Contents:
     # Mapped and not read: rows may be larger than memory.
     rows = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -169,48 +149,43 @@ def _array(path: Path, labels: str | None) -> Contents:
         rows.close()
         raise InputError("it holds several arrays; let its name end with .npz")
     if labels is None:
-        return Contents(rows)
+        return rows, None
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise InputError(f"rows have shape {rows.shape}; with labels give two columns or more")
     column = place_of(labels, rows.shape[1], [])
-    return Contents(np.delete(rows, column, axis=1), rows[:, column])
+    return np.delete(rows, column, axis=1), rows[:, column]
 
 
 def _archive(path: Path, labels: str | None) -> Contents:
     with path.open("rb") as file, ZipFile(file) as archive:
         names = {name.removesuffix(".npy") for name in archive.namelist()}
-        _check_unpacked(sum(entry.file_size for entry in archive.infolist()))
-    if {"format", "shape", "data"} <= names:
-        return Contents(sp.load_npz(path))
-    with np.load(path, allow_pickle=False) as arrays:
-        if names == {"X", "y"}:
-            return Contents(arrays["X"], arrays["y"])
-        if len(names) == 1:
-            return Contents(arrays[names.pop()])
-    raise InputError(
-        f"it holds the arrays {', '.join(sorted(names)) or '(none)'}; give one (the rows), or X "
-        "and y (examples and labels)"
-    )
-
-
-def _check_unpacked(size: int) -> None:
-    """Refuse an archive that says it holds more than half of this machine's memory.
-
-    No more than an archive says is ever unpacked of it.
-    """
+        size = sum(entry.file_size for entry in archive.infolist())
+    # No more than an archive says is ever unpacked of it.
     allowed = _machine_memory() // 2
     if size > allowed > 0:
         raise InputError(
             f"unpacked it takes {size / 2**30:.3g} GiB, and {allowed / 2**30:.3g} GiB are allowed "
             "on this machine (half of its memory); save the rows as .npy, which is not unpacked"
         )
+    if {"format", "shape", "data"} <= names:
+        return sp.load_npz(path), None
+    with np.load(path, allow_pickle=False) as arrays:
+        if names == {"X", "y"}:
+            return arrays["X"], arrays["y"]
+        if len(names) == 1:
+            return arrays[names.pop()], None
+    raise InputError(
+        f"it holds the arrays {', '.join(sorted(names)) or '(none)'}; give one (the rows), or X "
+        "and y (examples and labels)"
+    )
 
 
 def _machine_memory() -> int:
     """Return the bytes of memory of this machine, 0 where the system does not tell."""
-    if not hasattr(os, "sysconf"):
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
         return 0
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _svmlight(path: Path, labels: str | None) -> Contents:
@@ -218,12 +193,12 @@ def _svmlight(path: Path, labels: str | None) -> Contents:
     from sklearn.datasets import load_svmlight_file
 
     examples, classes = load_svmlight_file(str(path))
-    return Contents(printed_entries(path, sp.csr_array(examples)), classes)
+    return printed_entries(path, sp.csr_array(examples)), classes
 
 
-_READERS: dict[str, Callable[[Path, str | None], Contents]] = {
-    ".csv": _text,
-    ".tsv": _text,
+_READERS: dict[str, Callable[..., Contents]] = {
+    ".csv": partial(read_text, separator=","),
+    ".tsv": partial(read_text, separator="\t"),
     ".npy": _array,
     ".npz": _archive,
     ".svm": _svmlight,

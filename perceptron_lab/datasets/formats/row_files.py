@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +15,35 @@ import numpy as np
 from perceptron_lab.doubles import doubles_of
 from perceptron_lab.errors import DataError, PlabError
 from perceptron_lab.operators.row_source import MEMORY, Dense, RowSource, in_order
-from perceptron_lab.results import IntArray
+from perceptron_lab.results import FloatArray, IntArray
 
 
-class NumpyRows(RowSource):
+class _FileRows(RowSource):
+    """Rows of a file, read in blocks or one by one, each number as the nearest double."""
+
+    path: Path
+    _roundings = 0
+
+    @property
+    def roundings(self) -> int:
+        """1 once a number was read that no double is equal to."""
+        return self._roundings
+
+    def __getitem__(self, indices: IntArray) -> Dense:
+        """Return some rows, in the order asked for; as few others as possible are read."""
+        return in_order(indices, self._some)
+
+    @abstractmethod
+    def _some(self, increasing: IntArray) -> Dense:
+        """Return some rows, in the file's order."""
+
+    def _doubles(self, numbers: Any) -> FloatArray:
+        found = doubles_of(numbers)
+        self._roundings = max(self._roundings, found.roundings)
+        return np.asarray(found.values)
+
+
+class NumpyRows(_FileRows):
     """The rows of a .npy file, which are read and not mapped: so they never fill the memory.
 
     Parameters
@@ -32,14 +58,8 @@ class NumpyRows(RowSource):
     def __init__(self, path: Path, memory: int = MEMORY) -> None:
         mapped = _mapped(path)
         self.path, self._begin, self._kind = path, int(mapped.offset), mapped.dtype
-        self._roundings = 0
         single = mapped.dtype.newbyteorder("=") == np.float32
         super().__init__(mapped.shape, np.float32 if single else np.float64, memory)
-
-    @property
-    def roundings(self) -> int:
-        """1 once a number was read that no double is equal to."""
-        return self._roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield consecutive rows, read one after the other."""
@@ -48,10 +68,6 @@ class NumpyRows(RowSource):
             for start in range(0, self.shape[0], self.step):
                 at = slice(start, min(start + self.step, self.shape[0]))
                 yield at, self._read(file, at.stop - at.start)
-
-    def __getitem__(self, indices: IntArray) -> Dense:
-        """Return some rows; only they are read."""
-        return in_order(indices, self._some)
 
     def _some(self, increasing: IntArray) -> Dense:
         rows = np.empty((len(increasing), self.shape[1]), self.dtype)
@@ -66,13 +82,12 @@ class NumpyRows(RowSource):
         rows = np.fromfile(file, self._kind, count * self.shape[1])
         if len(rows) < count * self.shape[1]:
             raise DataError(f"{self.path}: it became shorter while it was read; write it anew")
-        found = doubles_of(rows.reshape(count, self.shape[1]))
-        self._roundings = max(self._roundings, found.roundings)
-        return np.asarray(found.values, dtype=self.dtype)
+        doubles = self._doubles(rows.reshape(count, self.shape[1]))
+        return np.asarray(doubles, dtype=self.dtype)
 
 
 def _mapped(path: Path) -> Any:
-    """Return a .npy file's matrix, mapped: what is known of it without reading it."""
+    """Return a .npy file's matrix, mapped: its shape and type are known without reading it."""
     try:
         with path.open("rb") as file:
             # Of others np.load leaves files open, whether it can read them or not.
@@ -95,7 +110,7 @@ def _mapped(path: Path) -> Any:
     return mapped
 
 
-class ParquetRows(RowSource):
+class ParquetRows(_FileRows):
     """The rows of a Parquet file; its columns are the coordinates. Needs pyarrow.
 
     Row groups are read a batch of rows at a time. Where pages or row groups are larger than the
@@ -117,8 +132,9 @@ class ParquetRows(RowSource):
         self.path = path
         with opened(path) as file:
             schema, count = file.schema_arrow, file.metadata.num_rows
-            self._ends = _ends(file.metadata)
-        self._roundings = 0
+            groups = range(file.metadata.num_row_groups)
+            sizes = [file.metadata.row_group(group).num_rows for group in groups]
+        self._ends: IntArray = np.cumsum(sizes, dtype=np.int64)  # of each row group
         self._names = [name for name in schema.names if name != omitted]
         if not self._names or not count:
             raise DataError(f"{path}: it holds no rows of numbers; give one column and row or more")
@@ -140,11 +156,6 @@ class ParquetRows(RowSource):
             )
         most = 16 if kinds.is_integer(field.type) else 32
         return bool(field.type.bit_width <= most)
-
-    @property
-    def roundings(self) -> int:
-        """1 once a number was read that no double is equal to."""
-        return self._roundings
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield the file's batches of rows, one after the other."""
@@ -174,14 +185,8 @@ class ParquetRows(RowSource):
                     f"{self.path}: column {name!r} has no value in row {row}; fill it, or remove "
                     "the row"
                 )
-            found = doubles_of(column.to_numpy(zero_copy_only=False))
-            self._roundings = max(self._roundings, found.roundings)
-            rows[place] = found.values
+            rows[place] = self._doubles(column.to_numpy(zero_copy_only=False))
         return rows.T
-
-    def __getitem__(self, indices: IntArray) -> Dense:
-        """Return some rows; only the row groups that hold them are read."""
-        return in_order(indices, self._some)
 
     def _some(self, increasing: IntArray) -> Dense:
         groups = np.searchsorted(self._ends, increasing, side="right")
@@ -231,9 +236,3 @@ def opened(path: Path) -> Iterator[Any]:
         # Damaged bytes end in anything, from ArrowInvalid to ArrowMemoryError.
         reason = " ".join(str(error).split())
         raise DataError(f"{path}: not a Parquet file that can be read ({reason})") from None
-
-
-def _ends(metadata: Any) -> IntArray:
-    """Return the number of rows up to the end of each row group."""
-    sizes = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
-    return np.cumsum(sizes, dtype=np.int64)

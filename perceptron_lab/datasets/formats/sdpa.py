@@ -25,9 +25,9 @@ from perceptron_lab.datasets.formats.sdpa_data import (
     shortened,
 )
 from perceptron_lab.datasets.formats.sdpa_text import SdpaText
-from perceptron_lab.doubles import LEAST_NORMAL, Doubles
+from perceptron_lab.doubles import LEAST_NORMAL
 from perceptron_lab.errors import DataError
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.results import IntArray
 
 __all__ = ["SdpaData", "format_sdpa", "parse_sdpa", "read_sdpa", "sha256_of_text", "write_sdpa"]
 
@@ -65,32 +65,26 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
         )
     objective = reader.reals(variables, "the objective")
     places, value = reader.table(5)
-    indices = places - [0, 1, 1, 1]
-    fault = entry_fault(indices, value.values, variables, blocks)
+    places = places - [0, 1, 1, 1]
+    fault = entry_fault(places, value.values, variables, blocks)
     if fault is not None:
         raise reader.error(reader.table_line(5 * fault[0] + 4), fault[1])
-    return _from_text(reader, objective, blocks, indices.astype(np.int64), value)
-
-
-def _from_text(
-    reader: SdpaText, objective: Doubles, blocks: list[int], indices: IntArray, found: Doubles
-) -> SdpaData:
-    value: FloatArray = found.values
-    conflict = first_conflict(indices, value)
+    indices: IntArray = places.astype(np.int64)
+    conflict = first_conflict(indices, value.values)
     if conflict is not None:
         first, second = (reader.table_line(5 * entry + 4) for entry in conflict)
-        values = " and ".join(repr(float(value[entry])) for entry in conflict)
+        values = " and ".join(repr(float(value.values[entry])) for entry in conflict)
         raise reader.error(
             second,
             f"this entry and the one on line {first} give one position the values {values}; "
             "keep one of them",
         )
-    if not value.any():
+    if not value.values.any():
         raise reader.error(
             reader.table_line(0), "every entry is 0, so there is no program; mend the file"
         )
-    data = SdpaData.from_entries(objective.values, blocks, indices, value)
-    return replace(data, roundings=found.roundings, objective_roundings=objective.roundings)
+    data = SdpaData.from_entries(objective.values, blocks, indices, value.values)
+    return replace(data, roundings=value.roundings, objective_roundings=objective.roundings)
 
 
 def read_sdpa(path: str | Path) -> SdpaData:
@@ -101,10 +95,7 @@ def read_sdpa(path: str | Path) -> SdpaData:
     DataError
         If there is no such file, or it is not a program in this format.
     """
-    return parse_sdpa(_text(Path(path)), str(path))
-
-
-def _text(path: Path) -> str:
+    path, source = Path(path), str(path)
     try:
         if path.exists() and not path.is_file():
             raise DataError(f"{path} is not a regular file; name a .dat-s file")
@@ -114,16 +105,17 @@ def _text(path: Path) -> str:
             )
         content = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a path with the character NUL
-        reason = getattr(error, "strerror", None) or error
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise DataError(f"{path} cannot be read ({reason}); check the path") from error
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise DataError(
             f"{path}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; give the "
             "uncompressed text file, saved as UTF-8"
         ) from error
+    return parse_sdpa(text, source)
 
 
 def format_sdpa(data: SdpaData) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,33 +20,33 @@ LAST = "last"
 """The word for the last column."""
 LONGEST_TEXT = 200
 """Characters of a file that a message shows at most."""
-_MANY_DIGITS = re.compile(rb"\d{16,}|[\d.]{17,}")
-"""What a decimal of more than 15 digits contains."""
-_SMALL = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")
-"""A number after a colon that may be 0 as a double."""
+_MANY_DIGITS = re.compile(rb"\d{16,}|[\d.]{17,}")  # in a decimal of more than 15 digits
+_SMALL = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")  # may be 0 as a double
 
 
-def read_text(path: Path, separator: str, labels: str | None) -> tuple[Doubles, Any]:
+def read_text(path: Path, labels: str | None, *, separator: str) -> tuple[Doubles, Any]:
     """Return the numbers of a text, read as the decimals printed, and the labels or None.
 
     Parameters
     ----------
     path
         Lines of numbers; the first line may name the columns.
-    separator
-        What stands between numbers.
     labels
         The column of the labels, by name or number, or None.
+    separator
+        The character between numbers.
     """
     printed = PrintedNumbers()
     with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = _lines(csv.reader(file, delimiter=separator, skipinitialspace=True))
+        reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
+        stripped = ([field.strip() for field in fields] for fields in reader)
+        lines = ((reader.line_num, fields) for fields in stripped if any(fields))
         first = next(lines, None)
         if first is None:
             raise InputError("the file is empty; give rows of numbers")
         width, (column, named) = len(first[1]), column_of(labels, first[1])
         rows, classes = [], []
-        for number, fields in lines if named else _chained(first, lines):
+        for number, fields in lines if named else chain([first], lines):
             if len(fields) != width:
                 raise InputError(
                     f"line {number} has {len(fields)} fields, line {first[0]} has {width}; "
@@ -59,34 +59,24 @@ def read_text(path: Path, separator: str, labels: str | None) -> tuple[Doubles, 
     if not rows:
         raise InputError("only names of columns are in the file; give rows of numbers below")
     found = printed.doubles(np.array(rows))
-    return found, _classes(classes) if column is not None else None
-
-
-_Line = tuple[int, list[str]]
-
-
-def _lines(reader: Any) -> Iterator[_Line]:
-    """Yield the number of each line that is not blank, and its fields."""
-    for fields in reader:
-        stripped = [field.strip() for field in fields]
-        if any(stripped):
-            yield reader.line_num, stripped
-
-
-def _chained(first: _Line, others: Iterator[_Line]) -> Iterator[_Line]:
-    yield first
-    yield from others
+    if "" in classes:
+        raise InputError(f"{classes.count('')} labels are missing; give every one")
+    if column is None:
+        return found, None
+    # As numbers, if all are, so that 10 is larger than 9.
+    numbers = all(map(_is_number, classes))
+    return found, np.array([float(label) for label in classes] if numbers else classes)
 
 
 def column_of(labels: str | None, first: list[str]) -> tuple[int | None, bool]:
     """Return the place of the labels, and whether the first line holds names of columns."""
-    if labels is not None and labels in first and not _isplace_of(labels):
+    if labels is not None and labels in first and not _is_place(labels):
         return first.index(labels), True
     column = None if labels is None else place_of(labels, len(first), first)
     return column, not any(_is_number(text) for i, text in enumerate(first) if i != column)
 
 
-def _isplace_of(labels: str) -> bool:
+def _is_place(labels: str) -> bool:
     return labels == LAST or (labels.isascii() and labels.isdigit())
 
 
@@ -94,7 +84,7 @@ def place_of(labels: str, width: int, names: list[str]) -> int:
     """Return the place of the labels' column among ``width``, from 0 on."""
     if labels == LAST:
         return width - 1
-    if not _isplace_of(labels):
+    if not _is_place(labels):
         raise InputError(
             f"no column is called {labels!r}{did_you_mean(labels, names)}; give a name of the "
             f"first line, a number from 1 to {width}, or {LAST}"
@@ -127,23 +117,11 @@ def _number(text: str, line: int) -> float:
     return number
 
 
-def _classes(labels: list[str]) -> Any:
-    """Return labels as numbers, if all are, so that 10 is larger than 9."""
-    if "" in labels:
-        raise InputError(f"{labels.count('')} labels are missing; give every one")
-    numbers = all(map(_is_number, labels))
-    return np.array([float(label) for label in labels]) if numbers else np.array(labels)
-
-
 def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:
-    """Return what became of the numbers of a file in svmlight's format.
+    """Return the numbers of a file in svmlight's format, with their distance from the decimals.
 
-    Parameters
-    ----------
-    path
-        The file; its numbers are decimals.
-    examples
-        The doubles nearest to them.
+    ``examples`` holds the doubles nearest to the decimals. Decimals so small that doubles near them
+    have few digits are refused.
     """
     content = path.read_bytes()
     for match in _SMALL.finditer(content):
