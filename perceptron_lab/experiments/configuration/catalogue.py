@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 from typing import Any, Final
 
 from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, did_you_mean
-from perceptron_lab.experiments.configuration.declared import Declared, declared
+from perceptron_lab.experiments.configuration.declared import declared
 from perceptron_lab.experiments.configuration.gallery import gallery
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 
@@ -41,10 +40,20 @@ def list_names(kind: str) -> list[dict[str, Any]]:
         raise ConfigError(
             f"nothing is listed as {kind!r}{did_you_mean(kind, KINDS)}; known: {', '.join(KINDS)}"
         )
+    items: list[dict[str, Any]] = []
     if kind == "experiments":
-        return [{"name": name, "summary": _title(path)} for name, path in gallery().items()]
+        for name, path in gallery().items():
+            tree = read_source(path).tree
+            title = str(tree.get("title", "")) if isinstance(tree, dict) else ""
+            items.append({"name": name, "summary": title})
+        return items
     singular = kind.removesuffix("s")
-    return [_listed(name, declared(singular, name)) for name in registry.names(singular)]
+    for name in registry.names(singular):
+        known = declared(singular, name)
+        items.append({"name": name, "summary": known.summary})
+        if known.systems is not None:
+            items[-1]["systems"] = known.systems
+    return items
 
 
 def show(name: str) -> list[dict[str, Any]]:
@@ -75,31 +84,21 @@ def show(name: str) -> list[dict[str, Any]]:
         raise ConfigError(
             f"nothing is called {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
         )
-    meanings = [_component(kind, name) for kind in kinds]
+    meanings = []
+    for kind in kinds:
+        # Imported here: lists need no pydantic.
+        from perceptron_lab.experiments.configuration.parameters import parameters_of
+
+        record = registry.load(kind, name)
+        meanings.append(
+            {
+                "kind": kind,
+                "name": name,
+                "documentation": inspect.getdoc(record) or "",
+                "parameters": parameters_of(record),
+            }
+        )
     if name in shipped:
         text = shipped[name].read_text(encoding="utf-8")
         meanings.append({"kind": "experiment", "name": name, "text": text})
     return meanings
-
-
-def _listed(name: str, known: Declared) -> dict[str, Any]:
-    item = {"name": name, "summary": known.summary}
-    return item if known.systems is None else item | {"systems": known.systems}
-
-
-def _title(path: Path) -> str:
-    tree = read_source(path).tree
-    return str(tree.get("title", "")) if isinstance(tree, dict) else ""
-
-
-def _component(kind: str, name: str) -> dict[str, Any]:
-    # Imported here: lists need no pydantic.
-    from perceptron_lab.experiments.configuration.parameters import parameters_of
-
-    record = registry.load(kind, name)
-    return {
-        "kind": kind,
-        "name": name,
-        "documentation": inspect.getdoc(record) or "",
-        "parameters": parameters_of(record),
-    }

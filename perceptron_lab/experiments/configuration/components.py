@@ -59,8 +59,8 @@ class Component:
 
 
 @dataclass(frozen=True)
-class Mention:
-    """Where and how a configuration names a component.
+class Choice:
+    """The choice of a component by a configuration, not checked yet.
 
     Parameters
     ----------
@@ -81,39 +81,37 @@ class Mention:
     places: Mapping[str, Crumbs]
 
 
-def build(mention: Mention, faults: list[Fault]) -> Component | None:
-    """Return the component that is mentioned, or None after adding to ``faults``."""
+def build(chosen: Choice, faults: list[Fault]) -> Component | None:
+    """Return the component that is chosen, or None after adding to ``faults``."""
     try:
-        kind = registry.load(mention.kind, mention.name)
+        kind = registry.load(chosen.kind, chosen.name)
     except PlabError as error:
-        faults.append(Fault(mention.at, str(error)))
+        faults.append(Fault(chosen.at, str(error)))
         return None
     known = [field.name for field in fields(kind) if field.init]
-    unknown = [key for key in mention.parameters if key not in known]
+    unknown = [key for key in chosen.parameters if key not in known]
     faults += [
-        Fault(mention.places[key], unknown_key((key,), known).message, at_key=True)
+        Fault(chosen.places[key], unknown_key((key,), known).message, at_key=True)
         for key in unknown
     ]
-    given = {key: value for key, value in mention.parameters.items() if key in known}
+    given = {key: value for key, value in chosen.parameters.items() if key in known}
     try:
         record = validated(kind, given)
     except ValidationError as error:
-        faults += [_placed(fault, mention) for fault in faults_of(error, given, {})]
+        # Faults of parameters stand in the configuration that holds them.
+        for fault in faults_of(error, given, {}):
+            key, rest = str(fault.crumbs[0]) if fault.crumbs else "", fault.crumbs[1:]
+            if key in chosen.places:
+                at = (*chosen.places[key], *rest)
+                faults.append(Fault(at, fault.message, fault.at_key))
+            else:
+                needed = f"{chosen.kind} {chosen.name!r} needs {key}: " if key else ""
+                faults.append(Fault(chosen.at, needed + fault.message))
     except PlabError as error:
-        faults.append(Fault(mention.at, str(error)))
+        faults.append(Fault(chosen.at, str(error)))
     else:
-        return None if unknown else Component(mention.kind, mention.name, record)
+        return None if unknown else Component(chosen.kind, chosen.name, record)
     return None
-
-
-def _placed(fault: Fault, mention: Mention) -> Fault:
-    """Move a fault from the parameters to the configuration that holds them."""
-    if not fault.crumbs:
-        return Fault(mention.at, fault.message)
-    key, *rest = fault.crumbs
-    if key not in mention.places:
-        return Fault(mention.at, f"{mention.kind} {mention.name!r} needs {key}: {fault.message}")
-    return Fault((*mention.places[str(key)], *rest), fault.message, fault.at_key)
 
 
 def _default(field: Any) -> Any:

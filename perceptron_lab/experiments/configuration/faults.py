@@ -87,18 +87,12 @@ def refuse(faults: Iterable[Fault], place: Callable[[Fault], Place]) -> None:
     placed = sorted({(place(fault), fault.message, dotted(fault.crumbs)) for fault in faults})
     if not placed:
         return
-    lines = [
-        ": ".join(part for part in (where.text, crumbs, _without_middle(message)) if part)
-        for where, message, crumbs in placed[:_MOST_SHOWN]
-    ]
+    lines = []
+    for where, message, crumbs in placed[:_MOST_SHOWN]:
+        if len(message) > _LONGEST_MESSAGE:  # it repeats a long text; its end says how to mend it
+            half = _LONGEST_MESSAGE // 2
+            message = f"{message[:half]} ... {message[-half:]}"
+        lines.append(": ".join(filter(None, (where.text, crumbs, message))))
     if len(placed) > _MOST_SHOWN:
         lines.append(f"... and {len(placed) - _MOST_SHOWN} more")
     raise ConfigError("\n".join(lines))
-
-
-def _without_middle(message: str) -> str:
-    """Cut what a message repeats of a long text, and keep its end, which says how to mend it."""
-    if len(message) <= _LONGEST_MESSAGE:
-        return message
-    half = _LONGEST_MESSAGE // 2
-    return f"{message[:half]} ... {message[-half:]}"

@@ -35,14 +35,9 @@ def find_config(name: str | Path) -> Path:
         return Path(name)
     shipped = gallery()
     if str(name) in shipped:
-        return _displayed(shipped[str(name)])
+        path, here = shipped[str(name)], Path.cwd()
+        return path.relative_to(here) if path.is_relative_to(here) else path
     raise ConfigError(
         f"{name}: no such file, and no shipped configuration{did_you_mean(str(name), shipped)}; "
         f"shipped: {', '.join(shipped)}"
     )
-
-
-def _displayed(path: Path) -> Path:
-    """Return the path relative to the current folder, where it lies below it."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -44,15 +44,19 @@ def parameters_of(record: Any) -> list[dict[str, str]]:
         return []
     schema = TypeAdapter(record).json_schema()
     defined = schema.get("$defs", {})
-    return [
-        {
-            "parameter": key,
-            "allowed": allowed(entry, defined),
-            "default": _default(entry),
-            "meaning": " ".join(entry.get("description", "").split()),
-        }
-        for key, entry in schema.get("properties", {}).items()
-    ]
+    described = []
+    for key, entry in schema.get("properties", {}).items():
+        default = entry.get("default")
+        text = default if isinstance(default, str) else json.dumps(default)
+        described.append(
+            {
+                "parameter": key,
+                "allowed": allowed(entry, defined),
+                "default": text if "default" in entry else "(needed)",
+                "meaning": " ".join(entry.get("description", "").split()),
+            }
+        )
+    return described
 
 
 def allowed(schema: dict[str, Any], defined: dict[str, Any]) -> str:
@@ -76,10 +80,3 @@ def allowed(schema: dict[str, Any], defined: dict[str, Any]) -> str:
         kind += f" of {allowed(schema['items'], defined)}"
     limits = [words.format(schema[key]) for key, words in _LIMITS.items() if key in schema]
     return f"{kind} {', '.join(limits)}" if limits else kind
-
-
-def _default(schema: dict[str, Any]) -> str:
-    if "default" not in schema:
-        return "(needed)"
-    default = schema["default"]
-    return default if isinstance(default, str) else json.dumps(default)

@@ -80,10 +80,16 @@ def faults_of(
         elif details["type"] == "missing":
             faults[crumbs] = Fault(crumbs, "missing; it must be given")
         elif details["type"] == "value_error":
-            faults[crumbs] = Fault(crumbs, _own_words(details))
+            message = details["msg"].removeprefix("Value error, ")
+            if message.startswith("allowed: "):  # validators of ours need not say what they had
+                message = f"received {received(details['input'])}; {message}"
+            faults[crumbs] = Fault(crumbs, message)
         else:
             # The members of a union report one by one; the reader wants them in one sentence.
-            allowed.setdefault(crumbs, []).append(_allowed(details))
+            template = _ALLOWED.get(details["type"])
+            said = details["msg"].removeprefix("Input should be ")
+            words = said if template is None else template.format(**details.get("ctx", {}))
+            allowed.setdefault(crumbs, []).append(words)
             faults[crumbs] = Fault(crumbs, _sentence(details["input"], allowed[crumbs]))
     return list(faults.values())
 
@@ -110,22 +116,7 @@ def _crumbs(details: ErrorDetails, tree: Any) -> Crumbs:
     return crumbs
 
 
-def _allowed(details: ErrorDetails) -> str:
-    template = _ALLOWED.get(details["type"])
-    if template is None:
-        return details["msg"].removeprefix("Input should be ")
-    return template.format(**details.get("ctx", {}))
-
-
 def _sentence(value: Any, allowed: list[str]) -> str:
     words = [word.strip("'") for choice in allowed for word in choice.replace(",", " or ").split()]
     mend = did_you_mean(value, words) if isinstance(value, str) else ""
     return f"received {received(value)}; allowed: {', or '.join(dict.fromkeys(allowed))}{mend}"
-
-
-def _own_words(details: ErrorDetails) -> str:
-    """Return the text of a validator of ours, which need not repeat what was received."""
-    message = details["msg"].removeprefix("Value error, ")
-    if message.startswith("allowed: "):
-        return f"received {received(details['input'])}; {message}"
-    return message

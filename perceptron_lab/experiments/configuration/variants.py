@@ -16,7 +16,7 @@ from typing import Any
 
 from perceptron_lab import registry
 from perceptron_lab.errors import PlabError
-from perceptron_lab.experiments.configuration.components import Component, Mention, build
+from perceptron_lab.experiments.configuration.components import Choice, Component, build
 from perceptron_lab.experiments.configuration.config import AlgorithmEntry, Limits, ProblemEntry
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, dotted, received
 
@@ -95,7 +95,7 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class _Choice:
+class _Combination:
     """One combination of a grid, with the parameters it is added to."""
 
     parameters: dict[str, Any]
@@ -136,8 +136,8 @@ def algorithm_variants(
         spec = chosen.pop("oracle", None) if swept else entry.oracle
         at = choice.places["oracle"] if swept else (*crumbs, "oracle")
         kind = "learner" if entry.name in registry.names("learner") else "algorithm"
-        mention = Mention(kind, entry.name, (*crumbs, "name"), chosen, choice.places)
-        algorithm = build(mention, faults)
+        named = Choice(kind, entry.name, (*crumbs, "name"), chosen, choice.places)
+        algorithm = build(named, faults)
         oracles = _oracles(spec, at, faults)
         if algorithm is None or oracles is None:
             continue
@@ -158,8 +158,8 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
     found: list[tuple[Component, str, str]] = []
     for choice in _choices(given, places, entry.grid, crumbs, faults):
         at = (*crumbs, "dataset")
-        mention = Mention("dataset", entry.dataset, at, choice.parameters, choice.places)
-        dataset = build(mention, faults)
+        named = Choice("dataset", entry.dataset, at, choice.parameters, choice.places)
+        dataset = build(named, faults)
         if dataset is None:
             continue
         try:
@@ -223,7 +223,7 @@ def _choices(
     grid: Mapping[str, Sequence[Any]],
     crumbs: Crumbs,
     faults: list[Fault],
-) -> Iterator[_Choice]:
+) -> Iterator[_Combination]:
     """Yield the combinations of a grid; without a grid, the parameters as they are."""
     faults += [_given_twice(crumbs, key) for key in grid if key in given]
     if prod(map(len, grid.values())) > MOST_COMBINATIONS:
@@ -233,7 +233,7 @@ def _choices(
     for indices in product(*(range(len(values)) for values in grid.values())):
         swept = {key: grid[key][index] for key, index in zip(grid, indices, strict=True)}
         at = {key: (*crumbs, "grid", key, index) for key, index in zip(grid, indices, strict=True)}
-        yield _Choice(given | swept, places | at, swept)
+        yield _Combination(given | swept, places | at, swept)
 
 
 def _given_twice(crumbs: Crumbs, key: str) -> Fault:
@@ -245,33 +245,29 @@ def _oracles(spec: Any, at: Crumbs, faults: list[Fault]) -> tuple[Component, ...
     """Return the oracles of a specification, or None after adding to ``faults``."""
     if spec is None:
         return ()
-    specs = spec if isinstance(spec, list) else [spec]
+    several = isinstance(spec, list)
+    specs = spec if several else [spec]
     oracles = []
     for index, one in enumerate(specs):
-        place = (*at, index) if isinstance(spec, list) else at
-        mention = _oracle_mention(one, place)
-        oracle = mention if isinstance(mention, Fault) else build(mention, faults)
-        if isinstance(oracle, Fault):
-            faults.append(oracle)
-        elif oracle is not None:
-            oracles.append(oracle)
+        place = (*at, index) if several else at
+        if isinstance(one, str):
+            named = Choice("oracle", one, place, {}, {})
+        elif isinstance(one, dict) and isinstance(one.get("name"), str):
+            parameters = {key: value for key, value in one.items() if key != "name"}
+            places: dict[str, Crumbs] = {key: (*place, key) for key in parameters}
+            named = Choice("oracle", one["name"], (*place, "name"), parameters, places)
+        else:
+            allowed = "a name, {name: ..., parameter: ...}, or a list of those"
+            faults.append(Fault(place, f"received {received(one)}; allowed: {allowed}"))
+            continue
+        oracle = build(named, faults)
+        oracles += [] if oracle is None else [oracle]
     kinds = [oracle.record.kind for oracle in oracles]
     for index, kind in enumerate(kinds):
         if kind in kinds[:index]:
             faults.append(Fault(at, f"two oracles for {kind} cones; allowed: one per kind"))
             return None
     return tuple(oracles) if len(oracles) == len(specs) else None
-
-
-def _oracle_mention(spec: Any, at: Crumbs) -> Mention | Fault:
-    if isinstance(spec, str):
-        return Mention("oracle", spec, at, {}, {})
-    if isinstance(spec, dict) and isinstance(spec.get("name"), str):
-        parameters = {key: value for key, value in spec.items() if key != "name"}
-        places: dict[str, Crumbs] = {key: (*at, key) for key in parameters}
-        return Mention("oracle", spec["name"], (*at, "name"), parameters, places)
-    allowed = "a name, {name: ..., parameter: ...}, or a list of those"
-    return Fault(at, f"received {received(spec)}; allowed: {allowed}")
 
 
 def _brief(value: Any) -> str:
