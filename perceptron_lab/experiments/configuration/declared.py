@@ -47,13 +47,7 @@ class Declared:
 
 
 def declared(kind: str, name: str) -> Declared:
-    """Return what the class says that a registered name stands for.
-
-    Raises
-    ------
-    ConfigError
-        If the name is not registered, or it declares what is no declaration.
-    """
+    """Return what the class says that a registered name stands for."""
     target = registry.target(kind, name)
     found = _read(*target.split(":", 1)) if isinstance(target, str) else None
     documentation, systems = found or _of_class(registry.load(kind, name))
@@ -106,13 +100,7 @@ def _assigned(node: ast.ClassDef, name: str) -> Iterable[ast.expr]:
 
 
 def _by_kind(name: str, systems: Any) -> dict[str, str]:
-    """Return kind of system -> what holds there.
-
-    Raises
-    ------
-    ConfigError
-        If that is not what was declared.
-    """
+    """Return kind of system -> what holds there."""
     try:
         pairs = [(kind, holds) for holds, kinds in systems.items() for kind in kinds.split()]
     except AttributeError:

@@ -78,11 +78,6 @@ def refuse(faults: Iterable[Fault], place: Callable[[Fault], Place]) -> None:
         The faults; repeated ones are listed once. With none of them nothing happens.
     place
         Where a fault stands.
-
-    Raises
-    ------
-    ConfigError
-        If there is a fault; one line each, ``place: crumbs: message``.
     """
     placed = sorted({(place(fault), fault.message, dotted(fault.crumbs)) for fault in faults})
     if not placed:

@@ -24,13 +24,7 @@ def gallery() -> dict[str, Path]:
 
 
 def find_config(name: str | Path) -> Path:
-    """Return the file that a user means: a path, or the name of a shipped configuration.
-
-    Raises
-    ------
-    ConfigError
-        If there is neither.
-    """
+    """Return the file that a user means: a path, or the name of a shipped configuration."""
     if os.path.exists(name):  # unlike Path.exists it is false where there can be no such path
         return Path(name)
     shipped = gallery()

@@ -28,11 +28,6 @@ def override(source: Source, assignments: Iterable[str]) -> None:
         The configuration; its tree and origins are changed.
     assignments
         ``path.to.key=value`` each, the value in YAML.
-
-    Raises
-    ------
-    ConfigError
-        If an assignment has no ``=``, its value is not YAML, or its path leads nowhere.
     """
     for assignment in assignments:
         path, equals, text = assignment.partition("=")

@@ -47,11 +47,6 @@ def validated(kind: type[Record], tree: Any) -> Record:
 
     It is checked in the strict mode of JSON: lists do for tuples, as they must, but no value is
     converted otherwise.
-
-    Raises
-    ------
-    ValidationError
-        If it is not one.
     """
     return TypeAdapter(kind).validate_json(json.dumps(tree))
 

@@ -80,13 +80,7 @@ class Source:
 
 
 def read_source(path: Path) -> Source:
-    """Read a configuration file.
-
-    Raises
-    ------
-    ConfigError
-        If it is missing, not a regular file, too large, not UTF-8 or not YAML.
-    """
+    """Read a configuration file."""
     try:
         if not path.is_file():
             reason = "no file" if path.exists() else "no such file"
@@ -119,11 +113,6 @@ def parse(name: str, text: str) -> Source:
     -------
     Source
         The tree and its places; faults that leave the rest readable are in ``faults``.
-
-    Raises
-    ------
-    ConfigError
-        If the text is not YAML at all.
     """
     try:
         return _Builder(name, text).build()
@@ -287,13 +276,7 @@ class _Builder:
 
 
 def resolve(text: str) -> Any:
-    """Return the value of an unquoted scalar by the YAML 1.2 core schema.
-
-    Raises
-    ------
-    ValueError
-        If it is an integer with more digits than Python converts.
-    """
+    """Return the value of an unquoted scalar by the YAML 1.2 core schema."""
     if text in _NULL:
         return None
     if text in _TRUTH:

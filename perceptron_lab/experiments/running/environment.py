@@ -49,7 +49,11 @@ def environment() -> dict[str, Any]:
         "argv": [Path(sys.argv[0]).name, *masked(sys.argv[1:])],
         "cpu": _cpu(),
         "cores": os.cpu_count(),
-        "memory_bytes": _memory(),
+        "memory_bytes": (
+            os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+            if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names
+            else None
+        ),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "blas": _blas(),
@@ -74,12 +78,6 @@ def _cpu() -> str:
     return platform.processor() or platform.machine()
 
 
-def _memory() -> int | None:
-    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
-        return None
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 def _blas() -> list[dict[str, Any]]:
     """Describe the thread pools of BLAS as cells have them; those of numpy and scipy are two.
 
@@ -92,26 +90,25 @@ def _blas() -> list[dict[str, Any]]:
     keys = ("internal_api", "version", "architecture", "num_threads")
     with threadpool_limits(limits=1):  # whatever this process has: those of cells have one thread
         loaded = [pool for pool in threadpool_info() if pool.get("user_api") == "blas"]
-    bundled = [pool for pool in loaded if _is_bundled(pool["filepath"])]
+    # Those that lie beside numpy's or scipy's own files.
+    bundled = [
+        pool
+        for pool in loaded
+        if any(part.startswith(("numpy", "scipy")) for part in Path(pool["filepath"]).parts[-3:-1])
+    ]
     pools = [{key: pool.get(key) for key in keys} for pool in bundled or loaded]
     return sorted(pools, key=lambda pool: json.dumps(pool, sort_keys=True))
 
 
-def _is_bundled(library: str) -> bool:
-    """Return whether a library lies beside numpy's or scipy's own files."""
-    return any(part.startswith(("numpy", "scipy")) for part in Path(library).parts[-3:-1])
-
-
 def packages() -> dict[str, str | None]:
     """Return the versions of this package and of those that its numbers depend on."""
-    return {"perceptron-lab": __version__} | {name: _version(name) for name in _PACKAGES}
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+    found: dict[str, str | None] = {"perceptron-lab": __version__}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found
 
 
 def _git(root: Path) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""What a run knows of its cells: the rows that the store had, and those that it has added."""
+"""The cells of a run with their rows: those of the store, and those that were added since."""
 
 from __future__ import annotations
 
@@ -55,9 +55,6 @@ class Ledger:
 
     def left(self, decision: Decision) -> int:
         """Return of how many cells this was decided that were not run since, failures aside."""
+        failed = {cell for cell, row in self._rows.items() if Status(row["status"]).failed}
         cells = (self.planned[at].cell for at in self.due([decision]))
-        return sum(cell not in self._ran and not self._failed(cell) for cell in cells)
-
-    def _failed(self, cell: str) -> bool:
-        row = self._rows.get(cell)
-        return row is not None and Status(row["status"]).failed
+        return sum(cell not in self._ran and cell not in failed for cell in cells)

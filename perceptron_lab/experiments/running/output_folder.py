@@ -25,12 +25,6 @@ def output_folder(root: Path, name: str) -> Path:
         The folder of all results.
     name
         The experiment's name.
-
-    Raises
-    ------
-    ConfigError
-        If the name is no name of a folder, if a link leads outside, or if something other than a
-        folder is there.
     """
     try:
         TypeAdapter(FileName).validate_python(name)
@@ -56,13 +50,7 @@ def output_folder(root: Path, name: str) -> Path:
 
 
 def folders_with_results(root: Path) -> list[Path]:
-    """Return the folders of the experiments that have results in the folder of all results.
-
-    Raises
-    ------
-    DataError
-        If there is none.
-    """
+    """Return the folders of the experiments that have results in the folder of all results."""
     folders = sorted(path.parent for path in root.glob(f"*/{schema.NAME}"))
     if not folders:
         raise DataError(f"{root}: no results there; `plab run CONFIG` makes them")

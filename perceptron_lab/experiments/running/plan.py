@@ -94,24 +94,13 @@ class Cell:
         ----------
         base
             The folder that relative paths start from.
-
-        Raises
-        ------
-        PlabError
-            If the data cannot be had, or are not what they should be.
         """
         dataset: Dataset = self.instance.dataset.record
         return dataset.load(self.instance.name, seed=self.seed, base=base)
 
 
 def plan(experiment: Loadable) -> list[Cell]:
-    """Return the cells of an experiment, as checked once; no data are loaded.
-
-    Raises
-    ------
-    ConfigError
-        If an entry is wrong.
-    """
+    """Return the cells of an experiment, as checked once; no data are loaded."""
     experiment = load_experiment(experiment)
     config = experiment.config
     return [
@@ -187,12 +176,6 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
     -------
     dict
         :attr:`Cell.problem_key` -> what is known of the problem.
-
-    Raises
-    ------
-    DataError
-        If a problem cannot be loaded. It ends with the first, since the next ones would mostly
-        wait for the same network.
     """
     problems: dict[str, Loaded] = {}
     for cell in cells:

@@ -72,20 +72,15 @@ def _masked(word: str) -> str:
     for home in sorted({str(Path.home()), str(_home())}, key=len, reverse=True):
         if len(home) > 1:
             word = re.sub(rf"{re.escape(home)}(?=/|$)", "~", word)
-    user = _user()
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # the system has no name for it, as in a container
+        user = ""
     if user:
         word = re.sub(rf"(?<=/){re.escape(user)}(?=/|$)", USER, word)
     word = _IN_ADDRESS.sub(HIDDEN, word)
     word = _NAMED.sub(rf"\1\2{HIDDEN}", word)
     return _TOKEN.sub(HIDDEN, word)
-
-
-def _user() -> str:
-    """Return the name of the user; empty where the system has none for it, as in a container."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return ""
 
 
 def _home() -> Path:

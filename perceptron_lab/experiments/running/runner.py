@@ -23,10 +23,10 @@ from perceptron_lab.experiments.running.plan import Cell, Loaded, load_problems,
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.columns import Run
 from perceptron_lab.experiments.storage.core_digest import CellCode
-from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
+from perceptron_lab.experiments.storage.reuse import Decision, judge
 from perceptron_lab.experiments.storage.rows import Row, parsed, rendered, row_of
 from perceptron_lab.experiments.storage.store import Store
-from perceptron_lab.experiments.storage.stored import Planned, Stored
+from perceptron_lab.experiments.storage.stored import Planned
 from perceptron_lab.results import Status
 
 if TYPE_CHECKING:
@@ -180,17 +180,19 @@ class _Run:
         return Rows(self.store.folder, ledger.rows, cells=total, stale=stale, missing=left)
 
     def _ledger(self) -> Ledger:
-        """Return what the store has, each cell with its verdict."""
+        """Return the cells with their stored rows and the verdicts on these."""
         stored = self.store.stored_of(one.cell for one in self.planned)
         found = [stored.get(one.cell) for one in self.planned]
-        verdicts = [self._verdict(position, one) for position, one in enumerate(found)]
-        return Ledger.of(self.planned, verdicts, stored)
-
-    def _verdict(self, position: int, stored: Stored | None) -> Verdict:
         # To read the code takes a tenth of a second, in which the first cells can run.
-        planned = self.planned[position]
-        core = None if stored is None else self.code.digest_of(planned.settings)
-        return judge(stored, planned, core, self.limits)
+        cores = [
+            None if row is None else self.code.digest_of(one.settings)
+            for row, one in zip(found, self.planned, strict=True)
+        ]
+        verdicts = [
+            judge(row, one, core, self.limits)
+            for row, one, core in zip(found, self.planned, cores, strict=True)
+        ]
+        return Ledger.of(self.planned, verdicts, stored)
 
     def _keep(self, position: int, outcome: Outcome, environment_id: str) -> Row:
         cell, planned = self.cells[position], self.planned[position]
@@ -222,7 +224,7 @@ class _Marking(Progress):
 
 
 def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment_id: str) -> Run:
-    """Return what the row of a cell that has ended is made of.
+    """Return the run of a cell that has ended, for its row.
 
     Parameters
     ----------
