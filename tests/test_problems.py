@@ -17,11 +17,12 @@ from perceptron_lab.datasets.formats import problem_files
 from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
 from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.operators import matrix
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.problems import as_system
 from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.system import ConicSystem, constructors
 
 ROWS = np.array([[3.0, 4.0], [0.0, 2.0], [-5.0, 12.0]])
 EXAMPLES = np.array([[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]])
@@ -416,3 +417,26 @@ def test_too_little_memory_is_an_error_of_the_data(
     monkeypatch.setattr(problem_files, "_READERS", dict.fromkeys(problem_files._READERS, starved))
     with pytest.raises(DataError, match=f"rows{kind}: its numbers take more memory than there is"):
         solve(path)
+
+
+@pytest.mark.parametrize("kind", ["rows", "labelled", "file"])
+def test_rows_are_converted_once_and_their_norms_computed_once(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Norms that are not finite tell of entries that are not, so that these need no pass."""
+    calls: list[str] = []
+    for module, name in ((constructors, "doubles_of_rows"), (matrix, "row_norms")):
+        made = getattr(module, name)
+        monkeypatch.setattr(
+            module, name, lambda data, made=made, name=name: calls.append(name) or made(data)
+        )
+    rows = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.5]])
+    np.savetxt(tmp_path / "rows.csv", rows, delimiter=",")
+    problem = {
+        "rows": rows,
+        "labelled": (rows, [0, 1, 1]),
+        "file": tmp_path / "rows.csv",
+    }[kind]
+    assert as_system(problem).unit_rows
+    expected = ["row_norms"] if kind == "file" else ["doubles_of_rows", "row_norms"]
+    assert calls == expected

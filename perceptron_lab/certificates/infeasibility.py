@@ -66,15 +66,8 @@ def prove_infeasible(
     """Prove that exact weights with A w = 0 exist near these; None where that does not succeed.
 
     Rows and blocks whose weights vanish are left out: a subset without a solution suffices. Where
-    that fails, the weights are tried after a move inside, by growing multiples of e. For kernels,
-    whose features are never formed, nothing is proved.
-
-    Parameters
-    ----------
-    operator, cone
-        The original data, unscaled.
-    weights
-        Flat, shape ``(size,)``.
+    that fails, the weights are moved inside by growing multiples of e. For kernels, whose features
+    are never formed, nothing is proved. The data are the original ones, unscaled.
     """
     require_ieee_mode()
     if operator.scale is not None:

@@ -43,14 +43,8 @@ def prove_weights(
     second-order blocks that do not lie in the cone to the last bit are first moved inside by a
     multiple of e. The matrix of a kernel is positive semidefinite: norm(A w)^2 = w'Sw.
 
-    Parameters
-    ----------
-    operator, cone
-        The original data, unscaled.
-    weights
-        Flat, shape ``(size,)``; need not be normalised.
-    unit_rows
-        Whether the margin is that of the rows divided by their norms.
+    The data are the original ones, unscaled; the weights, flat, need not be normalised;
+    ``unit_rows`` says that the margin is that of the rows divided by their norms.
     """
     require_ieee_mode()
     if operator.scale is not None:

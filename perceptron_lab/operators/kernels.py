@@ -8,7 +8,7 @@ is added.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import Field
@@ -26,6 +26,7 @@ _LARGEST = 1e150
 _OF_EXP = 8
 
 
+@runtime_checkable
 class Kernel(Protocol):
     """A symmetric positive semidefinite function of two examples."""
 

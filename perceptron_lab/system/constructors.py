@@ -148,7 +148,7 @@ def _kernel_matrix_of(
         raise InputError("a kernel matrix for a kernel; give 'precomputed' for the kernel")
     elif kernel == "precomputed":
         matrix = KernelMatrix(symmetrised(_dense(checked_rows(examples))))
-    elif isinstance(kernel, type) or not hasattr(kernel, "matrix"):
+    elif isinstance(kernel, type) or not isinstance(kernel, Kernel):
         raise InputError(
             f"received {kernel!r} as a kernel; give a record such as Rbf(gamma=0.5) of "
             "perceptron_lab.operators.kernels, or 'precomputed'"
