@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import traceback
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ def numerical(error: Exception) -> bool:
 
 
 def kept(error: Exception, *, updates: int = 1) -> bool:
-    """Return whether a run ends by this exception with what is proved, instead of passing it on.
+    """Return whether a run ends by this exception, keeping its proofs, instead of passing it on.
 
     Passed on are refusals before the first update, and what leaves nothing to prove with: no
     memory, data that cannot be read any more, a processor in another mode of arithmetic.
@@ -36,7 +35,7 @@ def kept(error: Exception, *, updates: int = 1) -> bool:
     return not isinstance(error, MemoryError)
 
 
-def describe(error: Exception, name: str, certificate: dict[str, Any]) -> str:
+def describe(error: Exception, name: str, certificate: dict[str, object]) -> str:
     """Return in a sentence how an algorithm failed.
 
     The certificate's ``exception`` becomes the kind, text and places, the innermost place last.

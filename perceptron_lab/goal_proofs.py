@@ -1,4 +1,4 @@
-"""Whether a goal is reached: a fact about what is proved, whoever asks and however it was found."""
+"""Whether a goal is reached: a fact about the proofs of a run, however they were found."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Proved:
         return decided or self.relaxed if goal == "decide" else self.spent
 
     def missed(self, goal: Goal) -> str:
-        """Return in words that a goal is missed, and what is proved instead."""
+        """Return in words that a goal is missed, and the bound that is proved instead."""
         if isinstance(goal, MarginUpper):
             shown = "no upper bound" if self.upper is None else text_above(self.upper, 3)
             return f"the goal margin_upper {goal.margin_upper} is missed: {shown} is proved"

@@ -1,4 +1,4 @@
-"""An algorithm's guarantee on what is known in the end; none where it cannot be evaluated."""
+"""An algorithm's guarantee for the facts known in the end; none where it cannot be evaluated."""
 
 from __future__ import annotations
 

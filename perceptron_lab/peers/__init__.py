@@ -1,1 +1,1 @@
-"""Reference solvers behind the same contract: what they answer is proved like everything else."""
+"""Reference solvers behind the same contract: their answers are proved like all others."""

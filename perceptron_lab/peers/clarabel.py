@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -43,7 +43,7 @@ class Clarabel(ConeProgram):
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
     time_limit: Annotated[float, Field(gt=0)] = 300.0
 
-    def options(self) -> list[dict[str, Any]]:
+    def options(self) -> list[dict[str, str | float]]:
         """Return the keywords of ``cvxpy.Problem.solve``; one thread, as everyone's."""
         return [
             {

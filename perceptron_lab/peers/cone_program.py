@@ -63,7 +63,7 @@ class ConeProgram(Asked):
         return FeasiblePoint(state.point.copy())
 
     @abstractmethod
-    def options(self) -> list[dict[str, Any]]:
+    def options(self) -> list[dict[str, str | float]]:
         """Return the keywords of each call of ``cvxpy.Problem.solve``."""
 
 
@@ -85,7 +85,7 @@ class Program:
         """The status of the last solution, as cvxpy names it."""
         return str(self._problem.status)
 
-    def solution(self, options: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+    def solution(self, options: dict[str, str | float]) -> tuple[FloatArray, FloatArray]:
         """Return the point and the multipliers, as flat weights."""
         self._problem.solve(**options)
         duals = [bound.dual_value for bound in self._bounds]

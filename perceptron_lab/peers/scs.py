@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -51,7 +51,7 @@ class Scs(ConeProgram):
     iterations: Annotated[int, Field(ge=1)] = 100_000
     time_limit: Annotated[float, Field(gt=0)] = 300.0
 
-    def options(self) -> list[dict[str, Any]]:
+    def options(self) -> list[dict[str, str | float]]:
         """Return the keywords of each call of ``cvxpy.Problem.solve``."""
         tolerances = [self.tolerance]
         while tolerances[-1] > self.finest:

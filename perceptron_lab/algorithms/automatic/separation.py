@@ -1,4 +1,4 @@
-"""A separator of a few rows, or weights that show that there is none: what ``auto`` looks for."""
+"""A separator of a few rows, or weights that show that there is none: the search of `auto`."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Separation:
             self.hull = np.concatenate([self.hull, np.zeros(len(joining))])
 
     def restart(self) -> None:
-        """Forget what was found, and search in double precision from now on."""
+        """Search anew, in double precision from now on."""
         self._single = self.transform = None
         self._swept = SweptRows(self.swept.given, precision=np.float64)
         self.events.append("sweeps begun again in double precision")
@@ -131,7 +131,7 @@ class Separation:
         return point
 
     def _stepped(self) -> FloatArray | None:
-        """Return what primal-dual steps take for a separator, or None from the first failure on."""
+        """Return a separator by primal-dual steps, unproved, or None from the first failure on."""
         if self._single is None:
             return None
         if self._course is not None:

@@ -42,7 +42,7 @@ class Constants:
     theta: float
 
     def factors(self) -> tuple[float, float]:
-        """Return q+ and q- of (4.11) and (4.12): what one rescaling makes of the margin at least.
+        """Return q+ and q- of (4.11) and (4.12): the least change of the margin by one rescaling.
 
         Lemma 4.3, for unit rows of margin rho or less and a direction x with a'x >= -sigma: the
         margin is multiplied by q- or more, and where |x'z| >= theta >= rho / 3 by q+ or more.

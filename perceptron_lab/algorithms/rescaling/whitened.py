@@ -132,7 +132,7 @@ class Whitened(SeesAll[WhitenedState]):
         return state
 
     def step(self, system: ConicSystem, state: WhitenedState, most: int) -> Step[WhitenedState]:
-        """Step the inner algorithm; claim what it claims, mapped back."""
+        """Step the inner algorithm; map its claim back."""
         state.whitened = whitened = replace(
             state.whitened, cone=system.cone, caution=system.caution, target=system.target
         )

@@ -110,7 +110,7 @@ def call_limit(root: float, accuracy: float) -> float:
 
 @plain_dataclass(kw_only=True)
 class IteratedState(SmoothedState):
-    """The state of the call under way, and what it is called with.
+    """The state of the call under way, and its arguments.
 
     ``around`` is q_t, ``accuracy`` delta_t, ``call`` t + 1, ``limit`` the iterations it may take.
     """
@@ -201,7 +201,7 @@ class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
         return self._calls(facts, facts.margin, call_limit(root, facts.margin), theorem)
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
-        """Return ln(norm(A q_0) / epsilon) / ln gamma + 1 calls, times what one of them takes.
+        """Return ln(norm(A q_0) / epsilon) / ln gamma + 1 calls, times the iterations of one.
 
         That is 2 sqrt(2 lambda) times the less of 1 / epsilon and gamma / |rho|.
         """
