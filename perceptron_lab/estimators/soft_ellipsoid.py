@@ -130,9 +130,13 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         weights = self._weights(data, positive, sample_weight)
         self.axes_ = AffineMap.whitening(data, weights) if self.whiten else None
         objective = self._objective(data, positive, weights)
+        rng = self.random_state
+        if not isinstance(rng, np.random.Generator):
+            seed = check_random_state(rng).randint(np.iinfo(np.int32).max)
+            rng = np.random.default_rng(int(seed))
         found = minimised(
             objective,
-            Quadratic.random(objective, self.rank, self._generator()),
+            Quadratic.random(objective, self.rank, rng),
             tolerance=self.tol,
             steps=self.max_iter,
             seconds=self.max_seconds,
@@ -178,12 +182,6 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     def _objective(self, data: Examples, positive: BoolArray, weights: FloatArray) -> SoftObjective:
         rows = self.axes_.of(data) if self.axes_ else data
         return SoftObjective(rows, np.where(positive, 1.0, -1.0), weights, self.regularisation)
-
-    def _generator(self) -> np.random.Generator:
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return np.random.default_rng(int(seed))
 
     def _weights(
         self, data: Examples, positive: BoolArray, sample_weight: npt.ArrayLike | None

@@ -162,32 +162,21 @@ def solve_by_interior_point(classes: Classes, tolerance: float, limits: Limits) 
     scaling: Rescaling | None = first_scaling(classes)
     used = attempts = 0
     while scaling is not None and attempts < ATTEMPTS:
-        used += _attempt(classes, scaling, best, tolerance, limits, used)
         attempts += 1
+        program = program_of(classes, scaling)
+        try:
+            start = Iterate.first(program)
+        except (np.linalg.LinAlgError, ValueError):
+            pass  # no point is inside in floating point
+        else:
+            iterate, steps = follow(program, start, tolerance, 0.0, limits, used)
+            lower, most = program.reached(iterate.matrix)
+            best.offer_ellipsoid(lower, scaling.quadratic(iterate.matrix / most))
+            best.offer_weights(iterate.upper(program), iterate.weights)
+            used += steps
         if best.bracket.narrow(tolerance) or limits.reached(used):
             break
         scaling = next_scaling(best, classes)
     again = f" in {attempts} coordinates" if attempts > 1 else ""
     words = f"interior point: {used} iterations{again}"
     return best.solution(len(classes.positives), used, tolerance, words)
-
-
-def _attempt(
-    classes: Classes,
-    scaling: Rescaling,
-    best: Best,
-    tolerance: float,
-    limits: Limits,
-    before: int,
-) -> int:
-    """Offer what the iteration in some coordinates finds; return its iterations."""
-    program = program_of(classes, scaling)
-    try:
-        start = Iterate.first(program)
-    except (np.linalg.LinAlgError, ValueError):
-        return 0
-    iterate, used = follow(program, start, tolerance, 0.0, limits, before)
-    lower, most = program.reached(iterate.matrix)
-    best.offer_ellipsoid(lower, scaling.quadratic(iterate.matrix / most))
-    best.offer_weights(iterate.upper(program), iterate.weights)
-    return used

@@ -106,7 +106,14 @@ class Scaled:
         nothing = np.zeros((len(self.middle),) * 2), np.zeros(len(self.products))
         guess = self._direction(0.0, *nothing)
         first, second = (min(1.0, length) for length in self._lengths(guess))
-        left = self._left(guess, first, second) / self.complementarity
+        # the complementarity that steps of these lengths leave
+        slacks = self.products + first * guess.slacks
+        weights = self.products + second * guess.dual_slacks
+        diagonal = np.diag(self.middle)
+        matrix = diagonal + first * guess.matrix
+        dual = diagonal + second * guess.dual_matrix
+        total = float(slacks @ weights) + float((matrix * dual).sum())
+        left = total / (len(slacks) + len(diagonal)) / self.complementarity
         target = self.complementarity * float(np.clip(left, 1e-6, 1.0)) ** CENTRING
         product = guess.matrix @ guess.dual_matrix
         direction = self._direction(
@@ -180,12 +187,3 @@ class Scaled:
         least = float(np.linalg.eigvalsh(matrix * np.outer(root, root))[0])
         least = min(least, float((slacks / self.products).min()))
         return -1.0 / least if least < 0.0 else np.inf
-
-    def _left(self, direction: Direction, first: float, second: float) -> float:
-        """Return the complementarity after a step of these lengths."""
-        slacks = self.products + first * direction.slacks
-        weights = self.products + second * direction.dual_slacks
-        middle = np.diag(self.middle)
-        matrix, dual = middle + first * direction.matrix, middle + second * direction.dual_matrix
-        total = float(slacks @ weights) + float((matrix * dual).sum())
-        return total / (len(slacks) + len(middle))

@@ -97,6 +97,7 @@ def identical_rows(positives: FloatArray, negatives: FloatArray) -> tuple[int, i
     return next(((first, at) for first, at in pairs if first is not None), None)
 
 
+@np.errstate(all="ignore")  # what is not finite proves nothing
 def prove_inseparable(
     positives: FloatArray,
     negatives: FloatArray,
@@ -120,17 +121,7 @@ def prove_inseparable(
     certain = frame.certain[~frame.outside]
     if not certain.any() or not frame.dimension:
         return None
-    return _by_weights(positives, negatives, (weights[0], certain * weights[1]), frame)
-
-
-@np.errstate(all="ignore")  # what is not finite proves nothing
-def _by_weights(
-    positives: FloatArray,
-    negatives: FloatArray,
-    weights: tuple[FloatArray, FloatArray],
-    frame: AffineFrame,
-) -> Inseparability | None:
-    joined = np.concatenate(weights)
+    joined = np.concatenate([weights[0], certain * weights[1]])
     kept = joined > 0.0
     if not kept.any():
         return None
@@ -147,8 +138,8 @@ def _by_weights(
     if not slack > 0.0:
         return None
     method = f"equal sums and means, {proof.method} {proof.ratio:.1e}"
-    pair = exact[: len(positives)], exact[len(positives) :]
-    return Inseparability(method, None, pair, slack)
+    halves = exact[: len(positives)], exact[len(positives) :]
+    return Inseparability(method, None, halves, slack)
 
 
 def _slack(

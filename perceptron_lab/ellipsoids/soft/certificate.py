@@ -55,7 +55,14 @@ def certify(objective: SoftObjective, quadratic: Quadratic) -> SoftOptimality:
     if regularisation <= 0.0:
         raise InputError("the duality gap needs a regularisation > 0; it is 0")
     hinges = objective.hinges(quadratic.values(objective.examples))
-    alpha = _balanced(objective.weights * hinges, objective.signs)
+    # equal sums in both classes, the larger one scaled down
+    alpha, positive = objective.weights * hinges, objective.signs > 0
+    sums = [float(alpha[part].sum()) for part in (positive, objective.signs < 0)]
+    least = min(sums)
+    if least <= 0.0:
+        alpha = np.zeros_like(alpha)
+    else:
+        alpha = alpha * np.where(positive, least / sums[0], least / sums[1])
     active = np.flatnonzero(alpha)
     pull = (alpha * objective.signs)[active]
     rows = objective.examples[active]
@@ -68,15 +75,6 @@ def certify(objective: SoftObjective, quadratic: Quadratic) -> SoftOptimality:
     return SoftOptimality(
         objective.value(quadratic), dual, *_conditions(objective, quadratic, hinges)
     )
-
-
-def _balanced(alpha: FloatArray, signs: FloatArray) -> FloatArray:
-    """Return alpha with equal sums in both classes, the larger one scaled down."""
-    positive, negative = float(alpha[signs > 0].sum()), float(alpha[signs < 0].sum())
-    least = min(positive, negative)
-    if least <= 0.0:
-        return np.zeros_like(alpha)
-    return alpha * np.where(signs > 0, least / positive, least / negative)
 
 
 def _conditions(

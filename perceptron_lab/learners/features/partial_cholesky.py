@@ -96,19 +96,14 @@ def partial_cholesky(
         new[pivot] = root
         features[:, rank] = new
         pivots.append(pivot)
-        residuals = _lowered(residuals, new, least)
+        residuals = residuals - new**2
+        worst = int(residuals.argmin())
+        if residuals[worst] < -100.0 * least:
+            raise InputError(
+                f"K_ii - (F F')_ii = {residuals[worst]:.3g} < 0 for example {worst}: the kernel "
+                "matrix is not positive semidefinite; give one that is"
+            )
+        residuals = np.maximum(residuals, 0.0)  # rounding errors
         residuals[pivots] = 0.0
     found = np.asarray(pivots, dtype=np.int64)
     return PartialCholesky(features[:, : len(pivots)], found, residuals, ties)
-
-
-def _lowered(residuals: FloatArray, new: FloatArray, least: float) -> FloatArray:
-    """Return n_i - F_ij^2, negative rounding errors set to 0."""
-    lowered = residuals - new**2
-    worst = int(lowered.argmin())
-    if lowered[worst] < -100.0 * least:
-        raise InputError(
-            f"K_ii - (F F')_ii = {lowered[worst]:.3g} < 0 for example {worst}: the kernel matrix "
-            "is not positive semidefinite; give one that is"
-        )
-    return np.asarray(np.maximum(lowered, 0.0))
