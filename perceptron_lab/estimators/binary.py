@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cache
-from typing import Any, ClassVar, Literal, get_type_hints
+from typing import Any, ClassVar, Literal, Self, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,24 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     n_iter_: int
     converged_: bool
     takes_sparse: ClassVar[bool] = False
+
+    @abstractmethod
+    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X
+            Examples of numbers that doubles hold, dense, or sparse where the classifier takes such,
+            shape ``(m, features)``.
+        y
+            Labels of two classes, shape ``(m,)``.
+
+        Raises
+        ------
+        ValueError
+            If examples or labels are not as described, or a parameter is out of its range.
+        """
 
     @abstractmethod
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:

@@ -91,21 +91,13 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         self.max_seconds = max_seconds
         self.random_state = random_state
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
+    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
         """Find the ellipsoid.
-
-        Parameters
-        ----------
-        X
-            Dense examples, of numbers that doubles hold, shape ``(m, features)``.
-        y
-            Labels of two classes, shape ``(m,)``.
 
         Raises
         ------
-        ValueError
-            If examples or labels are not as described, a parameter is not allowed, or the classes
-            are inseparable and that is an error.
+        InputError
+            If the classes are inseparable and that is an error.
         NumericalError
             If the solver gives up, or the classes only touch, where there is nothing to rank by.
         """

@@ -114,17 +114,10 @@ class SoftEllipsoidClassifier(BinaryClassifier):
 
         Parameters
         ----------
-        X
-            Examples, dense or sparse, shape ``(m, features)``.
-        y
-            Labels of two classes, shape ``(m,)``.
+        X, y
+            As for every classifier of two classes.
         sample_weight
             Weights >= 0, shape ``(m,)``.
-
-        Raises
-        ------
-        ValueError
-            If examples or labels are not as described, or a parameter is out of its range.
         """
         data, positive = self._learned(X, y)
         weights = self._weights(data, positive, sample_weight)

@@ -63,20 +63,11 @@ class SoftSeparationClassifier(BinaryClassifier):
         self.negative_penalty = negative_penalty
         self.tol = tol
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
+    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
         """Find the ellipsoids.
-
-        Parameters
-        ----------
-        X
-            Dense examples, shape ``(m, features)``.
-        y
-            Labels of two classes, shape ``(m,)``.
 
         Raises
         ------
-        ValueError
-            If examples or labels are not as described, or a parameter is out of its range.
         NumericalError
             If Clarabel gives up, as it may next to the critical penalty.
         """

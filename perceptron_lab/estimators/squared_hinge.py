@@ -74,20 +74,7 @@ class SquaredHingeClassifier(BinaryClassifier):
         self.max_iter = max_iter
 
     def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
-        """Find the function.
-
-        Parameters
-        ----------
-        X
-            Examples, dense or sparse, shape ``(m, features)``.
-        y
-            Labels of two classes, shape ``(m,)``.
-
-        Raises
-        ------
-        ValueError
-            If examples or labels are not as described, or a parameter is out of its range.
-        """
+        """Find the function."""
         data, positive = self._learned(X, y)
         share = positive.mean() if self.class_weight is None else 0.5
         weights = np.where(positive, share / positive.sum(), (1.0 - share) / (~positive).sum())

@@ -20,7 +20,7 @@ from perceptron_lab.results import PROVED, Bound, FloatArray, Result, Status, Tr
 
 @dataclass(frozen=True)
 class Learned:
-    """What a learner made of a task."""
+    """A learner's scores of the test examples of a task, and how it came to them."""
 
     scores: FloatArray  # f of the test examples, shape (m,): positive for the positive class
     status: Status = Status.FITTED  # FITTED, or what is proved of the training examples
@@ -41,7 +41,7 @@ class Learned:
 
 @dataclass(frozen=True)
 class Reproved:
-    """What is proved again of a task."""
+    """The status and the bounds of a task that are proved again."""
 
     status: Status  # FITTED if nothing is
     # name of a figure -> its proved bound: a lower one for *_lower, an upper one for

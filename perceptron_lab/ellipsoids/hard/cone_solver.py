@@ -42,7 +42,7 @@ ALMOST = 1e-6
 
 @dataclass(frozen=True)
 class _Attempt:
-    """What Clarabel ended with, in the coordinates given, and what that is worth."""
+    """An answer of Clarabel, in the coordinates given, and the bracket of t that it gives."""
 
     status: str
     iterations: int

@@ -36,24 +36,16 @@ from perceptron_lab.results import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Inseparability:
-    """What proves that no ellipsoid separates the classes strictly, t = 0.
+    """A proof that no ellipsoid separates the classes strictly, t = 0."""
 
-    Parameters
-    ----------
-    method
-        In words.
-    rows
-        A positive and a negative that are identical, or None.
-    weights
-        Doubles near the exact lambda of each class, or None.
-    slack
-        A proved positive lower bound of the lowest eigenvalue of W, in coordinates in which
-        sum_+ lambda xx' = I; infinity for identical rows.
-    """
-
+    # in words
     method: str
+    # A positive and a negative that are identical, or None
     rows: tuple[int, int] | None
+    # doubles near the exact lambda of each class, or None
     weights: tuple[FloatArray, FloatArray] | None
+    # A proved positive lower bound of the lowest eigenvalue of W, in coordinates in which
+    # sum_+ lambda xx' = I; infinity for identical rows
     slack: float
 
     def among(self, kept: IntArray, count: int) -> Self:

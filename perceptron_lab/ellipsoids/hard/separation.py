@@ -1,4 +1,4 @@
-"""What is known of the separation of two classes by an ellipsoid."""
+"""The separation of two classes by an ellipsoid: t, its proved bracket, and the rule."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Separation:
-    """What is known of the separation of two classes by an ellipsoid.
+    """The separation of two classes by an ellipsoid of maximal separation ratio.
 
     Parameters
     ----------

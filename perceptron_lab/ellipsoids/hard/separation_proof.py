@@ -1,4 +1,4 @@
-"""What is proved of a separation, proved again from the numbers that prove it: no solver runs."""
+"""Proof of a separation from a stored ellipsoid and weights; no solver runs."""
 
 from __future__ import annotations
 
@@ -35,22 +35,16 @@ WEIGHTS = ("positive_weights", "negative_weights")
 
 @dataclass(frozen=True)
 class ProvedSeparation:
-    """What is proved of two classes.
+    """Proved status and bracket of t of two classes."""
 
-    Parameters
-    ----------
-    status
-        FEASIBLE, INFEASIBLE, UNBOUNDED, MARGIN_BOUNDED, as of
-        :class:`~perceptron_lab.ellipsoids.hard.separation.Separation`; FITTED if none of these is.
-    ratio_lower, ratio_upper
-        The proved bracket of t.
-    message
-        In words.
-    """
-
+    # FEASIBLE, INFEASIBLE, UNBOUNDED, MARGIN_BOUNDED, as of
+    # :class:`~perceptron_lab.ellipsoids.hard.separation.Separation`; FITTED if none of these
+    # is
     status: Status
+    # the proved bracket of t
     ratio_lower: float
     ratio_upper: float
+    # in words
     message: str
 
 

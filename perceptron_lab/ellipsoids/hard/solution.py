@@ -1,4 +1,4 @@
-"""What a solver of the maximal separation ratio takes and returns."""
+"""Input, limits and output of the solvers of the maximal separation ratio."""
 
 from __future__ import annotations
 

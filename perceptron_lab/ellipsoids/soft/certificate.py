@@ -31,7 +31,7 @@ from perceptron_lab.results import FloatArray
 
 @dataclass(frozen=True)
 class SoftOptimality:
-    """What duality says of a soft ellipsoid; computed in floating point, not in proved rounding."""
+    """The duality gap of a soft ellipsoid, computed in floating point, not in proved rounding."""
 
     primal: float  # P of the quadratic function
     dual: float  # A lower bound of P over all ranks (over linear functions, if the rank is 0)
