@@ -280,7 +280,8 @@ def compare(
             f"resamples={resamples}, level={level}, seed={seed}; allowed: 1 or more resamples, a "
             "level between 0 and 1, a seed of 0 or more"
         )
-    (rows_a, *about_a), (rows_b, *about_b) = _read(Path(a)), _read(Path(b))
+    rows_a, config_a, used_a = _read(Path(a))
+    rows_b, config_b, used_b = _read(Path(b))
     pairs = [Pair.of(key, rows_a[key], rows_b[key], metric) for key in rows_a if key in rows_b]
     logs: dict[str, list[tuple[str, float]]] = {}
     for pair in pairs:
@@ -296,12 +297,12 @@ def compare(
         [MeanRatio.of(label, each, resamples, level, seed) for label, each in logs.items()],
         [key for key in rows_a if key not in rows_b],
         [key for key in rows_b if key not in rows_a],
-        config_differences(about_a[0], about_b[0]),
-        environment_differences(about_a[1], about_b[1]),
+        config_differences(config_a, config_b),
+        environment_differences(used_a, used_b),
     )
 
 
-def _read(folder: Path) -> tuple[dict[Key, Row], Any, list[dict[str, Any]]]:
+def _read(folder: Path) -> tuple[dict[Key, Row], dict[str, Any], list[dict[str, Any]]]:
     """Return the rows of a run, its configuration, and the environments they come from."""
     with Reader.open(folder) as reader:
         rows = {(row["problem"], row["label"], row["seed"]): row for row in reader.rows()}

@@ -37,7 +37,7 @@ class Difference:
         return any(self.path == name or self.path.startswith(f"{name}.") for name in OWN)
 
 
-def config_differences(first: Any, second: Any) -> list[Difference]:
+def config_differences(first: object, second: object) -> list[Difference]:
     """Return where two trees of JSON values differ, in the order of their keys."""
     return _different([dict(_leaves(first))], [dict(_leaves(second))])
 
@@ -75,7 +75,7 @@ def _values(path: str, side: Sequence[Mapping[str, str]]) -> str:
     return " | ".join(sorted({leaves.get(path, ABSENT) for leaves in side})) or ABSENT
 
 
-def _leaves(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+def _leaves(tree: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
     """Yield every leaf's path and value; empty mappings and lists are leaves."""
     if isinstance(tree, Mapping) and tree:
         for key, part in tree.items():

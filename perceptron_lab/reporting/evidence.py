@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.loader import instances_of
 from perceptron_lab.experiments.configuration.variants import Instance
@@ -73,14 +74,15 @@ class Evidence:
         kept = self._read(cell)
         return None if kept is None else kept[1]
 
-    def dataset(self, problem: str) -> Any:
+    def dataset(self, problem: str) -> Dataset:
         """Return the record of the dataset that a problem belongs to, as the experiment had it."""
         if problem not in self._instances:
             raise DataError(
                 f"{self.folder}: its configuration has no problem {problem!r}, its rows do; run "
                 "the experiment again"
             )
-        return self._instances[problem].dataset.record
+        record: Dataset = self._instances[problem].dataset.record
+        return record
 
     def instance(self, problem: str) -> str:
         """Return the dataset's own name of a problem, which may have another title."""

@@ -116,8 +116,9 @@ def separations(evidence: Evidence, dimension: int) -> list[Separated]:
     ):
         record = evidence.dataset(problem)
         trace = evidence.trace(cell)
-        wanted = isinstance(record, EllipsoidSets) and record.dimension == dimension
-        if wanted and trace is not None and "homogeneous" in trace.measures:
+        if not isinstance(record, EllipsoidSets) or record.dimension != dimension:
+            continue
+        if trace is not None and "homogeneous" in trace.measures:
             kept = {name: values[0] for name, values in trace.measures.items()}
             weights = np.concatenate([kept["positive_weights"], kept["negative_weights"]])
             found.append(

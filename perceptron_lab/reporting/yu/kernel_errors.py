@@ -104,11 +104,10 @@ def _record(evidence: Evidence, problems: Sequence[str]) -> tuple[Tabular, dict[
     """Return the one record that all problems belong to, which has them all, and their classes."""
     classes, records = {}, []
     for problem in problems:
-        record, known = evidence.dataset(problem), {}
-        if isinstance(record, Tabular):
-            known = instances_of(record.source, record.task)
+        record = evidence.dataset(problem)
+        known = instances_of(record.source, record.task) if isinstance(record, Tabular) else {}
         positive, negative = known.get(evidence.instance(problem), (0, 0))
-        if negative is not None:
+        if not isinstance(record, Tabular) or negative is not None:
             raise DataError(
                 f"figure_2: the problem {problem!r} is no class against the rest; it is made of "
                 "problems such as digits-3-rest (dataset tabular, task one-vs-rest)"
