@@ -24,15 +24,7 @@ _CONFINED: ContextVar[tuple[Path, int] | None] = ContextVar("_CONFINED", default
 
 @contextmanager
 def confined(folder: Path, most: int) -> Iterator[None]:
-    """Let what is loaded within write below a folder only, and generate so much.
-
-    Parameters
-    ----------
-    folder
-        It exists, and belongs to the caller.
-    most
-        Bytes of the data of one problem.
-    """
+    """Let datasets within write below an existing folder only, and generate ``most`` bytes."""
     token = _CONFINED.set((folder, most))
     try:
         yield
@@ -41,7 +33,7 @@ def confined(folder: Path, most: int) -> Iterator[None]:
 
 
 def written(folder: Path) -> Path:
-    """Return where what belongs into a folder is written: there, unless that is confined."""
+    """Return where files of a folder are written: there, unless writing is confined."""
     held = _CONFINED.get()
     if held is None:
         return folder
@@ -50,15 +42,7 @@ def written(folder: Path) -> Path:
 
 
 def check_generated(size: int, what: str) -> None:
-    """Refuse to generate more than is allowed.
-
-    Parameters
-    ----------
-    size
-        Bytes of what is to be generated, known beforehand.
-    what
-        Its name.
-    """
+    """Raise a ``DataError`` if so many bytes are more than may be generated under a name."""
     held = _CONFINED.get()
     if held is not None and size > held[1]:
         needed = f"{-(-size // 10**6)}MB"

@@ -23,32 +23,33 @@ class Dataset(ABC):
 
     A dataset of your own is a frozen dataclass that derives from this class. Its fields are the
     parameters that a configuration may give; its docstring is shown by ``plab show``, one paragraph
-    of the section Parameters for each field. ``perceptron_lab.register`` adds it under a name,
+    of the section Parameters for each field. A pydantic dataclass has its parameters checked when
+    the configuration is read. Each cell of an experiment calls ``load`` in a process of its own, so
+    that equal arguments must give equal data.
 
-        @dataclass(frozen=True)
-        class Simplex(Dataset):
-            '''The rows e_1, ..., e_n of the unit matrix: margin n^(-1/2).
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
+    >>> from perceptron_lab.system import ConicSystem
+    >>> @dataclass(frozen=True)
+    ... class UnitRows(Dataset):
+    ...     dimension: int = 3
+    ...
+    ...     def names(self):
+    ...         return [f"unit-{self.dimension}"]
+    ...
+    ...     def load(self, name, *, seed, base):
+    ...         self.check_name(name)
+    ...         rows = np.eye(self.dimension)
+    ...         system = ConicSystem.from_rows(rows)
+    ...         return Problem(name, system, sha256_of_arrays(rows), system.facts())
+    >>> UnitRows(5).load("unit-5", seed=0, base=Path()).system.dimension
+    5
 
-    Parameters
-    ----------
-            dimension
-                n, 1 or more (default 3).
-            '''
-
-            dimension: int = 3
-
-            def names(self):
-                return [f"simplex-{self.dimension}"]
-
-            def load(self, name, *, seed, base):
-                self.check_name(name)
-                return Problem.of(name, ConicSystem.from_rows(np.eye(self.dimension)))
-
-        perceptron_lab.register("dataset", "simplex", Simplex)
-
-    after which a configuration names it as any other: ``{dataset: simplex, dimension: 5}``. A
-    pydantic dataclass has its parameters checked when the configuration is read. Each cell of an
-    experiment calls ``load`` in a process of its own: equal arguments must give equal data.
+    ``perceptron_lab.register("dataset", "unit-rows", UnitRows)`` makes it available to
+    configurations, as ``{dataset: unit-rows, dimension: 5}``.
     """
 
     @abstractmethod

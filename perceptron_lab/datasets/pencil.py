@@ -75,19 +75,16 @@ def _block(data: SdpaData, number: int, size: int, variables: int) -> tuple[Cone
     if size < 0 or order == 1:
         entries = sp.csr_array((value, (row, matrix)), shape=(order, variables))
         return Orthant(order), entries
-    keys = _pattern(order, row, column)
+    # The keys row * order + column of the pattern, ascending.
+    if order <= COMPLETE_UP_TO:
+        upper = np.triu_indices(order)
+        keys: IntArray = upper[0] * order + upper[1]
+    else:
+        diagonal = np.arange(order) * (order + 1)
+        keys = np.unique(np.concatenate([row * order + column, diagonal]))
     position = np.searchsorted(keys, row * order + column)
     entries = sp.csr_array((value, (position, matrix)), shape=(len(keys), variables))
     return Semidefinite(order, keys // order, keys % order), entries
-
-
-def _pattern(order: int, row: IntArray, column: IntArray) -> IntArray:
-    """Return the keys row * order + column of the pattern, ascending."""
-    if order <= COMPLETE_UP_TO:
-        upper = np.triu_indices(order)
-        return np.asarray(upper[0] * order + upper[1])
-    diagonal = np.arange(order) * (order + 1)
-    return np.unique(np.concatenate([row * order + column, diagonal]))
 
 
 def _interior(operator: Matrix, cone: Product) -> FloatArray | None:

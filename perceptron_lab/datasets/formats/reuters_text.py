@@ -9,7 +9,6 @@ text are character references, and so are control characters, which no XML would
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 from typing import NoReturn
@@ -75,7 +74,17 @@ def read_documents(content: bytes, where: str) -> list[Document]:
     DataError
         If it is cut off, or not of the form above; the message says at which byte.
     """
-    return list(_documents(_Source(where, content.decode("latin-1"))))
+    text = content.decode("latin-1")
+    source = _Source(where, text)
+    documents, at = [], source.match(_BEFORE, 0)
+    while at < len(text):
+        if not text.startswith("<REUTERS ", at):
+            received = text[at : at + 20]
+            source.refuse(at, f"received {received!r} where a <REUTERS ...> begins")
+        end = source.find("</REUTERS>", at, len(text), "a <REUTERS>")
+        documents.append(_document(source, at, end))
+        at = source.match(_SPACE, end + len("</REUTERS>"))
+    return documents
 
 
 @dataclass(frozen=True)
@@ -101,18 +110,6 @@ class _Source:
         return found.end() if found else at
 
 
-def _documents(source: _Source) -> Iterator[Document]:
-    text = source.text
-    at = source.match(_BEFORE, 0)
-    while at < len(text):
-        if not text.startswith("<REUTERS ", at):
-            received = text[at : at + 20]
-            source.refuse(at, f"received {received!r} where a <REUTERS ...> begins")
-        end = source.find("</REUTERS>", at, len(text), "a <REUTERS>")
-        yield _document(source, at, end)
-        at = source.match(_SPACE, end + len("</REUTERS>"))
-
-
 def _document(source: _Source, start: int, end: int) -> Document:
     if end - start > LONGEST_TEXT:
         source.refuse(
@@ -127,13 +124,24 @@ def _document(source: _Source, start: int, end: int) -> Document:
     if not _NUMBER.fullmatch(attributes.get("NEWID", "")):
         source.refuse(start, "NEWID is not a number of 1 to 9 digits")
     first, last = _element(source, "TEXT", head, end)
+    start, stop = _element(source, "TOPICS", head, end)
+    topics = _TOPIC.findall(source.text, start, stop)
+    # What the pattern did not take is not a list of topics.
+    if sum(len(f"<D>{topic}</D>") for topic in topics) != stop - start:
+        received = source.text[start:stop][:40]
+        source.refuse(start, f"received {received!r} in <TOPICS>; allowed: <D>name</D>, repeated")
+    text, body = _plain(source, first, last), ""
+    opening = source.text.find("<BODY>", first, last)
+    if opening >= 0:
+        start = opening + len("<BODY>")
+        body = _plain(source, start, source.find("</BODY>", start, last, "a <BODY>"))
     return Document(
         number=int(attributes["NEWID"]),
         split=attributes["LEWISSPLIT"],
         has_topics=attributes["TOPICS"],
-        topics=_topics(source, *_element(source, "TOPICS", head, end)),
-        text=_plain(source, first, last),
-        body=_body(source, first, last),
+        topics=frozenset(topics),
+        text=text,
+        body=body,
     )
 
 
@@ -145,23 +153,6 @@ def _element(source: _Source, name: str, start: int, end: int) -> tuple[int, int
     if source.text.find(f"<{name}", last, end) >= 0:
         source.refuse(last, f"a second <{name}> in one <REUTERS>")
     return first, last
-
-
-def _topics(source: _Source, first: int, last: int) -> frozenset[str]:
-    topics = _TOPIC.findall(source.text, first, last)
-    # What the pattern did not take is not a list of topics.
-    if sum(len(f"<D>{topic}</D>") for topic in topics) != last - first:
-        received = source.text[first:last][:40]
-        source.refuse(first, f"received {received!r} in <TOPICS>; allowed: <D>name</D>, repeated")
-    return frozenset(topics)
-
-
-def _body(source: _Source, first: int, last: int) -> str:
-    opening = source.text.find("<BODY>", first, last)
-    if opening < 0:
-        return ""
-    start = opening + len("<BODY>")
-    return _plain(source, start, source.find("</BODY>", start, last, "a <BODY>"))
 
 
 def _plain(source: _Source, first: int, last: int) -> str:

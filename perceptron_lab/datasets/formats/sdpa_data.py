@@ -155,7 +155,7 @@ def entry_fault(
 def _reason(
     index: IntArray | FloatArray, value: float, variables: int, blocks: Sequence[int]
 ) -> str:
-    """Say what is wrong, in the file's own counting (blocks, rows and columns from 1)."""
+    """Return the reason, in the file's own counting (blocks, rows and columns from 1)."""
     matrix, block, row, column = (float(i) + (k > 0) for k, i in enumerate(index))
     for name, number in zip(_INDEX_NAMES, (matrix, block, row, column), strict=True):
         if not number.is_integer():

@@ -36,7 +36,10 @@ class SdpaText:
         self._lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self._characters = len(text)
         self._next = 0
-        while self._next < len(self._lines) and _is_comment(self._lines[self._next]):
+        while self._next < len(self._lines):
+            line = self._lines[self._next].lstrip()
+            if line and not line.startswith(('"', "*")):
+                break
             self._next += 1
 
     @property
@@ -96,7 +99,7 @@ class SdpaText:
         tuple
             The columns but the last, and the last as the decimals printed.
         """
-        words = self._words()
+        words = "\n".join(self._lines[self._next :]).translate(_PUNCTUATION).split()
         if not words:
             raise self.error(
                 len(self._lines), "the file ends before its first entry; fetch it again"
@@ -165,9 +168,6 @@ class SdpaText:
                 "list or the count",
             )
 
-    def _words(self) -> list[str]:
-        return "\n".join(self._lines[self._next :]).translate(_PUNCTUATION).split()
-
     def _table_numbers(self, words: list[str]) -> FloatArray:
         """Convert all words at once; only where that fails look for the word that is to blame."""
         text = " ".join(words)
@@ -189,10 +189,6 @@ class SdpaText:
             if found not in (0, width):
                 return f"line {number + 1} holds {found}: complete it, or fetch the file again"
         return "fetch the file again"
-
-
-def _is_comment(line: str) -> bool:
-    return line.lstrip().startswith(('"', "*")) or not line.strip()
 
 
 def _float(word: str) -> float | None:
