@@ -1,4 +1,4 @@
-"""``plab check``: what ``plab run`` would say of a configuration before it loads any data."""
+"""``plab check``: the checks that ``plab run`` makes of a configuration before it loads data."""
 
 from __future__ import annotations
 

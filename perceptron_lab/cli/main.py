@@ -1,4 +1,4 @@
-"""The command ``plab``: its table of commands, and what its exit codes mean.
+"""The command ``plab``: its table of commands, and its exit codes.
 
 0 done; 1 some cell failed or is not proved again; 2 wrong command line, configuration or data, or
 results that cannot be written; 3 a bug; 130 Ctrl-C.

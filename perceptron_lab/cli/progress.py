@@ -1,4 +1,4 @@
-"""One bar on a terminal, with what the running cells have reached; a line per finished cell."""
+"""One bar on a terminal, with the margins of the running cells; a line per finished cell."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class ProgressLines(Progress):
             self._console.print(text, markup=False)
 
     def idle(self, reason: str) -> None:
-        """Say what the run waits for."""
+        """Show the reason why no cell can run."""
         self._console.print(reason, markup=False)
 
     def started(self, cell: Cell) -> None:
@@ -100,7 +100,7 @@ class ProgressLines(Progress):
         self._draw(at_once=True)
 
     def moved(self, cell: Cell, updates: int, margin: float) -> None:
-        """Show what a cell has reached beside the bar, a few times a second at most."""
+        """Show the margin of a running cell beside the bar, a few times a second at most."""
         where = f"{cell.instance.title}  {cell.variant.label}"
         self._running[_key(cell)] = f"{where}  margin {margin:.3g}, {updates} updates"
         self._draw(at_once=False)

@@ -1,4 +1,4 @@
-"""What ``plab run`` does: run experiments, write their reports, print what came of them."""
+"""``plab run``: run experiments, write their reports, print tables and files."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def show_all(configs: Sequence[Source], overrides: Sequence[str]) -> int:
 
 
 class _Lines(ProgressLines):
-    """Lines of progress; what reports need is imported while the first cells run."""
+    """Lines of progress; the modules of reports are imported while the first cells run."""
 
     def __init__(self, title: str, modules: Sequence[str], **choices: Any) -> None:
         super().__init__(title, **choices)

@@ -1,4 +1,4 @@
-"""``plab show``: what a name stands for, and what can be said of it in a configuration."""
+"""``plab show``: the meanings of a name, with its parameters."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Configurations: YAML, validation, components, and what their entries stand for."""
+"""Configurations: YAML, validation, components, and the expansion of their entries."""

@@ -12,13 +12,13 @@ from perceptron_lab.experiments.configuration.gallery import gallery
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 
 KINDS: Final = ("algorithms", "learners", "oracles", "datasets", "experiments")
-"""What can be listed."""
+"""The kinds of names that can be listed."""
 
 _COMPONENTS = ("algorithm", "learner", "oracle", "dataset")
 
 
 def list_names(kind: str) -> list[dict[str, Any]]:
-    """Return what a configuration or a command can use; ``plab list KIND --json`` prints it.
+    """Return the registered names of a kind; ``plab list KIND --json`` prints them.
 
     Parameters
     ----------
@@ -35,6 +35,12 @@ def list_names(kind: str) -> list[dict[str, Any]]:
     ------
     ConfigError
         If there is no such kind.
+
+    Examples
+    --------
+    >>> from perceptron_lab import list_names
+    >>> [one["summary"] for one in list_names("experiments") if one["name"] == "quickstart"]
+    ['Rescaled perceptron against the ellipsoid method on generated MAXCUT instances']
     """
     if kind not in KINDS:
         raise ConfigError(
@@ -57,7 +63,7 @@ def list_names(kind: str) -> list[dict[str, Any]]:
 
 
 def show(name: str) -> list[dict[str, Any]]:
-    """Return what a name stands for, one entry per meaning; ``plab show NAME --json`` prints it.
+    """Return the meanings of a name, one entry each; ``plab show NAME --json`` prints them.
 
     Parameters
     ----------
@@ -75,6 +81,12 @@ def show(name: str) -> list[dict[str, Any]]:
     ------
     ConfigError
         If nothing is called so; the message suggests the closest name.
+
+    Examples
+    --------
+    >>> from perceptron_lab import show
+    >>> [one["parameter"] for one in show("perceptron")[0]["parameters"]]
+    ['normalized']
     """
     kinds = [kind for kind in _COMPONENTS if name in registry.names(kind)]
     shipped = gallery()

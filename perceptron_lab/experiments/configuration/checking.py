@@ -1,4 +1,4 @@
-"""What a run would say of a configuration before it loads any data."""
+"""The check of a configuration that a run makes before it loads any data."""
 
 from __future__ import annotations
 
@@ -27,5 +27,13 @@ def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
     ------
     ConfigError
         If there is no such file, or anything is wrong in it: all of it, one line each.
+
+    Examples
+    --------
+    >>> from perceptron_lab import check
+    >>> len(check("quickstart"))
+    6
+    >>> check("quickstart", ["seeds=[3]"])[0].seed
+    3
     """
     return plan(load_experiment(config, overrides))

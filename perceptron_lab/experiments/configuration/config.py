@@ -1,4 +1,4 @@
-"""The records of an experiment: what a configuration may say, key by key."""
+"""The records of an experiment, with the keys of a configuration and their allowed values."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ class AlgorithmEntry(BaseModel):
 
 
 class Report(BaseModel):
-    """What to make of the rows.
+    """The tables and figures to be made of the rows.
 
     Parameters
     ----------

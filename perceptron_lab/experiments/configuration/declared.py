@@ -1,4 +1,4 @@
-"""What a registered class says of itself, read from its source: its module is not imported.
+"""Docstring and declared systems of a registered class, read from its source, not imported.
 
 Importing all algorithms takes seconds, and compiles some of them on first use. Their docstrings and
 the literal ``systems`` of their classes are in the source for everybody to read. A class whose
@@ -22,12 +22,12 @@ from perceptron_lab.errors import ConfigError
 KINDS: Final = ("rows", "kernel", "second-order", "semidefinite", "product")
 """The kinds of systems that an algorithm runs on or not."""
 HOLDS: Final = ("theorem", "runs", "coordinates: theorem", "coordinates: runs")
-"""What may hold on a kind of system; ``-`` where the algorithm does not run."""
+"""How an algorithm runs on a kind of system; ``-`` where it does not."""
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What a class says of itself.
+    """The declarations of a class.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Declared:
 
 
 def declared(kind: str, name: str) -> Declared:
-    """Return what the class says that a registered name stands for."""
+    """Return the declarations of the class that a name is registered for."""
     target = registry.target(kind, name)
     found = _read(*target.split(":", 1)) if isinstance(target, str) else None
     documentation, systems = found or _of_class(registry.load(kind, name))
@@ -100,7 +100,7 @@ def _assigned(node: ast.ClassDef, name: str) -> Iterable[ast.expr]:
 
 
 def _by_kind(name: str, systems: Any) -> dict[str, str]:
-    """Return kind of system -> what holds there."""
+    """Return kind of system -> one of :data:`HOLDS`, or ``-``."""
     try:
         pairs = [(kind, holds) for holds, kinds in systems.items() for kind in kinds.split()]
     except AttributeError:

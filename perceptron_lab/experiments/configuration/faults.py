@@ -1,4 +1,4 @@
-"""What is wrong with a configuration: all of it at once, each fault with its place."""
+"""The faults of a configuration: all of them at once, each with its place."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def dotted(crumbs: Crumbs) -> str:
 
 
 def received(value: Any) -> str:
-    """Say what a value is, in the words of YAML and short enough for one line."""
+    """Return a value in the words of YAML, short enough for one line."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

@@ -86,7 +86,7 @@ def _key(node: Any, step: str, crumbs: Crumbs, name: str) -> str | int:
 
 
 def _forget(source: Source, crumbs: Crumbs) -> None:
-    """Drop what is known of the value that was replaced: its faults, places and origins."""
+    """Drop faults, places and origins of a value that was replaced."""
 
     def outside(other: Crumbs) -> bool:
         return other[: len(crumbs)] != crumbs

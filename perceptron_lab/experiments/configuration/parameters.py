@@ -1,4 +1,4 @@
-"""The parameters of a record, in words: what each is called, allowed to be, and by default."""
+"""The parameters of a record, in words: name, allowed values, default and meaning of each."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def parameters_of(record: Any) -> list[dict[str, str]]:
 
 
 def allowed(schema: dict[str, Any], defined: dict[str, Any]) -> str:
-    """Say in words what a JSON schema allows.
+    """Return the values that a JSON schema allows, in words.
 
     Parameters
     ----------

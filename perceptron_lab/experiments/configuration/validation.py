@@ -1,4 +1,4 @@
-"""Pydantic's errors as faults: where, what was received, what is allowed."""
+"""Pydantic's errors as faults: place, value received, values allowed."""
 
 from __future__ import annotations
 

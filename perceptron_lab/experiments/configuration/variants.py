@@ -1,4 +1,4 @@
-"""The entries of a configuration, each expanded into what it stands for.
+"""The entries of a configuration, each expanded into algorithm variants or instances.
 
 An algorithm entry is one variant, or one per combination of its grid; a problem entry likewise,
 times its instances. The same code serves ``plab check`` and ``plab run``; nothing is downloaded.
@@ -53,7 +53,7 @@ class AlgorithmVariant:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What makes it different from others, as JSON values."""
+        """The settings that tell it from others, as JSON values."""
         return {
             "algorithm": self.algorithm.name,
             "parameters": self.algorithm.parameters,
@@ -85,7 +85,7 @@ class Instance:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What makes it different from others, as JSON values."""
+        """The settings that tell it from others, as JSON values."""
         parameters = self.dataset.parameters
         return {
             "dataset": self.dataset.name,

@@ -1,4 +1,4 @@
-"""YAML as configurations use it: the 1.2 core schema, and nothing that hides what is meant.
+"""YAML as configurations use it: the 1.2 core schema, without indirections.
 
 Anchors, aliases, merge keys, tags, duplicate keys and several documents are refused. ``1e-6`` is a
 number; ``no``, ``on``, ``1:30`` and dates are text; ``010`` is ten.

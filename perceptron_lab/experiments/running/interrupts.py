@@ -41,7 +41,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Put a first signal off until what is done inside is done."""
+        """Put a first signal off until the end of the block."""
         self._holding = True
         try:
             yield

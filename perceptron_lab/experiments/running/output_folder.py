@@ -18,13 +18,6 @@ def output_folder(root: Path, name: str) -> Path:
 
     The chosen folder may itself be a link, as to a larger disk. A link in it that leads out of it
     is refused: whoever can write there could have results written over the files of others.
-
-    Parameters
-    ----------
-    root
-        The folder of all results.
-    name
-        The experiment's name.
     """
     try:
         TypeAdapter(FileName).validate_python(name)

@@ -61,7 +61,7 @@ class Cell:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """What is run, as JSON values, all parameters among them."""
+        """The settings of the run as JSON values, all parameters among them."""
         parameters = {"dataset_parameters": self.instance.dataset.parameters}
         goal = _GOAL.dump_python(self.goal, mode="json")
         identity = self.instance.identity | self.variant.identity
@@ -74,26 +74,19 @@ class Cell:
         return int(digest(content), 16)
 
     def identify(self, sha256: str) -> str:
-        """Return the cell's name: 16 hexadecimal digits of all that determines its course.
+        """Return the cell's name, given the sha256 of its data.
 
-        The budget and what is recorded are no part of it.
-
-        Parameters
-        ----------
-        sha256
-            Of the problem's data.
+        16 hexadecimal digits of all that determines its course; neither the budget nor the records
+        of its trace are part of it.
         """
         goal = _GOAL.dump_python(self.goal, mode="json")
         content = self.instance.identity | self.variant.identity
         return digest(content | {"sha256": sha256, "goal": goal, "seed": self.seed})
 
     def load(self, base: Path) -> Problem:
-        """Load the problem; the same instance and seed give the same, whatever the algorithm.
+        """Load the problem; relative paths start from ``base``.
 
-        Parameters
-        ----------
-        base
-            The folder that relative paths start from.
+        The same instance and seed give the same problem, whatever the algorithm.
         """
         dataset: Dataset = self.instance.dataset.record
         return dataset.load(self.instance.name, seed=self.seed, base=base)
@@ -132,7 +125,7 @@ def _runs(
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a run keeps of a problem that was loaded once, to see that it can be.
+    """The figures of a problem that a run keeps after loading it once, which shows that it can be.
 
     Parameters
     ----------
@@ -154,7 +147,7 @@ class Loaded:
 
     @classmethod
     def of(cls, problem: Problem) -> Loaded:
-        """Return what is kept of a problem."""
+        """Return those of a problem."""
         system = problem.system
         records = system.cone.oracles.values()
         return cls(
@@ -170,13 +163,7 @@ class Loaded:
 
 
 def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
-    """Load the problems of all cells, each once, one at a time.
-
-    Returns
-    -------
-    dict
-        :attr:`Cell.problem_key` -> what is known of the problem.
-    """
+    """Load the problems of all cells, each once; return :attr:`Cell.problem_key` -> its figures."""
     problems: dict[str, Loaded] = {}
     for cell in cells:
         if cell.problem_key in problems:

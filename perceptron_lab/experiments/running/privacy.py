@@ -1,4 +1,4 @@
-"""What results say of whoever made them: no names of users, no secrets.
+"""Command lines and paths as results hold them: without names of users and secrets.
 
 Results are given to others. A command line may hold passwords, and paths hold the name of whoever
 owns them; neither is needed to understand what was run.
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 HIDDEN: Final = "***"
-"""What stands for a secret."""
+"""In the place of a secret."""
 USER: Final = "USER"
-"""What stands for the name of the user in a path."""
+"""In the place of the user's name in a path."""
 
 _SECRET = r"(?:pass(?:word|wd|phrase)?|secret|token|credentials?|auth\w*|api[-_]?key|\w*[-_]key)"
 _NAMED: Final = re.compile(rf"([\w.-]*{_SECRET}[\w-]*)(\s*[=:]\s*)([^\s&;,]+)", re.IGNORECASE)
@@ -35,10 +35,21 @@ def masked(words: Iterable[str]) -> list[str]:
     user information of an address, or if it looks like a token: a known prefix, or 40 or more
     letters and digits without a break.
     """
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # the system has no name for it, as in a container
+        user = ""
+    homes = sorted({str(Path.home()), str(_home())}, key=len, reverse=True)
+    patterns = [(rf"{re.escape(home)}(?=/|$)", "~") for home in homes if len(home) > 1]
+    patterns += [(rf"(?<=/){re.escape(user)}(?=/|$)", USER)] if user else []
     shown = []
     secret = False
     for word in words:
-        shown.append(HIDDEN if secret else _masked(word))
+        text = word
+        for pattern, other in patterns:
+            text = re.sub(pattern, other, text)
+        text = _NAMED.sub(rf"\1\2{HIDDEN}", _IN_ADDRESS.sub(HIDDEN, text))
+        shown.append(HIDDEN if secret else _TOKEN.sub(HIDDEN, text))
         secret = _OPTION.fullmatch(word) is not None
     return shown
 
@@ -66,21 +77,6 @@ def resolved(text: str, start: Path) -> Path:
     if text == "~" or text.startswith("~/"):
         return _home() / text[2:]
     return (start / text).resolve()
-
-
-def _masked(word: str) -> str:
-    for home in sorted({str(Path.home()), str(_home())}, key=len, reverse=True):
-        if len(home) > 1:
-            word = re.sub(rf"{re.escape(home)}(?=/|$)", "~", word)
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # the system has no name for it, as in a container
-        user = ""
-    if user:
-        word = re.sub(rf"(?<=/){re.escape(user)}(?=/|$)", USER, word)
-    word = _IN_ADDRESS.sub(HIDDEN, word)
-    word = _NAMED.sub(rf"\1\2{HIDDEN}", word)
-    return _TOKEN.sub(HIDDEN, word)
 
 
 def _home() -> Path:

@@ -1,4 +1,4 @@
-"""What a run tells whoever watches it."""
+"""The events of a run, for progress bars and logs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """A watcher of runs that does nothing; a subclass overrides what it wants to know."""
+    """Receives the events of a run and does nothing; a subclass overrides those that it needs."""
 
     def planned(self, total: int, kept: int, stale: int) -> None:
         """Note that the run has ``total`` cells, ``kept`` of which have a row already.

@@ -114,7 +114,6 @@ def run_cells(
     watcher = progress or Progress()
     cells = plan(experiment)
     problems = load_problems(cells, experiment.base)
-    _check_tasks(cells, problems)
     planned = _planned(cells, problems)
     folder = output_folder(RESULTS if output is None else Path(output), experiment.name)
     with Interrupts().watched() as interrupts:
@@ -259,8 +258,9 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
     )
 
 
-def _check_tasks(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> None:
-    """Refuse learners on problems from which nothing can be learnt."""
+def _planned(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> list[Planned]:
+    """Return the cells as the store sees them; learners need tasks, and names must differ."""
+    found: dict[str, Planned] = {}
     for cell in cells:
         if cell.variant.algorithm.kind == "learner" and not problems[cell.problem_key].teachable:
             raise ConfigError(
@@ -268,12 +268,6 @@ def _check_tasks(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> None:
                 f"dataset {cell.instance.dataset.name} has no training and test examples; choose "
                 "a dataset that has them, or an algorithm"
             )
-
-
-def _planned(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> list[Planned]:
-    """Return the cells as the store sees them; their names must differ."""
-    found: dict[str, Planned] = {}
-    for cell in cells:
         planned = Planned.of(cell, problems[cell.problem_key].sha256)
         if planned.cell in found:
             raise ConfigError(

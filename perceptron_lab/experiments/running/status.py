@@ -1,4 +1,4 @@
-"""How far an experiment is: what is done, running, failed, stale or missing, and why.
+"""How far an experiment is: its cells done, running, failed, stale or missing, and why.
 
 No data are loaded, nothing is locked and nothing is written, so that it may be asked at any time.
 """
@@ -6,7 +6,7 @@ No data are loaded, nothing is locked and nothing is written, so that it may be 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -29,7 +29,7 @@ from perceptron_lab.experiments.storage.stored import Planned, Stored
 
 
 class State(StrEnum):
-    """What there is of a cell."""
+    """How far a cell is."""
 
     DONE = "done"
     """Its row serves."""
@@ -40,7 +40,7 @@ class State(StrEnum):
     STALE = "stale"
     """Its row was made by another version of the numeric code."""
     MISSING = "missing"
-    """It has no row, or one that does not serve what is asked for."""
+    """It has no row that serves."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,9 @@ def _judged(
     kept: bool,
 ) -> CellStatus:
     """Return the state of a cell that does not run just now."""
-    core = _core_of(planned.settings, code)
+    named = components_of(planned.settings)
+    registered = all(name in registry.names(kind) for kind, name in named)
+    core = code.digest_of(planned.settings) if registered else None
     verdict = judge(stored, planned, core, limits)
     due = verdict.decision is Decision.AGAIN
     stale = verdict.decision is Decision.STALE
@@ -228,10 +230,3 @@ def _cell(planned: Planned, state: State, why: str, due: bool, ended: str = "") 
         status=str(ended),
         cell=planned.cell if planned.sha256 else "",
     )
-
-
-def _core_of(settings: Mapping[str, Any], code: CellCode) -> str | None:
-    """Return today's digest for a cell; None if something that it uses is not registered here."""
-    if any(name not in registry.names(kind) for kind, name in components_of(settings)):
-        return None
-    return code.digest_of(settings)
