@@ -57,6 +57,8 @@ def prove_point(
         block.prove_point(data, ray, None if norms is None else norms[at], operator.roundings)
         for block, data, at in by_block(cone, stored)
     ]
+    if len(proofs) == 1:
+        return proofs[0]
     return PointProof(
         all(proof.feasible for proof in proofs),
         min(proof.margin_lower for proof in proofs),

@@ -38,14 +38,7 @@ def gibbs(
     """Return the softmin of scores given by their spectrum, and ln sum_i exp(-s_i / mu).
 
     The softmin has the eigenvalues exp(-s_i / mu), normalised to sum 1, in the frame of the scores;
-    the largest exponent is subtracted first, so that nothing overflows.
-
-    Parameters
-    ----------
-    cone, values, frame
-        The cone, and the spectrum of a point of its space.
-    smoothing
-        mu > 0.
+    the largest exponent is subtracted first, so that nothing overflows. mu = ``smoothing`` > 0.
     """
     lowest = values.min()
     with np.errstate(over="ignore"):  # exp(-inf) = 0 is right
