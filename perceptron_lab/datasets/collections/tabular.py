@@ -159,12 +159,10 @@ class HeldOut:
 
     Parameters
     ----------
-    examples
-        The examples.
     signs
         +1 for the training examples of the positive class, -1 for the others.
-    positive, negative
-        The positive class, and the negative one (None: all the others).
+    negative
+        The negative class; None: all the others.
     """
 
     examples: Examples
@@ -173,12 +171,9 @@ class HeldOut:
     negative: int | None
 
     def decisions(self, point: FloatArray) -> FloatArray:
-        """Return f(x) of the test examples: w'x + b, or sum_j c_j s_j K(x_j, x), shape ``(t,)``.
+        """Return f(x) of the test examples, shape ``(t,)``.
 
-        Parameters
-        ----------
-        point
-            (w, b), or the coefficients c of the training examples.
+        The point is (w, b) of w'x + b, or c of sum_j c_j s_j K(x_j, x).
         """
         if self.examples.kernel is None:
             return np.asarray(self.examples.test @ point[:-1] + point[-1])

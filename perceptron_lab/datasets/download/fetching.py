@@ -64,15 +64,8 @@ class State(StrEnum):
 def fetch(collection_name: str, name: str) -> Path:
     """Return the path of a registered file, downloading it if it is not on this machine.
 
-    What is returned has the registered sha256. A damaged file in the cache is fetched again; a
-    download reaches the cache only once it is complete and verified.
-
-    Parameters
-    ----------
-    collection_name
-        A name of :data:`perceptron_lab.datasets.download.registered_files.COLLECTIONS`.
-    name
-        An instance of it.
+    It has the registered sha256. A damaged file in the cache is fetched again; a download reaches
+    the cache only once it is complete and verified.
     """
     source = collection(collection_name)
     file = source.file(name)

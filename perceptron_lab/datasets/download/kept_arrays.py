@@ -32,18 +32,9 @@ def key_of(*parts: str) -> str:
 
 
 def kept_arrays(folder: Path, stem: str, key: str, make: Callable[[], Arrays]) -> Arrays:
-    """Return arrays that are kept under a key, or make and keep them.
+    """Return the arrays kept under a key of :func:`key_of`, or make and keep them.
 
-    Parameters
-    ----------
-    folder
-        Where; it need not exist.
-    stem
-        What they are, in letters, digits and hyphens.
-    key
-        Of :func:`key_of`: equal keys stand for equal arrays.
-    make
-        Computes them; its errors pass.
+    The folder need not exist; the stem, of letters, digits and hyphens, names the kind of arrays.
     """
     found = found_arrays(folder, stem, key)
     if found is not None:
@@ -62,7 +53,7 @@ def kept_arrays(folder: Path, stem: str, key: str, make: Callable[[], Arrays]) -
 
 
 def found_arrays(folder: Path, stem: str, key: str) -> Arrays | None:
-    """Return the arrays kept under a key, or None; parameters as in :func:`kept_arrays`."""
+    """Return the arrays kept under a key, or None; arguments as in :func:`kept_arrays`."""
     for path in sorted(folder.glob(f"{stem}-{key}-*.npz")):
         try:
             content = path.read_bytes()

@@ -21,14 +21,8 @@ class SdpaText:
     """A cursor over the lines of a file: first its counts and lists, then its table of entries.
 
     Every method raises a ``DataError`` with file, line, reason and mend. What a count promises is
-    never allocated: numbers are only made of text that is there.
-
-    Parameters
-    ----------
-    text
-        The text of the file; the comment lines at its top are skipped.
-    source
-        Its name, for messages.
+    never allocated: numbers are only made of text that is there. Comments at the top are skipped;
+    ``source`` names the file in messages.
     """
 
     def __init__(self, text: str, source: str) -> None:

@@ -27,14 +27,7 @@ _SMALL = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")  # may be 0 as a d
 def read_text(path: Path, labels: str | None, *, separator: str) -> tuple[Doubles, Any]:
     """Return the numbers of a text, read as the decimals printed, and the labels or None.
 
-    Parameters
-    ----------
-    path
-        Lines of numbers; the first line may name the columns.
-    labels
-        The column of the labels, by name or number, or None.
-    separator
-        The character between numbers.
+    The first line may name the columns; ``labels`` is the name or number of theirs, or None.
     """
     printed = PrintedNumbers()
     with path.open(encoding="utf-8-sig", newline="") as file:
