@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import checked_rows
 from perceptron_lab.results import FloatArray
@@ -14,7 +14,9 @@ LARGEST, SMALLEST = 1e100, 1e-100
 """The range of magnitudes, and of the spread of columns that vary."""
 
 
-def two_classes(positives: Any, negatives: Any) -> tuple[FloatArray, FloatArray]:
+def two_classes(
+    positives: npt.ArrayLike | Examples, negatives: npt.ArrayLike | Examples
+) -> tuple[FloatArray, FloatArray]:
     """Return both classes as dense rows in double precision."""
     inner = dense_rows(positives)
     outer = dense_rows(negatives, inner.shape[1])
@@ -29,7 +31,7 @@ def two_classes(positives: Any, negatives: Any) -> tuple[FloatArray, FloatArray]
     return inner, outer
 
 
-def dense_rows(points: Any, columns: int | None = None) -> FloatArray:
+def dense_rows(points: npt.ArrayLike | Examples, columns: int | None = None) -> FloatArray:
     """Return dense finite rows in double precision, of so many columns if given."""
     rows = checked_rows(points)
     if not isinstance(rows, np.ndarray):

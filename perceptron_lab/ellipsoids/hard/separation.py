@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.examples import dense_rows
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
@@ -135,7 +137,7 @@ class Separation:
         first, second = (np.flatnonzero(part > SUPPORT * most) for part in parts)
         return first, second
 
-    def decision_values(self, points: Any) -> FloatArray:
+    def decision_values(self, points: npt.ArrayLike | Examples) -> FloatArray:
         """Return f of (8.2), positive inside the middle ellipsoid, shape ``(m,)``.
 
         f(x) = ((1 + sqrt(1 + t)) / 2)^2 - x^'E^x^. In the limit of the central path

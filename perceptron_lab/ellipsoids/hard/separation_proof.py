@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
@@ -70,8 +71,8 @@ def _of_ellipsoid(found: Ellipsoid, names: tuple[str, ...]) -> dict[str, FloatAr
 
 
 def prove_separation(
-    positives: Any,
-    negatives: Any,
+    positives: npt.ArrayLike | Examples,
+    negatives: npt.ArrayLike | Examples,
     arrays: Mapping[str, FloatArray],
     *,
     whiten: bool,

@@ -18,9 +18,10 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils import ClassifierTags
+from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import refuse_rounded, signs_of
 from perceptron_lab.learners.features.kernel_columns import (
@@ -115,7 +116,7 @@ class GramSchmidtFeatures(
         self.bias = bias
         self.pivot_start = pivot_start
 
-    def fit(self, X: Any, y: npt.ArrayLike | None = None) -> Self:
+    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike | None = None) -> Self:
         """Choose the pivots.
 
         Parameters
@@ -134,11 +135,13 @@ class GramSchmidtFeatures(
         self._train(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: npt.ArrayLike | None = None) -> FloatArray:
+    def fit_transform(
+        self, X: npt.ArrayLike | Examples, y: npt.ArrayLike | None = None
+    ) -> FloatArray:
         """Choose the pivots and return the features of the training examples, as ``fit``."""
         return self._train(X, y).features
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return the features of examples (Algorithm 2), shape ``(len(X), n_components_)``."""
         check_is_fitted(self)
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -223,7 +226,7 @@ class GramSchmidtFeatures(
             ) from None
         raise InputError(f"kernel={self.kernel!r}; allowed: 'linear', 'poly', 'rbf', 'precomputed'")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return what scikit-learn may assume: sparse rows, labels of two classes, doubles."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
