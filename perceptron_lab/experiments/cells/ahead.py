@@ -40,20 +40,13 @@ def started_ahead(sources: Iterable[Source]) -> ForkServer | None:
 
 
 def _modules(trees: Iterable[object]) -> Iterator[str]:
-    """Yield the modules of the components that configurations name."""
-    for name in _names(trees):
+    """Yield the modules of the components that configurations name, by any text in the entries."""
+    entries = [tree.get(key) for tree in trees if isinstance(tree, dict) for key in _LISTS]
+    for name in _texts(entries):
         for kind in _KINDS:
             if name in registry.names(kind):
                 target = registry.target(kind, name)
                 yield target.partition(":")[0] if isinstance(target, str) else target.__module__
-
-
-def _names(trees: Iterable[object]) -> Iterator[str]:
-    """Yield what may be the name of a component: all text in the entries that have components."""
-    for tree in trees:
-        for entries in _LISTS:
-            if isinstance(tree, dict):
-                yield from _texts(tree.get(entries))
 
 
 def _texts(value: object) -> Iterator[str]:

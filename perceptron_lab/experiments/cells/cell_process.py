@@ -27,12 +27,12 @@ from perceptron_lab.experiments.cells.memory_limit import (
     limit_memory,
 )
 from perceptron_lab.experiments.cells.messages import encoded, record_of
-from perceptron_lab.experiments.cells.parentage import die_with
+from perceptron_lab.experiments.cells.parentage import end_with_parent
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.results import Status, Trace
 
 if TYPE_CHECKING:
-    from perceptron_lab.datasets.problem import Problem
+    pass
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,14 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
     server
         The process that has forked this one; without it this one ends.
     """
-    _isolate(handles.output, server)
+    os.setpgid(0, 0)
+    end_with_parent(server)
+    with suppress(OSError):  # where memory runs out, Linux shall end cells first
+        Path("/proc/self/oom_score_adj").write_text("500")
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    _redirect_output(handles.output)
+    dump_no_memory()
     with socket.socket(fileno=handles.channel) as channel:
         try:
             outcome = _outcome(channel, handles.parcel, memory)
@@ -96,8 +103,14 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
             outcome = failure(error)
         lift_memory_limit()
         if outcome.status is Status.OUT_OF_MEMORY:
-            outcome = _explained(outcome, memory)
-        size = _deliver(outcome, handles.parcel)
+            text = outcome.message.partition("; run it on")[0]
+            text += f"; its memory is limited to {in_words(memory)}: raise process.memory"
+            outcome = replace(outcome, message=f"{text}, or run fewer jobs", limit="memory")
+        try:
+            size = _write(outcome, handles.parcel)
+        except Exception as error:
+            text = f"the result cannot be handed over: {failure(error).message}"
+            size = _write(Outcome(Status.ERROR, text), handles.parcel)
         channel.sendall(encoded("done", size=size))
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -105,20 +118,13 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
     os._exit(0)
 
 
-def _isolate(output: int, server: int) -> None:
-    """Make the process die with its server, alone, and say on its standard error of what."""
-    os.setpgid(0, 0)
-    die_with(server)
-    with suppress(OSError):  # where memory runs out, Linux shall end cells first
-        Path("/proc/self/oom_score_adj").write_text("500")
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+def _redirect_output(output: int) -> None:
+    """Send what the process writes, and the traceback of a crash, to a file descriptor."""
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.close(output)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     faulthandler.enable(file=2)
-    dump_no_memory()
 
 
 def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
@@ -126,36 +132,21 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
     with os.fdopen(os.dup(parcel), "rb") as file:
         file.seek(0)
         additions, job, spare = pickle.load(file)
-    _register([*job.additions, *additions])
-    problem = _unchanged(job)
+    for kind, name, target in [*job.additions, *additions]:
+        if name not in registry.names(kind):  # algorithms may load others of the user's by name
+            registry.register(kind, name, target)
+    problem = job.cell.load(job.base)
+    if problem.sha256 != job.sha256:
+        raise DataError(f"{job.cell.instance.name}: its data changed during the run; run it again")
     channel.sendall(encoded("ready"))
     if not channel.recv(1):
         os._exit(1)  # nobody is there to wait for an outcome
     stop = _deadline(job.cell.budget.seconds, spare)
-    return run_cell(job.cell, problem, _reporter(channel), stop)
-
-
-def _register(additions: list[tuple[str, str, registry.Target]]) -> None:
-    """Register what the user has registered in the parent: algorithms may load others by name."""
-    for kind, name, target in additions:
-        if name not in registry.names(kind):
-            registry.register(kind, name, target)
-
-
-def _unchanged(job: Job) -> Problem:
-    problem = job.cell.load(job.base)
-    if problem.sha256 != job.sha256:
-        raise DataError(f"{job.cell.instance.name}: its data changed during the run; run it again")
-    return problem
-
-
-def _reporter(channel: socket.socket) -> Callable[[Trace], None]:
-    """Return a watcher that sends each record of a trace."""
 
     def watch(trace: Trace) -> None:
         channel.sendall(encoded("record", record=record_of(trace)))
 
-    return watch
+    return run_cell(job.cell, problem, watch, stop)
 
 
 def _deadline(seconds: float, spare: float) -> Callable[[], str | None]:
@@ -175,23 +166,6 @@ def _deadline(seconds: float, spare: float) -> Callable[[], str | None]:
         )
 
     return stop
-
-
-def _explained(outcome: Outcome, memory: int) -> Outcome:
-    """Say which limit it was."""
-    text = outcome.message.partition("; run it on")[0]
-    allowed = in_words(memory)
-    message = f"{text}; its memory is limited to {allowed}: raise process.memory, or run fewer jobs"
-    return replace(outcome, message=message, limit="memory")
-
-
-def _deliver(outcome: Outcome, parcel: int) -> int:
-    """Write the outcome, or else why it cannot be written; return its size in bytes."""
-    try:
-        return _write(outcome, parcel)
-    except Exception as error:
-        reason = failure(error).message
-        return _write(Outcome(Status.ERROR, f"the result cannot be handed over: {reason}"), parcel)
 
 
 def _write(outcome: Outcome, parcel: int) -> int:

@@ -1,4 +1,4 @@
-"""How a process without an outcome ended, in words."""
+"""Messages for processes that ended without an outcome."""
 
 from __future__ import annotations
 
@@ -38,27 +38,21 @@ def ending(wait_status: int, said: str, peak: int, memory: int, kernel_kills: in
     """
     code = os.waitstatus_to_exitcode(wait_status)
     if -code in _OUTSIDE:
-        return Outcome(Status.KILLED, _killed(signal.Signals(-code), kernel_kills))
-    how = f"died of {_name(-code)}" if code < 0 else f"ended with exit code {code} and no result"
+        by = signal.Signals(-code)
+        text = f"killed by {by.name} from outside; run it again"
+        if by is signal.SIGKILL and kernel_kills > 0:
+            text = (
+                "killed by the kernel, it seems, which ran out of memory meanwhile (processes "
+                f"killed: {kernel_kills}); run fewer jobs, or lower process.memory"
+            )
+        return Outcome(Status.KILLED, text)
+    how = f"ended with exit code {code} and no result"
+    if code < 0:
+        known = -code in set(signal.Signals)
+        how = f"died of {signal.Signals(-code).name if known else f'signal {-code}'}"
     near = peak > memory or _COMPLAINT.search(said) is not None
     hint = f"; perhaps for lack of memory: process.memory is {in_words(memory)}" if near else ""
     return Outcome(Status.CRASHED, f"its process {how}{hint}")
-
-
-def _killed(by: signal.Signals, kernel_kills: int) -> str:
-    if by is signal.SIGKILL and kernel_kills > 0:
-        return (
-            "killed by the kernel, it seems, which ran out of memory meanwhile (processes killed: "
-            f"{kernel_kills}); run fewer jobs, or lower process.memory"
-        )
-    return f"killed by {by.name} from outside; run it again"
-
-
-def _name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def printable(output: bytes) -> str:

@@ -26,7 +26,7 @@ from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.experiments.cells.cell_process import Handles, run_job
 from perceptron_lab.experiments.cells.cell_run import thread_pools
 from perceptron_lab.experiments.cells.memory_limit import LINUX
-from perceptron_lab.experiments.cells.parentage import die_with, outlive_parent
+from perceptron_lab.experiments.cells.parentage import end_with_parent, outlive_parent
 from perceptron_lab.experiments.cells.requests import (
     ENDED,
     LAUNCH,
@@ -58,7 +58,7 @@ def serve(handle: int, parent: int, packages: Iterable[str], modules: Iterable[s
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if LINUX:
         ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1)
-    die_with(parent)  # as long as it does not look whether the parent is there
+    end_with_parent(parent)  # as long as it does not look whether the parent is there
     preload(packages, modules)
     outlive_parent()  # what Linux calls the parent is the thread that has started this process
     with socket.socket(fileno=handle) as channel:
@@ -80,20 +80,13 @@ def preload(packages: Iterable[str], modules: Iterable[str]) -> None:
             import_module(name)
     load_kernels()
     thread_pools()
-    _take_buffers()
-    gc.collect()
-    gc.freeze()  # what is shared with the forked processes stays shared
-
-
-def _take_buffers() -> None:
-    """Have numpy's and scipy's BLAS take their buffers, which forked processes then have too.
-
-    OpenBLAS takes 32 MB at its first call. Where a limit of memory leaves no room for them it does
-    not fail, but asks for ever.
-    """
+    # OpenBLAS takes 32 MB at its first call, in numpy and in scipy. Where a limit of memory leaves
+    # no room for them it does not fail, but asks for ever; a forked process has those taken here.
     matrix = np.eye(2)
     np.linalg.cholesky(matrix)
     scipy.linalg.cholesky(matrix)
+    gc.collect()
+    gc.freeze()  # what is shared with the forked processes stays shared
 
 
 class _Server:
@@ -183,9 +176,13 @@ class _Server:
     def reap(self) -> None:
         """Report the cells that have ended, and end what they have left behind."""
         while True:
-            ended = _ended_child()
-            if ended is None:
+            try:  # found, but not reaped
+                found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
                 return
+            if found is None:
+                return
+            ended = found.si_pid
             if ended in self.numbers:
                 _kill_group(ended)  # before its id is given back, to be used again
             _, status, usage = os.wait4(ended, 0)
@@ -196,7 +193,12 @@ class _Server:
 
     def end_orphans(self) -> None:
         """Kill the children that are no cells: processes that a cell has started and left."""
-        for child in _children():
+        me = os.getpid()
+        try:  # on Linux, where it adopts the children of its cells
+            children = Path(f"/proc/{me}/task/{me}/children").read_text().split()
+        except OSError:
+            return
+        for child in map(int, children):
             if child not in self.numbers:
                 with suppress(OSError):
                     os.kill(child, signal.SIGKILL)
@@ -216,21 +218,3 @@ def _kill_group(leader: int) -> None:
     for kill in (os.killpg, os.kill):
         with suppress(OSError):
             kill(leader, signal.SIGKILL)
-
-
-def _ended_child() -> int | None:
-    """Return a child that has ended and waits to be reaped, or None."""
-    try:
-        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return None
-    return None if found is None else found.si_pid
-
-
-def _children() -> list[int]:
-    """Return the children of this process; on Linux, where it adopts those of its cells."""
-    me = os.getpid()
-    try:
-        return [int(child) for child in Path(f"/proc/{me}/task/{me}/children").read_text().split()]
-    except OSError:
-        return []

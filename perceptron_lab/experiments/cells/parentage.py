@@ -11,7 +11,7 @@ from perceptron_lab.experiments.cells.memory_limit import LINUX
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
-def die_with(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """Have Linux kill this process as soon as its parent dies; end it if the parent is gone."""
     if LINUX:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
@@ -20,6 +20,6 @@ def die_with(parent: int) -> None:
 
 
 def outlive_parent() -> None:
-    """Take :func:`die_with` back."""
+    """Take :func:`end_with_parent` back."""
     if LINUX:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, 0)

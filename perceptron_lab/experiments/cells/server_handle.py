@@ -30,7 +30,8 @@ THREADS: Final = {
 
 _START = (
     "import json, sys; given = json.loads(sys.argv[1]); sys.path[:] = given.pop('path'); "
-    "from perceptron_lab.experiments.cells.parentage import die_with; die_with(given['parent']); "
+    "from perceptron_lab.experiments.cells.parentage import end_with_parent; "
+    "end_with_parent(given['parent']); "
     "from perceptron_lab.experiments.cells.fork_server import serve; serve(**given)"
 )
 _STARTS = 3  # that may fail in a row by a signal, which may be somebody else's
@@ -89,10 +90,8 @@ class ForkServer:
 
     def start(self) -> None:
         """Start the server now, so that the first cell need not wait."""
-        if self._channel is None:
-            self._start()
-
-    def _start(self) -> None:
+        if self._channel is not None:
+            return
         here, there = socket.socketpair()
         given = {"handle": there.fileno(), "parent": os.getpid(), "path": list(map(str, sys.path))}
         arguments = json.dumps(given | {"packages": CORE, "modules": self._modules})
@@ -159,9 +158,9 @@ class ForkServer:
         reports = [Report(*content) for content in REPORT.iter_unpack(data[:whole])]
         if any(report.kind == READY for report in reports):
             self._was_ready, self._failures = True, 0
-        return [one for one in reports if one.kind != READY], "" if open_ else self._autopsy()
+        return [one for one in reports if one.kind != READY], "" if open_ else self._close_dead()
 
-    def _autopsy(self) -> str:
+    def _close_dead(self) -> str:
         """Close what is left of a dead server and return how it died."""
         words, was_ready = self._words, self._was_ready
         code = self._end()
