@@ -48,11 +48,6 @@ class Attempt:
         Bytes that it may have.
     server
         Forks the process, and kills it.
-
-    Raises
-    ------
-    Exception
-        If the job cannot be handed over: it cannot be pickled, or there is no room for it.
     """
 
     def __init__(self, job: Job, limits: ProcessLimits, memory: int, server: ForkServer) -> None:

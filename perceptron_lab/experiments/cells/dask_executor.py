@@ -71,11 +71,6 @@ def distribute(
         As for :func:`~perceptron_lab.experiments.cells.supervisor.supervise`. Without a limit of
         memory of its own a cell may have its part of this machine's, or with a scheduler what dask
         allows its worker.
-
-    Raises
-    ------
-    ConfigError
-        If the scheduler does not answer, or has gone; or no worker can be started here.
     """
     if not jobs:
         return

@@ -43,13 +43,7 @@ def record_of(trace: Trace) -> dict[str, Any]:
 
 
 def add_record(trace: Trace, record: Any) -> None:
-    """Append a record that came as a message to a trace.
-
-    Raises
-    ------
-    MessageError
-        If it is no record.
-    """
+    """Append a record that came as a message to a trace."""
     if not isinstance(record, dict) or set(record) != set(SCALARS):
         raise MessageError(f"a record of {record!r}"[:80])
     for name, kind in SCALARS.items():
@@ -82,11 +76,6 @@ class Mailbox:
     def read(self) -> list[dict[str, Any]]:
         """Return the next messages that are there; ``empty`` and ``closed`` say whether there
         may be more now, and ever.
-
-        Raises
-        ------
-        MessageError
-            If something else is there.
         """
         self.empty = True
         try:

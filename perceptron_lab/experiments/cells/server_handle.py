@@ -122,11 +122,6 @@ class ForkServer:
             Bytes that it may have, more than 0.
         handles
             File descriptors: its channel, its output, its parcel; duplicated, not taken over.
-
-        Raises
-        ------
-        PlabError
-            If the server cannot be started.
         """
         self._numbers += 1
         request, channel = REQUEST.pack(LAUNCH, self._numbers, memory), self.channel
@@ -145,11 +140,6 @@ class ForkServer:
         """Return the reports that are there, and why the server is dead; an empty text if it lives.
 
         A server that is dead is started again when it is next needed.
-
-        Raises
-        ------
-        PlabError
-            If the server cannot be started.
         """
         received, open_ = _received(self.channel)
         data = self._pending + received

@@ -57,11 +57,6 @@ def supervise(
         somebody else; not those that came to their limits.
     server
         Forks the processes; by default one that is started here, and ended here.
-
-    Raises
-    ------
-    PlabError
-        If no process can be started at all.
     """
     used = ForkServer(modules_of(jobs)) if server is None else server
     supervisor = _Supervisor(jobs, workers, limits, retries, progress, used)

@@ -129,13 +129,7 @@ def certificate_of(planned: Planned, result: Result, base: Path) -> Certificate:
 
 
 def write_certificate(path: Path, certificate: Certificate) -> str:
-    """Write a certificate, whole or not at all, and return the sha256 of its bytes.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; an earlier file is intact then.
-    """
+    """Write a certificate, whole or not at all, and return the sha256 of its bytes."""
     record = {
         name: getattr(certificate, name)
         for name in Certificate.__dataclass_fields__
@@ -173,11 +167,6 @@ def exchanged(
     ------
     str or None
         The sha256 of the bytes of the new file.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
     """
     kept = path.with_suffix(".earlier.npz")
     before = path.read_bytes() if path.is_file() else None
@@ -188,7 +177,10 @@ def exchanged(
     except BaseException:
         # The disk may be full: what cannot be put back is told by its sha256.
         with contextlib.suppress(OSError):
-            _put_back(path, before)
+            if before is None:
+                path.unlink(missing_ok=True)
+            elif not path.is_file() or path.read_bytes() != before:
+                replace_file(path, before)
         raise
     if forget:
         # The row is stored: a file too many is no failure.
@@ -196,22 +188,8 @@ def exchanged(
             kept.unlink(missing_ok=True)
 
 
-def _put_back(path: Path, content: bytes | None) -> None:
-    """Make a file what it was: these bytes, or nothing."""
-    if content is None:
-        path.unlink(missing_ok=True)
-    elif not path.is_file() or path.read_bytes() != content:
-        replace_file(path, content)
-
-
 def read_certificate(path: Path) -> Certificate:
-    """Read a certificate.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or it is not a certificate of this format.
-    """
+    """Read a certificate."""
     try:
         content = path.read_bytes()
         if not content.startswith(_ZIP):

@@ -23,17 +23,14 @@ def set_aside(folder: Path) -> Path | None:
     -------
     Path or None
         The new path of the store, ``runs-<UTC time>.sqlite``; None if there was none.
-
-    Raises
-    ------
-    ConfigError
-        If another process writes there, or nothing can be renamed there; all is as it was then.
     """
     if not (folder / schema.NAME).exists():
         return None
     try:
         with StoreLock(folder):
-            _merge_log(folder / schema.NAME)
+            # The latest rows go into the one file; a damaged database stays as it is.
+            with contextlib.suppress(*schema.FAILURES):
+                schema.close(sqlite3.connect(folder / schema.NAME, isolation_level=None))
             return _renamed(folder, datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ"))
     except OSError as error:
         raise unwritable(folder, error.strerror) from None
@@ -55,9 +52,3 @@ def _renamed(folder: Path, time: str) -> Path:
             other.rename(path)
         raise
     return moved
-
-
-def _merge_log(path: Path) -> None:
-    """Put the latest rows into the one file; a database that is damaged stays as it is."""
-    with contextlib.suppress(*schema.FAILURES):
-        schema.close(sqlite3.connect(path, isolation_level=None))

@@ -29,11 +29,6 @@ def export(folder: Path, reader: Reader, rows: Iterable[Row]) -> None:
         Of the store.
     rows
         Those of runs.csv, in its order.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be written; the earlier one is intact then.
     """
     contents = {
         RUNS: _table(rows),

@@ -49,15 +49,7 @@ class Reader:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Return the reader of a folder's store.
-
-        Raises
-        ------
-        DataError
-            If there is none, or it is damaged.
-        ConfigError
-            If it is of another program, or of another version of this one.
-        """
+        """Return the reader of a folder's store."""
         return cls(folder, schema.open_to_read(folder))
 
     def close(self) -> None:
@@ -79,11 +71,6 @@ class Reader:
         """Return the rows of the planned cells that have one, in the order of the plan.
 
         Problems and algorithms are called as in the plan, whatever they were called when they ran.
-
-        Raises
-        ------
-        DataError
-            If a row is damaged.
         """
         rows = []
         for planned, stored in self.runs():
@@ -150,13 +137,7 @@ class Reader:
         return stored
 
     def trace(self, cell: str) -> Trace | None:
-        """Return the course of a cell, as far as it came; None if nothing is known of it.
-
-        Raises
-        ------
-        DataError
-            If it is damaged.
-        """
+        """Return the course of a cell, as far as it came; None if nothing is known of it."""
         found = self._select("SELECT trace, trace_sha256 FROM run WHERE cell = ?", cell)
         if not found or found[0]["trace_sha256"] is None:
             return None
@@ -166,13 +147,7 @@ class Reader:
         return decoded_trace(found[0]["trace"], where)
 
     def bound(self, cell: str) -> Bound | None:
-        """Return the guarantee that a cell's algorithm gave; None without a result.
-
-        Raises
-        ------
-        DataError
-            If its row is damaged.
-        """
+        """Return the guarantee that a cell's algorithm gave; None without a result."""
         found = self._select(f"SELECT {_RUN} FROM run WHERE cell = ?", cell)
         if not found or found[0]["bound"] is None:
             return None
@@ -187,11 +162,6 @@ class Reader:
         """Return the configuration of the latest run.
 
         It is not held against the registries: what was run need not be registered any more.
-
-        Raises
-        ------
-        ConfigError
-            If it is of another version of this package.
         """
         tree = json.loads(self.about("config"))
         try:
@@ -223,13 +193,7 @@ class Reader:
         return {values["problem_key"]: values["sha256"] for values in found}
 
     def about(self, name: str) -> str:
-        """Return a value of the table ``about``.
-
-        Raises
-        ------
-        DataError
-            If nothing was ever begun.
-        """
+        """Return a value of the table ``about``."""
         for values in self._sealed("about", ("name", "value")):
             if values["name"] == name:
                 return str(values["value"])
@@ -253,15 +217,7 @@ class Reader:
 
 
 def read_config_of(folder: Path) -> ExperimentConfig:
-    """Return the configuration that the results in a folder were made with.
-
-    Raises
-    ------
-    DataError
-        If there are no results, or they are damaged.
-    ConfigError
-        If they are of another version of this package.
-    """
+    """Return the configuration that the results in a folder were made with."""
     with Reader.open(folder) as reader:
         return reader.config()
 

@@ -111,13 +111,10 @@ def _raised(stored: Stored, budget: Budget, limits: ProcessLimits) -> str:
         given = stored.budget.seconds + stored.limits.grace
         larger = budget.seconds + limits.grace > given
     else:
-        larger = _memory_raised(stored.limits.memory, limits.memory)
+        before, now = stored.limits.memory, limits.memory
+        # There is more memory, or it is known now how much; by default it is not.
+        larger = now is not None and (before is None or now > before)
     return f"it ended {stored.status}, and the limit is larger now" if larger else ""
-
-
-def _memory_raised(before: int | None, now: int | None) -> bool:
-    """Return whether there is more memory, or is known now how much; by default it is not."""
-    return now is not None and (before is None or now > before)
 
 
 def _budget_obstacle(stored: Stored, budget: Budget) -> str:

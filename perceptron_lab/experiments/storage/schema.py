@@ -97,17 +97,7 @@ _PATIENCE = 10.0
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """Open the database of a folder, made if it is missing; the caller holds the folder's lock.
-
-    Raises
-    ------
-    ConfigError
-        If it is of another program or version.
-    DataError
-        If it is damaged.
-    sqlite3.Error
-        If it cannot be written to.
-    """
+    """Open the database of a folder, made if it is missing; the caller holds the folder's lock."""
     path = folder / NAME
     connection = _connect(path, "rwc")
     try:
@@ -124,15 +114,7 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
 
 
 def open_to_read(folder: Path) -> sqlite3.Connection:
-    """Open the database of a folder to be read; nothing is written, no writer has to wait.
-
-    Raises
-    ------
-    DataError
-        If there is none, or it cannot be read.
-    ConfigError
-        If it is of another program or version.
-    """
+    """Open the database of a folder to be read; nothing is written, no writer has to wait."""
     path = folder / NAME
     if not path.is_file():
         raise DataError(f"{folder}: no results there; `plab run CONFIG` makes them")
@@ -150,13 +132,7 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Say what can be done where a database cannot be read.
-
-    Raises
-    ------
-    DataError
-        In the place of SQLite's errors.
-    """
+    """Say what can be done where a database cannot be read."""
     try:
         yield
     except FAILURES as error:
@@ -255,19 +231,17 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Check what is there, and make what is not."""
     if not _is_empty(connection):
         _refuse_foreign(connection, path)
-        _refuse_damaged(connection)
+        (first, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if first != "ok":
+            raise sqlite3.DatabaseError(" ".join(str(first).split()))
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     if _is_empty(connection):
-        _create(connection)
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    with transaction(connection):
-        for statement in _TABLES:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        with transaction(connection):
+            for statement in _TABLES:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
@@ -284,17 +258,7 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
             "use the plab that made it, or `plab run --fresh` keeps it under another name and "
             "starts over"
         )
-    _refuse_other_tables(connection)
-
-
-def _refuse_other_tables(connection: sqlite3.Connection) -> None:
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     # Without blanks: statements are broken into lines in one way or another.
     if sorted("".join(row["sql"].split()) for row in found) != _CREATED:
         raise sqlite3.DatabaseError("its tables are not those of this schema")
-
-
-def _refuse_damaged(connection: sqlite3.Connection) -> None:
-    (first, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    if first != "ok":
-        raise sqlite3.DatabaseError(" ".join(str(first).split()))

@@ -70,16 +70,7 @@ class Store:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open the store of a folder, which is made if it is missing, and lock it for others.
-
-        Raises
-        ------
-        ConfigError
-            If another process writes there, nothing can be written there, or the store is of
-            another program or version.
-        DataError
-            If the store is damaged.
-        """
+        """Open the store of a folder, which is made if it is missing, and lock it for others."""
         try:
             (folder / FOLDER).mkdir(parents=True, exist_ok=True)
             lock = StoreLock(folder)
@@ -123,11 +114,6 @@ class Store:
             Where it is run; ``id`` is its name.
         planned
             The cells, in the order of rows.
-
-        Raises
-        ------
-        StoreError
-            If that cannot be written; everything is as it was before then.
         """
         self._base = base.resolve()
         about = {
@@ -155,13 +141,7 @@ class Store:
         return self._reader.stored_of(cells)
 
     def running(self, cell: str) -> None:
-        """Note that a cell runs now, for ``plab status``.
-
-        Raises
-        ------
-        StoreError
-            If that cannot be written.
-        """
+        """Note that a cell runs now, for ``plab status``."""
         with self._writing(f"that the cell {cell} runs"):
             # It means nothing after a loss of power: no need to wait for the disk.
             self._connection.execute("PRAGMA synchronous = NORMAL")
@@ -200,11 +180,6 @@ class Store:
         -------
         Row
             As runs.csv shows it.
-
-        Raises
-        ------
-        StoreError
-            If it cannot be written; an earlier row, trace and certificate are intact then.
         """
         trace = outcome.partial if outcome.result is None else outcome.result.trace
         content = None if trace is None else encoded_trace(trace)
@@ -255,11 +230,6 @@ class Store:
         ----------
         rows
             What :meth:`rows` would return, from who has them.
-
-        Raises
-        ------
-        StoreError
-            If one cannot be written; the earlier file is intact then, and the store anyway.
         """
         with self._writing("runs.csv, config.json and environment.json"):
             export(self.folder, self._reader, self.rows() if rows is None else rows)

@@ -36,13 +36,6 @@ class StoreLock:
     ----------
     folder
         The folder, which exists.
-
-    Raises
-    ------
-    ConfigError
-        If somebody writes there already.
-    OSError
-        If the file of the lock cannot be made.
     """
 
     def __init__(self, folder: Path) -> None:

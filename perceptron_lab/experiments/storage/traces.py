@@ -42,13 +42,7 @@ def encoded_trace(trace: Trace) -> bytes:
 
 
 def decoded_trace(content: bytes, where: str) -> Trace:
-    """Return the trace in the bytes that :func:`encoded_trace` made.
-
-    Raises
-    ------
-    DataError
-        If they are not such bytes; ``where`` is what it calls them.
-    """
+    """Return the trace in the bytes that :func:`encoded_trace` made."""
     try:
         arrays = unpacked(content)
         lists: dict[str, Any] = {name: arrays.pop(name).tolist() for name in _KINDS}

@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 
 def identity_of(certificate: Certificate) -> str:
-    """Return the name of the cell that a certificate's settings make.
-
-    Raises
-    ------
-    DataError
-        If settings are missing, or of another kind.
-    """
+    """Return the name of the cell that a certificate's settings make."""
     problem, algorithm = certificate.problem, certificate.algorithm
     try:
         if type(problem["seed"]) is not int or type(problem["instance"]) is not str:
@@ -77,13 +71,7 @@ class CertifiedProblems:
         self._folder.cleanup()
 
     def load(self, certificate: Certificate) -> Problem:
-        """Return the problem of a certificate.
-
-        Raises
-        ------
-        DataError
-            If there is no such dataset, or its data cannot be had.
-        """
+        """Return the problem of a certificate."""
         key = canonical(dict(certificate.problem) | {"base": certificate.base})
         if self._last is None or self._last[0] != key:
             self._last = None  # it may be large: not two at a time
@@ -107,13 +95,7 @@ class CertifiedProblems:
         return problem
 
     def learner(self, certificate: Certificate) -> Any:
-        """Return the record of a learner; None for an algorithm.
-
-        Raises
-        ------
-        DataError
-            If its parameters are not those of that learner.
-        """
+        """Return the record of a learner; None for an algorithm."""
         name = certificate.algorithm["name"]
         if name not in registry.names("learner"):
             return None

@@ -169,11 +169,6 @@ def prove_learnt(
         The learner's record, and the seed of the cell.
     proof
         The arrays that prove it.
-
-    Raises
-    ------
-    DataError
-        If the arrays do not belong to such tasks.
     """
     bounds = {name: value for name, value in claims.figures.items() if name.endswith(_BOUNDS)}
     faults = _contradictions(claims, PROVED, *bounds.values())

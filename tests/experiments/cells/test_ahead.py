@@ -130,8 +130,12 @@ def test_a_command_runs_its_cells_in_the_server_that_was_started_ahead(tmp_path:
 import sys
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.cells.server_handle import ForkServer
-start, started = ForkServer._start, []
-ForkServer._start = lambda server: (started.append(server), start(server))[1]
+start, started = ForkServer.start, []
+def counted(server):
+    if server.process_id is None:
+        started.append(server)
+    start(server)
+ForkServer.start = counted
 before = "numpy" in sys.modules
 code = main(["run", {config(tmp_path)!r}, "--output", {str(tmp_path)!r}, "-q"])
 print(before, code, len(started), len({{id(one) for one in started}}), started[0].process_id)
