@@ -15,9 +15,8 @@ from typing import Any
 
 from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.experiments.cells.cell_run import run_cell, thread_pools
-from perceptron_lab.experiments.configuration.config import ExperimentConfig
-from perceptron_lab.experiments.configuration.loader import checked_config
-from perceptron_lab.experiments.configuration.validation import validated
+from perceptron_lab.experiments.configuration.loader import checked
+from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.storage.core_digest import PACKAGE
 
@@ -28,7 +27,7 @@ def executed(tree: dict[str, Any]) -> dict[str, Any]:
     def note(frame: FrameType, event: str, argument: object) -> None:
         files.add(frame.f_code.co_filename)
 
-    (cell,) = plan(checked_config(validated(ExperimentConfig, tree)))
+    (cell,) = plan(checked(Source("", tree)))
     sys.setprofile(note)
     outcome = run_cell(cell, cell.load(Path()))
     sys.setprofile(None)
