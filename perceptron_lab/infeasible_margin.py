@@ -97,7 +97,6 @@ def negative_margin(problem: ConicSystem | Rows | tuple[Rows, npt.ArrayLike]) ->
     Examples
     --------
     >>> import numpy as np
-    import numpy.typing as npt
     >>> from perceptron_lab import negative_margin
     >>> square = np.vstack([np.eye(2), -np.eye(2)])  # the hull has the facets |x| + |y| <= 1
     >>> found = negative_margin(square)
