@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.soft.squared_hinge import SquaredHinge, minimised
@@ -31,7 +33,8 @@ class SquaredHingeClassifier(BinaryClassifier):
     regularisation
         > 0.
     class_weight
-        None: all w_i equal. ``"balanced"``: each class has half of the weight.
+        None: all w_i equal. ``"balanced"``: each class has half of the weight. A mapping of labels
+        to factors > 0 of the equal weights of their examples.
     tol
         The norm of the gradient at which it ends, > 0; much less than the regularisation, which is
         about the size of the minimum on separable examples.
@@ -64,7 +67,7 @@ class SquaredHingeClassifier(BinaryClassifier):
         self,
         *,
         regularisation: Annotated[float, Field(gt=0)] = 1e-4,
-        class_weight: Literal["balanced"] | None = None,
+        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
         tol: Annotated[float, Field(gt=0)] = 1e-10,
         max_iter: Annotated[int, Field(ge=1)] = 1000,
     ) -> None:
@@ -76,8 +79,13 @@ class SquaredHingeClassifier(BinaryClassifier):
     def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
         """Find the function."""
         data, positive = self._learned(X, y)
-        share = positive.mean() if self.class_weight is None else 0.5
-        weights = np.where(positive, share / positive.sum(), (1.0 - share) / (~positive).sum())
+        if isinstance(self.class_weight, Mapping):
+            labels = self.classes_[positive.astype(np.intp)]
+            weights = compute_sample_weight(dict(self.class_weight), labels)
+            weights /= weights.sum()
+        else:
+            share = positive.mean() if self.class_weight is None else 0.5
+            weights = np.where(positive, share / positive.sum(), (1.0 - share) / (~positive).sum())
         problem = SquaredHinge(data, positive, weights, self.regularisation)
         at, self.n_iter_, self.converged_ = minimised(problem, self.tol, self.max_iter)
         self.coef_, self.intercept_ = at[None, :-1], at[-1:]

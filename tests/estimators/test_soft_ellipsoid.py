@@ -209,6 +209,7 @@ def test_balanced_classes_have_equal_weight() -> None:
     assert weighted.certify(rows, signs, 5 * halves).primal == pytest.approx(weighted.objective_)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @given(st.integers(0, 2**32), st.integers(-6, 4))
 def test_whitening_makes_it_affine_invariant(seed: int, exponent: int) -> None:
     rows, signs = overlapping(seed, 60, 2)
