@@ -98,8 +98,8 @@ def solve(
     -------
     Result
         Only what is proved on the original data, in double precision with bounds of all rounding
-        errors, is called proved. Numbers that no double is
-        equal to are rounded once, and proofs enclose them (``certificate["data"]`` says so).
+        errors, is called proved. Numbers that no double is equal to are rounded once, and proofs
+        enclose them (``certificate["data"]`` says so).
 
     Raises
     ------

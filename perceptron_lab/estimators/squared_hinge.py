@@ -14,6 +14,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.soft.squared_hinge import SquaredHinge, minimised
+from perceptron_lab.errors import InputError
 from perceptron_lab.estimators.binary import BinaryClassifier
 from perceptron_lab.results import FloatArray
 
@@ -82,7 +83,12 @@ class SquaredHingeClassifier(BinaryClassifier):
         if isinstance(self.class_weight, Mapping):
             labels = self.classes_[positive.astype(np.intp)]
             weights = compute_sample_weight(dict(self.class_weight), labels)
-            weights /= weights.sum()
+            if weights.min() <= 0.0:
+                raise InputError(
+                    f"class_weight received {dict(self.class_weight)}; give each label a finite "
+                    "number above 0"
+                )
+            weights = weights / weights.sum()
         else:
             share = positive.mean() if self.class_weight is None else 0.5
             weights = np.where(positive, share / positive.sum(), (1.0 - share) / (~positive).sum())

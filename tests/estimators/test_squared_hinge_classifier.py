@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from perceptron_lab.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
 from perceptron_lab.learners.features.kernel_columns import kernel_matrix
 from perceptron_lab.learners.registered.polynomial_svm import TunedPolynomialSvm
@@ -45,6 +46,24 @@ def test_the_linear_scorer_is_at_its_minimum(seed: int, weight: Any, ridge: floa
     np.testing.assert_allclose(
         found.decision_function(rows), rows @ found.coef_[0] + found.intercept_
     )
+
+
+def test_weights_by_label_are_shares_of_the_whole() -> None:
+    rows, labels = clouds(3)  # 15 positive, 45 negative
+    balanced, given = (
+        SquaredHingeClassifier(class_weight=weight).fit(rows, labels)
+        for weight in ("balanced", {1: 6, -1: 2})
+    )
+    assert given.objective_ == pytest.approx(balanced.objective_, rel=1e-9)
+    even = SquaredHingeClassifier().fit(rows, labels)
+    assert given.objective_ != pytest.approx(even.objective_, rel=1e-3)
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0, np.nan, np.inf])
+def test_impossible_weights_by_label_are_refused(factor: float) -> None:
+    model = SquaredHingeClassifier(class_weight={1: factor, -1: 1.0})
+    with pytest.raises(InputError, match="class_weight"):
+        model.fit(*clouds(0))
 
 
 @settings(max_examples=examples(20))
