@@ -44,7 +44,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from perceptron_lab.datasets.collections.verification import verify_data as verify_data
     from perceptron_lab.datasets.download.fetching import fetch_data as fetch_data
-    from perceptron_lab.driver import solve as solve
     from perceptron_lab.estimators import (
         EllipsoidSeparationClassifier as EllipsoidSeparationClassifier,
     )
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from perceptron_lab.reporting.results import Results as Results
     from perceptron_lab.results import Result as Result
     from perceptron_lab.results import Status as Status
+    from perceptron_lab.solving import solve as solve
     from perceptron_lab.system import ConicSystem as ConicSystem
 
 __version__ = "0.1.0"
@@ -86,7 +86,7 @@ _PUBLIC = {
     "report": "perceptron_lab.reporting.rebuild",
     "run": "perceptron_lab.reporting.experiment",
     "show": "perceptron_lab.experiments.configuration.catalogue",
-    "solve": "perceptron_lab.driver",
+    "solve": "perceptron_lab.solving",
     "status": "perceptron_lab.experiments.running.status",
     "verify": "perceptron_lab.experiments.verification.verify",
     "verify_data": "perceptron_lab.datasets.collections.verification",

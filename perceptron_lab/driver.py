@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -12,16 +12,15 @@ import numpy.typing as npt
 
 from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm, State
+from perceptron_lab.algorithms.base import AnyAlgorithm, State
 from perceptron_lab.claims import Claim
 from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.failures import describe, kept, numerical
-from perceptron_lab.goals import Budget, Goal, MarginUpper, goal_of
+from perceptron_lab.goals import Budget, Goal, MarginUpper
 from perceptron_lab.guarantees import guarantee
 from perceptron_lab.judge import Judge
-from perceptron_lab.problems import Problem, as_system
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
 from perceptron_lab.results import PROVED, Result, Status
 from perceptron_lab.system import ConicSystem
@@ -45,12 +44,12 @@ class Oracle(Protocol):
         ...
 
 
-def solve(
-    problem: Problem,
-    algorithm: str | AnyAlgorithm | type[AnyAlgorithm] = "auto",
+def drive(
+    system: ConicSystem,
+    algorithm: AnyAlgorithm,
     *,
-    oracle: str | Oracle | Iterable[str | Oracle] | None = None,
-    goal: Goal | Mapping[str, float] = "decide",
+    oracles: Sequence[Oracle] = (),
+    goal: Goal = "decide",
     budget: Budget | None = None,
     seed: int = 0,
     start: npt.ArrayLike | None = None,
@@ -60,111 +59,36 @@ def solve(
     watch: Watch | None = None,
     stop: Stop | None = None,
 ) -> Result:
-    """Find y with A*y strictly inside K, or bound the margin; prove the answer on the data.
-
-    Parameters
-    ----------
-    problem
-        Rows, ``(X, y)``, a :class:`ConicSystem` or the path of an SDPA file; see
-        :func:`perceptron_lab.problems.as_system`.
-    algorithm
-        A name of ``plab list algorithms`` (default ``auto``), or an algorithm's record with its
-        parameters (a class stands for its defaults).
-    oracle
-        A name of ``plab list oracles``, a record, or a list of them (one per kind of cone); None
-        takes each cone's default.
-    goal
-        ``"decide"``, ``"budget"``, ``{"margin_upper": eps}`` or ``{"margin_ratio": r}``.
-    budget
-        Updates and seconds at most (default 1e6 and 300).
-    seed
-        Of all randomness of the algorithm and its oracles, 0 or more.
-    start
-        Where the point starts, shape ``(dimension,)``; None leaves it to the algorithm.
-    facts
-        What is known of the system, for the bound; None takes the system's own facts.
-    record_at
-        Further numbers of updates at which the trace has a record.
-    observe
-        What the trace records of a point on the data as given, shape ``(unknowns,)``, beside its
-        margin: numbers or arrays by name.
-    watch
-        Called with the trace whenever it has a new record.
-    stop
-        Asked before each chunk of steps (5 to 50 ms, where a step is not longer): a text ends the
-        run as a limit does, with TIME_LIMIT and this message.
-
-    Returns
-    -------
-    Result
-        Only what is proved on the original data, in double precision with bounds of all rounding
-        errors, is called proved. Numbers that no double is equal to are rounded once, and proofs
-        enclose them (``certificate["data"]`` says so).
-
-    Raises
-    ------
-    InputError, DataError, ConfigError
-        If the problem or a name makes no sense.
-
-    Examples
-    --------
-    >>> from perceptron_lab import solve
-    >>> result = solve([[1.0, 1.0], [1.0, -1.0]], "perceptron")
-    >>> print(result.status, result.proved, result.updates)
-    FEASIBLE True 2
-    >>> bool(result.point @ [1.0, 1.0] > 0.0 and result.point @ [1.0, -1.0] > 0.0)
-    True
-
-    No point y has y > 0 and -y > 0; weights prove that:
-
-    >>> opposite = solve([[1.0], [-1.0]], "von-neumann")
-    >>> print(opposite.status, opposite.margin_upper, opposite.weights)
-    INFEASIBLE 0.0 [0.5 0.5]
-    """
+    """Run an algorithm on a system; all parameters are those of :func:`.solving.solve`."""
     load_kernels()
     began = time.perf_counter()
     if seed < 0:
         raise InputError(f"seed {seed}; give 0 or more")
     streams = np.random.SeedSequence(seed).spawn(2)
-    named = registry.load("algorithm", algorithm) if isinstance(algorithm, str) else algorithm
-    record = named() if isinstance(named, type) else named
-    if not isinstance(record, Algorithm):
-        raise InputError(
-            f"algorithm {record!r}; give a name of `plab list algorithms`, or a record of a class "
-            "derived from perceptron_lab.algorithms.base.Algorithm"
-        )
-    given = record.view(as_system(problem))
-    oracles = _oracles(oracle, given, record)
-    system = given.started(oracles, np.random.default_rng(streams[0]))
-    ends = goal_of(goal)
-    if isinstance(ends, MarginUpper):
-        system = replace(system, target=ends.margin_upper)
-    limits, at = budget or Budget(), tuple(record_at)
+    given = algorithm.view(system)
+    by_kind = _by_kind(oracles, given, algorithm)
+    started = given.started(by_kind, np.random.default_rng(streams[0]))
+    if isinstance(goal, MarginUpper):
+        started = replace(started, target=goal.margin_upper)
+    limits = budget or Budget()
     recorder = Recorder(limits.seconds / SHARE, observe, watch)
-    run = _Run(Judge(system, ends), record, limits, recorder, at, stop)
+    run = _Run(Judge(started, goal), algorithm, limits, recorder, tuple(record_at), stop)
     with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
         run.begin(np.random.default_rng(streams[1]), start)
         return run.result(run.status(), facts, began)
 
 
-def _oracles(
-    oracle: str | Oracle | Iterable[str | Oracle] | None,
-    system: ConicSystem,
-    algorithm: AnyAlgorithm,
+def _by_kind(
+    oracles: Sequence[Oracle], system: ConicSystem, algorithm: AnyAlgorithm
 ) -> dict[str, Oracle]:
-    """Return oracle records by the kind of cone that they separate."""
-    if oracle is None:
-        return {}
-    if not algorithm.uses_oracle:
+    """Return oracles by the kind of cone that they separate."""
+    if oracles and not algorithm.uses_oracle:
         raise InputError(
             f"{registry.name_of('algorithm', algorithm)} looks at all constraints itself and asks "
             "no oracle; leave the oracle out"
         )
-    if isinstance(oracle, str) or not isinstance(oracle, Iterable):
-        oracle = [oracle]
-    records = [registry.load("oracle", one)() if isinstance(one, str) else one for one in oracle]
-    kinds = {record.kind: record for record in records}
-    if len(kinds) < len(records):
+    kinds = {oracle.kind: oracle for oracle in oracles}
+    if len(kinds) < len(oracles):
         raise InputError("two oracles for one kind of cone; give at most one per kind")
     for kind in kinds.keys() - system.cone.oracles.keys():
         raise InputError(

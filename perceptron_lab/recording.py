@@ -26,7 +26,7 @@ class Recorder:
 
     All records but the first and the last may take ``allowance`` seconds, and, beyond ``FREE``
     seconds, no longer than the steps. ``observe`` and ``watch`` are those of
-    :func:`perceptron_lab.driver.solve`.
+    :func:`perceptron_lab.solving.solve`.
     """
 
     allowance: float

@@ -38,7 +38,7 @@ LAYERS = [
     ["certificates"],
     ["system", "infeasible_margin"],
     ["algorithms", "peers", "datasets"],
-    ["problems", "central_weights", "judge", "recording", "failures", "guarantees", "driver"],
+    ["central_weights", "judge", "recording", "failures", "guarantees", "driver", "solving"],
     ["ellipsoids"],
     ["estimators"],
     ["learners"],

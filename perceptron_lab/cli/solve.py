@@ -14,7 +14,6 @@ from perceptron_lab import registry
 from perceptron_lab.cli.options import bytes_of
 from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
 from perceptron_lab.datasets.formats.text_rows import LAST
-from perceptron_lab.driver import solve
 from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.configuration.components import Component
@@ -23,6 +22,7 @@ from perceptron_lab.experiments.storage.rows import Row, row_of
 from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.results import Result
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 
 _GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"

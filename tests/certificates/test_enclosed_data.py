@@ -33,8 +33,8 @@ from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.problems import as_system
 from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.solving import as_system
 from tests.conformance.rational_judge import has_solution, product, rationals, rows_reach
 
 RNG = np.random.default_rng

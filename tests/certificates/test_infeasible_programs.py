@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.certificates.exact_margins import rational
 from tests.certificates.exact_weights import (

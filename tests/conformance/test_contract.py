@@ -11,7 +11,6 @@ import pytest
 from perceptron_lab import ConicSystem, judge, registry
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.cones.spectral import barycentre
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.gram import Gram
@@ -20,6 +19,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.rescaled import RescaledRows
 from perceptron_lab.peers.svc import Svc
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from tests.conformance.systems import (
     ALGORITHMS,
     FEASIBLE,

@@ -21,10 +21,10 @@ from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.datasets.dataset import check_instance_name
 from perceptron_lab.datasets.generated.conic_sets import ConicSets, infeasible, planted
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, InputError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.repetitions import examples
 

@@ -36,10 +36,10 @@ from perceptron_lab.datasets.confinement import confined
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.datasets.formats.reuters_text import Document
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, DataError, InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 
 MIRROR = Path(os.environ.get("PLAB_DATA_MIRROR") or "/nonexistent")
 TEN = {

@@ -12,10 +12,10 @@ import pytest
 
 from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.datasets.formats.row_files import NumpyRows, ParquetRows
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError
 from perceptron_lab.operators.row_source import LEAST_MEMORY, RowSource
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.families import infeasible, planted
 from tests.repetitions import repeated

@@ -18,10 +18,10 @@ from perceptron_lab.datasets.download.fetching import sha256_of
 from perceptron_lab.datasets.generated import rows_on_disk
 from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, DataError, InputError
 from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from tests.families import exact_margin
 
 SMALL = RowsOnDisk(dimension=7, rows=300)

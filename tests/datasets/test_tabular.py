@@ -24,10 +24,10 @@ from perceptron_lab.datasets.collections.tabular_examples import (
     split,
 )
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError, InputError
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from tests.repetitions import examples
 
 RBF: dict[str, Any] = {

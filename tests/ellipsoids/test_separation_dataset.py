@@ -13,9 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 from perceptron_lab import registry
 from perceptron_lab.datasets.dataset import check_instance_name
 from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 
 
 def make(**parameters: Any) -> Any:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perceptron_lab.driver import solve
 from perceptron_lab.ellipsoids.hard.separability import proved_lower_bound
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.ellipsoids.hard.separation_system import separation_system
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from tests.ellipsoids.two_class_sets import overlapping, separable
 
 ALGORITHMS = ["perceptron", "von-neumann", "mirror-prox", "auto", "ellipsoid"]

@@ -76,7 +76,7 @@ def forbid_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
     # Imported first: a module must not keep what stands in for `advance` now.
     kinds = (("algorithm", "step"), ("learner", "learn"))
     methods = [(registry.load(kind, name), m) for kind, m in kinds for name in registry.names(kind)]
-    monkeypatch.setattr(driver, "solve", refused)
+    monkeypatch.setattr(driver, "drive", refused)
     monkeypatch.setattr(driver, "advance", refused)
     monkeypatch.setattr("perceptron_lab.experiments.cells.cell_run.solve", refused)
     monkeypatch.setattr("perceptron_lab.experiments.cells.cell_run.learn", refused)

@@ -11,11 +11,11 @@ from perceptron_lab.certificates.enclosures.rounding import (
     exact_dot,
     product_with_radius,
 )
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators import blockwise
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.families import infeasible, planted
 from tests.repetitions import repeated

@@ -17,7 +17,6 @@ from perceptron_lab.certificates.enclosures.rounding import (
     exact_dot,
     product_with_radius,
 )
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators import blockwise
 from perceptron_lab.operators.matrix import Matrix
@@ -29,6 +28,7 @@ from perceptron_lab.operators.row_source import (
     RowSource,
 )
 from perceptron_lab.results import FloatArray, IntArray, Status
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.families import infeasible, planted
 from tests.repetitions import examples

@@ -5,12 +5,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.svm import SVC
 
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.kernels import Linear, Rbf
 from perceptron_lab.peers.svc import Svc
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin, infeasible, planted
 from tests.repetitions import repeated

@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.automatic.auto import Auto
-from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.kernels import Linear, Rbf
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin, infeasible, planted, planted_pencil
 from tests.repetitions import repeated

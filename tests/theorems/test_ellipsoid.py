@@ -9,8 +9,8 @@ from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid, coefficients, log_volume_radius
 from perceptron_lab.algorithms.rescaling.space_dilation import SpaceDilation
 from perceptron_lab.claims import MarginBelow
-from perceptron_lab.driver import solve
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.families import exact_margin, infeasible, planted, planted_pencil
 from tests.repetitions import repeated

@@ -13,11 +13,11 @@ from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import (
     random_unit,
 )
 from perceptron_lab.claims import MarginAbove
-from perceptron_lab.driver import solve
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.oracles.semidefinite import Eigenvector
 from perceptron_lab.results import Status
+from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.families import complete_pattern, planted, planted_pencil
 from tests.repetitions import repeated

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from perceptron_lab.driver import Stop, solve
+from perceptron_lab.driver import Stop, drive
 from perceptron_lab.errors import InputError
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.learners.learning import learn
@@ -88,16 +88,16 @@ def run_cell(
     problem
         The problem, as :meth:`Cell.load` returns it.
     watch, stop
-        As in :func:`perceptron_lab.driver.solve`; a learner has no loop, and asks neither.
+        As in :func:`perceptron_lab.solving.solve`; a learner has no loop, and asks neither.
     """
     if cell.variant.algorithm.kind == "learner":
         return _learn(cell, problem)
     try:
         with thread_pools().limit(limits=1):
-            result = solve(
+            result = drive(
                 problem.system,
                 cell.variant.algorithm.record,
-                oracle=tuple(oracle.record for oracle in cell.variant.oracles) or None,
+                oracles=[oracle.record for oracle in cell.variant.oracles],
                 goal=cell.goal,
                 budget=cell.budget,
                 seed=cell.algorithm_seed,

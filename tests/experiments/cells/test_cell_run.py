@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.driver import solve
 from perceptron_lab.experiments.cells.cell_process import Job
 from perceptron_lab.experiments.cells.cell_run import failure, run_cell
 from perceptron_lab.experiments.cells.endings import STDERR_TAIL, ending, printable
@@ -31,6 +30,7 @@ from perceptron_lab.experiments.cells.messages import (
     record_of,
 )
 from perceptron_lab.results import Status, Trace
+from perceptron_lab.solving import solve
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty, jobs_of
 

@@ -94,6 +94,14 @@ def test_what_makes_no_number_does_not_count(part: str) -> None:
         assert not found & {"perceptron_lab", "perceptron_lab.registry"}
 
 
+def test_the_readers_of_files_concern_their_datasets_alone() -> None:
+    """An algorithm receives a system; how a file becomes one is no code of its rows."""
+    readers = {name for name in modules("sdplib") if ".datasets.formats." in name}
+    assert readers
+    for algorithm in registry.names("algorithm"):
+        assert not readers & modules("margin-sets", algorithm)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

@@ -15,13 +15,12 @@ import scipy.sparse as sp
 from perceptron_lab.cones.product import Product
 from perceptron_lab.datasets.formats import problem_files
 from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
-from perceptron_lab.driver import solve
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.operators import matrix
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.problems import as_system
 from perceptron_lab.results import FloatArray
+from perceptron_lab.solving import as_system, solve
 from perceptron_lab.system import ConicSystem, constructors
 
 ROWS = np.array([[3.0, 4.0], [0.0, 2.0], [-5.0, 12.0]])

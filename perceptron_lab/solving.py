@@ -1,0 +1,153 @@
+"""The door: any problem, any name or record of an algorithm; a proved result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy.typing as npt
+
+from perceptron_lab import registry
+from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
+from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.driver import Oracle, Stop, drive
+from perceptron_lab.errors import InputError
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import Budget, Goal, goal_of
+from perceptron_lab.recording import Observe, Watch
+from perceptron_lab.results import Result
+from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.constructors import Rows
+
+# A system, a file, rows, or examples with their labels
+Problem: TypeAlias = ConicSystem | str | Path | Rows | tuple[Rows, npt.ArrayLike]
+
+
+def solve(
+    problem: Problem,
+    algorithm: str | AnyAlgorithm | type[AnyAlgorithm] = "auto",
+    *,
+    oracle: str | Oracle | Iterable[str | Oracle] | None = None,
+    goal: Goal | Mapping[str, float] = "decide",
+    budget: Budget | None = None,
+    seed: int = 0,
+    start: npt.ArrayLike | None = None,
+    facts: Facts | None = None,
+    record_at: Sequence[int] = (),
+    observe: Observe | None = None,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> Result:
+    """Find y with A*y strictly inside K, or bound the margin; prove the answer on the data.
+
+    Parameters
+    ----------
+    problem
+        Rows, ``(X, y)``, a :class:`ConicSystem` or the path of an SDPA file; see
+        :func:`perceptron_lab.solving.as_system`.
+    algorithm
+        A name of ``plab list algorithms`` (default ``auto``), or an algorithm's record with its
+        parameters (a class stands for its defaults).
+    oracle
+        A name of ``plab list oracles``, a record, or a list of them (one per kind of cone); None
+        takes each cone's default.
+    goal
+        ``"decide"``, ``"budget"``, ``{"margin_upper": eps}`` or ``{"margin_ratio": r}``.
+    budget
+        Updates and seconds at most (default 1e6 and 300).
+    seed
+        Of all randomness of the algorithm and its oracles, 0 or more.
+    start
+        Where the point starts, shape ``(dimension,)``; None leaves it to the algorithm.
+    facts
+        What is known of the system, for the bound; None takes the system's own facts.
+    record_at
+        Further numbers of updates at which the trace has a record.
+    observe
+        What the trace records of a point on the data as given, shape ``(unknowns,)``, beside its
+        margin: numbers or arrays by name.
+    watch
+        Called with the trace whenever it has a new record.
+    stop
+        Asked before each chunk of steps (5 to 50 ms, where a step is not longer): a text ends the
+        run as a limit does, with TIME_LIMIT and this message.
+
+    Returns
+    -------
+    Result
+        Only what is proved on the original data, in double precision with bounds of all rounding
+        errors, is called proved. Numbers that no double is equal to are rounded once, and proofs
+        enclose them (``certificate["data"]`` says so).
+
+    Raises
+    ------
+    InputError, DataError, ConfigError
+        If the problem or a name makes no sense.
+
+    Examples
+    --------
+    >>> from perceptron_lab import solve
+    >>> result = solve([[1.0, 1.0], [1.0, -1.0]], "perceptron")
+    >>> print(result.status, result.proved, result.updates)
+    FEASIBLE True 2
+    >>> bool(result.point @ [1.0, 1.0] > 0.0 and result.point @ [1.0, -1.0] > 0.0)
+    True
+
+    No point y has y > 0 and -y > 0; weights prove that:
+
+    >>> opposite = solve([[1.0], [-1.0]], "von-neumann")
+    >>> print(opposite.status, opposite.margin_upper, opposite.weights)
+    INFEASIBLE 0.0 [0.5 0.5]
+    """
+    named = registry.load("algorithm", algorithm) if isinstance(algorithm, str) else algorithm
+    record = named() if isinstance(named, type) else named
+    if not isinstance(record, Algorithm):
+        raise InputError(
+            f"algorithm {record!r}; give a name of `plab list algorithms`, or a record of a class "
+            "derived from perceptron_lab.algorithms.base.Algorithm"
+        )
+    if oracle is None or isinstance(oracle, str) or not isinstance(oracle, Iterable):
+        oracle = [] if oracle is None else [oracle]
+    return drive(
+        as_system(problem),
+        record,
+        oracles=[registry.load("oracle", one)() if isinstance(one, str) else one for one in oracle],
+        goal=goal_of(goal),
+        budget=budget,
+        seed=seed,
+        start=start,
+        facts=facts,
+        record_at=record_at,
+        observe=observe,
+        watch=watch,
+        stop=stop,
+    )
+
+
+def as_system(problem: Problem) -> ConicSystem:
+    """Return the conic system of a problem.
+
+    Parameters
+    ----------
+    problem
+        A :class:`ConicSystem`; the path of a file (:func:`.read_system` says of which kinds); rows,
+        shape ``(m, dimension)``, or a source of rows (the homogeneous system rows @ y > 0); or
+        ``(X, y)``, examples and labels of two classes (an affine separator (w, b)).
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or its numbers do not make a system.
+    DataError
+        If the file cannot be read.
+    """
+    if isinstance(problem, ConicSystem):
+        return problem
+    if isinstance(problem, str | Path):
+        return read_system(Path(problem))
+    if isinstance(problem, tuple):
+        if len(problem) != 2:
+            raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
+        return ConicSystem.from_labelled(*problem)
+    return ConicSystem.from_rows(problem)
