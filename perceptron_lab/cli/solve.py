@@ -5,29 +5,21 @@ from __future__ import annotations
 import inspect
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 from pydantic import ValidationError
 
-from perceptron_lab import registry
 from perceptron_lab.cli.options import bytes_of
-from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
+from perceptron_lab.datasets.formats.problem_files import FORMATS
 from perceptron_lab.datasets.formats.text_rows import LAST
-from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.configuration.components import Component
-from perceptron_lab.experiments.storage.columns import Run
-from perceptron_lab.experiments.storage.rows import Row, row_of
+from perceptron_lab.experiments.answers import answer
 from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
-from perceptron_lab.results import Result
 from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
 
 _GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"
 _DEFAULT = str(inspect.signature(solve).parameters["algorithm"].default)
-_OF_EXPERIMENTS = ("cell", "environment", "core")
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
 
@@ -122,52 +114,17 @@ def command(
         ) from None
     if save is not None and not save.parent.is_dir():
         raise DataError(f"{save}: there is no folder {save.parent}; make it, or choose another")
-    chosen = Component("algorithm", algorithm, registry.load("algorithm", algorithm)())
-    asked = [registry.load("oracle", name)() for name in oracles]
-    system = read_system(file, labels, memory=memory)
-    result = solve(system, chosen.record, oracle=asked or None, goal=goal, budget=budget, seed=seed)
-    if as_json:
-        click.echo(json.dumps(_row(file, system, chosen, asked, seed, result), indent=2))
-    else:
-        notes = [f"  {note}" for note in result.certificate.get("notes", [])]
-        size = f"{system.cone.rank} constraints, dimension {system.operator.unknowns}"
-        click.echo("\n".join([f"{file}: {size}; {algorithm}", str(result), *notes]))
-    if save is not None:
-        _save(result, save)
-    return 1 if result.status.failed else 0
-
-
-def _row(
-    file: Path,
-    system: ConicSystem,
-    algorithm: Component,
-    oracles: list[Any],
-    seed: int,
-    result: Result,
-) -> Row:
-    """Return the row of runs.csv, without the names of cells and machines."""
-    defaults = system.cone.oracles.values() if algorithm.asks_oracles else []
-    run = Run(
-        problem=file.name,
-        label=algorithm.name,
-        constraints=int(system.cone.rank),
-        dimension=int(system.operator.unknowns),
+    found = answer(
+        file,
+        labels=labels,
+        memory=memory,
         algorithm=algorithm,
-        oracles=[registry.name_of("oracle", oracle) for oracle in oracles or defaults],
+        oracles=oracles,
+        goal=goal,
+        budget=budget,
         seed=seed,
-        status=result.status,
-        message=result.message,
-        goal=result.goal,
-        result=result,
     )
-    row = row_of(run) | {"parameters": algorithm.parameters}
-    return {name: value for name, value in row.items() if name not in _OF_EXPERIMENTS}
-
-
-def _save(result: Result, path: Path) -> None:
-    """Write a result so that an earlier file is whole until the new one is."""
-    try:
-        with replacing(path) as partial:
-            result.save(partial)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror}); choose another") from None
+    click.echo(json.dumps(found.row(), indent=2) if as_json else str(found))
+    if save is not None:
+        found.save(save)
+    return 1 if found.result.status.failed else 0
