@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 import numpy as np
-import numpy.typing as npt
 import scipy.optimize
 import scipy.sparse as sp
 
@@ -23,8 +22,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.system.constructors import Rows
+from perceptron_lab.system.conic_system import ConicSystem, Problem
 
 # Facets from which nearer ones are looked for
 STARTS = 4
@@ -71,7 +69,7 @@ class NegativeMargin:
         return f"{text}: {self.reason}" if self.reason else text
 
 
-def negative_margin(problem: ConicSystem | Rows | tuple[Rows, npt.ArrayLike]) -> NegativeMargin:
+def negative_margin(problem: Problem) -> NegativeMargin:
     """Prove a bracket of the margin of rows for which no point is feasible.
 
     rho = max over unit y in the span of min_i a_i'y, the rows divided by their norms, is negative
@@ -103,12 +101,7 @@ def negative_margin(problem: ConicSystem | Rows | tuple[Rows, npt.ArrayLike]) ->
     >>> round(found.lower, 6), round(found.upper, 6)
     (-0.707107, -0.707107)
     """
-    if isinstance(problem, ConicSystem):
-        system = problem
-    elif isinstance(problem, tuple):
-        system = ConicSystem.from_labelled(*problem)
-    else:
-        system = ConicSystem.from_rows(problem)
+    system = ConicSystem.of(problem)
     innermost = system if system.origin is None else system.origin
     rows = _dense_rows(innermost)
     unit = innermost.unit_rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy.typing as npt
 
@@ -17,15 +16,11 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.recording import Observe, Watch
 from perceptron_lab.results import Result
-from perceptron_lab.system import ConicSystem
-from perceptron_lab.system.constructors import Rows
-
-# A system, a file, rows, or examples with their labels
-Problem: TypeAlias = ConicSystem | str | Path | Rows | tuple[Rows, npt.ArrayLike]
+from perceptron_lab.system.conic_system import ConicSystem, Problem
 
 
 def solve(
-    problem: Problem,
+    problem: Problem | str | Path,
     algorithm: str | AnyAlgorithm | type[AnyAlgorithm] = "auto",
     *,
     oracle: str | Oracle | Iterable[str | Oracle] | None = None,
@@ -125,7 +120,7 @@ def solve(
     )
 
 
-def as_system(problem: Problem) -> ConicSystem:
+def as_system(problem: Problem | str | Path) -> ConicSystem:
     """Return the conic system of a problem.
 
     Parameters
@@ -142,12 +137,6 @@ def as_system(problem: Problem) -> ConicSystem:
     DataError
         If the file cannot be read.
     """
-    if isinstance(problem, ConicSystem):
-        return problem
     if isinstance(problem, str | Path):
         return read_system(Path(problem))
-    if isinstance(problem, tuple):
-        if len(problem) != 2:
-            raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
-        return ConicSystem.from_labelled(*problem)
-    return ConicSystem.from_rows(problem)
+    return ConicSystem.of(problem)

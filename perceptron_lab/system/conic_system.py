@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.norms import known_bound, norm_bound
 from perceptron_lab.cones.base import Cone, Oracles
+from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.inputs import ArrayOrSparse
 from perceptron_lab.operators.base import Operator
@@ -30,6 +31,9 @@ from perceptron_lab.system import constructors, views
 from perceptron_lab.system.asked import AskedSystem
 from perceptron_lab.system.cuts import Counters
 
+# A system, rows, or examples with their labels
+Problem: TypeAlias = "ConicSystem | constructors.Rows | tuple[constructors.Rows, npt.ArrayLike]"
+
 
 @dataclass(frozen=True)
 class ConicSystem(AskedSystem):
@@ -42,6 +46,17 @@ class ConicSystem(AskedSystem):
     --------
     from_rows, from_labelled, from_kernel, second_order
     """
+
+    @classmethod
+    def of(cls, problem: Problem) -> ConicSystem:
+        """Return a system as it is, that of rows (:meth:`from_rows`), or of a tuple ``(X, y)``."""
+        if isinstance(problem, ConicSystem):
+            return problem
+        if not isinstance(problem, tuple):
+            return cls.from_rows(problem)
+        if len(problem) != 2:
+            raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
+        return cls.from_labelled(*problem)
 
     @classmethod
     def from_rows(cls, rows: constructors.Rows, *, memory: int | None = None) -> ConicSystem:

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.experiments import Rows, run_cells
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.running import runner
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.plan import Cell, load_problems
 from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.running.runner import Rows, run_cells
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
 from perceptron_lab.experiments.storage.columns import CLOCKS, COLUMNS
 from perceptron_lab.experiments.storage.core_digest import CellCode

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.experiments import Execution, Rows, run_cells
 from perceptron_lab.experiments.running.environment import environment
+from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.running.runner import Rows, run_cells
 from perceptron_lab.experiments.storage.columns import CLOCKS
 from perceptron_lab.experiments.storage.core_digest import PACKAGE, CellCode
 from perceptron_lab.experiments.storage.rows import Row
@@ -63,7 +64,8 @@ import sys
 from pydantic.dataclasses import dataclass
 from perceptron_lab import registry
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.experiments import Execution, run_cells
+from perceptron_lab.experiments.running.execution import Execution
+from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.goals import STRICT
 
 @dataclass(frozen=True, config=STRICT)
