@@ -20,7 +20,7 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
-from perceptron_lab.datasets.formats.sdpa import SdpaData
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem

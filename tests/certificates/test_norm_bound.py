@@ -20,7 +20,8 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.datasets.formats.sdpa import SdpaData, read_sdpa
+from perceptron_lab.datasets.formats.sdpa import read_sdpa
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.kernels import Rbf, symmetric

@@ -11,7 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab import registry
 from perceptron_lab.datasets.dataset import Dataset, check_instance_name
-from perceptron_lab.datasets.formats.sdpa import format_sdpa, parse_sdpa, write_sdpa
+from perceptron_lab.datasets.formats.sdpa import parse_sdpa
+from perceptron_lab.datasets.formats.sdpa_data import format_sdpa, write_sdpa
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import ConfigError, DataError

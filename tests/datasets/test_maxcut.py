@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from perceptron_lab.datasets.formats.sdpa import SdpaData, read_sdpa
+from perceptron_lab.datasets.formats.sdpa import read_sdpa
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.generated.maxcut import (
     generate,
     laplacian,

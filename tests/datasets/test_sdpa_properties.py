@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.datasets.formats.sdpa import SdpaData, format_sdpa, parse_sdpa, sha256_of_text
+from perceptron_lab.datasets.formats.sdpa import parse_sdpa
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData, format_sdpa, sha256_of_text
 from perceptron_lab.errors import DataError, InputError
 from tests.repetitions import examples
 

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa, write_sdpa
+from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa
+from perceptron_lab.datasets.formats.sdpa_data import write_sdpa
 from perceptron_lab.errors import DataError
 
 # min 10 x_1 + 20 x_2, blocks of order 2 and 2, the example of SDPLIB's own description.

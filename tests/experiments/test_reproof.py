@@ -7,7 +7,7 @@ import pytest
 
 from perceptron_lab import Budget, solve
 from perceptron_lab.cones import semidefinite
-from perceptron_lab.datasets.formats.sdpa import SdpaData
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.experiments.verification.reproof import Claims, prove_claims
 from perceptron_lab.results import Result

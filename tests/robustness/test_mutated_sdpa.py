@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from perceptron_lab.datasets.formats.sdpa import format_sdpa, parse_sdpa, read_sdpa
+from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa
+from perceptron_lab.datasets.formats.sdpa_data import format_sdpa
 from perceptron_lab.errors import DataError
 from tests.datasets.test_sdpa_reader import SPELLINGS
 from tests.repetitions import examples, repeated

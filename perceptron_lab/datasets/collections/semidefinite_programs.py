@@ -11,7 +11,8 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
 from perceptron_lab.datasets.download.fetching import fetch, sha256_of
 from perceptron_lab.datasets.download.registered_files import sdplib
-from perceptron_lab.datasets.formats.sdpa import SdpaData, read_sdpa
+from perceptron_lab.datasets.formats.sdpa import read_sdpa
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.goals import STRICT

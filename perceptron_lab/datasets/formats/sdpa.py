@@ -10,9 +10,10 @@ negative order is a diagonal block), c, and one line ``matrix block row column v
 
 from __future__ import annotations
 
-import hashlib
+import re
+from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -24,77 +25,20 @@ from perceptron_lab.datasets.formats.sdpa_data import (
     first_conflict,
     shortened,
 )
-from perceptron_lab.datasets.formats.sdpa_text import SdpaText
-from perceptron_lab.doubles import LEAST_NORMAL
-from perceptron_lab.errors import DataError
-from perceptron_lab.results import IntArray
-
-__all__ = ["SdpaData", "format_sdpa", "parse_sdpa", "read_sdpa", "sha256_of_text", "write_sdpa"]
+from perceptron_lab.doubles import Doubles
+from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.printed_numbers import PrintedNumbers
+from perceptron_lab.results import FloatArray, IntArray
 
 _LARGEST_FILE = 2**30
-
-
-def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
-    """Read a program from text in the SDPA sparse format.
-
-    Accepted beyond the plain form: comment lines (``"`` or ``*``) at the top, text after the
-    counts and the block orders, braces, parentheses and commas, explicit signs, Fortran exponents
-    (``1.0D+00``), lists and entries that run over several lines. Explicit zeros are dropped, an
-    entry of the lower triangle stands for its mirror image, and an exact repetition counts once.
-    Numbers are the decimals printed: where these are no doubles, the data say so.
-
-    Parameters
-    ----------
-    text
-        The text of the file.
-    source
-        Its name, for messages.
-
-    Raises
-    ------
-    DataError
-        If the text is not such a program; the message names source, line, reason and mend.
-    """
-    reader = SdpaText(text, source)
-    variables = reader.count("the number of variables m")
-    blocks = reader.integers(reader.count("the number of blocks"), "block orders")
-    if not all(blocks) or sum(map(abs, blocks)) > LARGEST_ORDER:
-        raise reader.error(
-            reader.line,
-            f"block orders {shortened(blocks)}; allowed: none 0, at most {LARGEST_ORDER} in all",
-        )
-    objective = reader.reals(variables, "the objective")
-    places, value = reader.table(5)
-    places = places - [0, 1, 1, 1]
-    fault = entry_fault(places, value.values, variables, blocks)
-    if fault is not None:
-        raise reader.error(reader.table_line(5 * fault[0] + 4), fault[1])
-    indices: IntArray = places.astype(np.int64)
-    conflict = first_conflict(indices, value.values)
-    if conflict is not None:
-        first, second = (reader.table_line(5 * entry + 4) for entry in conflict)
-        values = " and ".join(repr(float(value.values[entry])) for entry in conflict)
-        raise reader.error(
-            second,
-            f"this entry and the one on line {first} give one position the values {values}; "
-            "keep one of them",
-        )
-    if not value.values.any():
-        raise reader.error(
-            reader.table_line(0), "every entry is 0, so there is no program; mend the file"
-        )
-    data = SdpaData.from_entries(objective.values, blocks, indices, value.values)
-    return replace(data, roundings=value.roundings, objective_roundings=objective.roundings)
+_PUNCTUATION = str.maketrans(",(){}", "     ")
+_FORTRAN_EXPONENT = str.maketrans("dD", "ee")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_REMARK = re.compile(r"[=A-Za-z\"*]")
 
 
 def read_sdpa(path: str | Path) -> SdpaData:
-    """Read a file in the SDPA sparse format (``.dat-s``); see :func:`parse_sdpa`.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or it is not a program in this format.
-    """
+    """Read a file in the SDPA sparse format (``.dat-s``); see :func:`parse_sdpa`."""
     path, source = Path(path), str(path)
     try:
         if path.exists() and not path.is_file():
@@ -118,43 +62,208 @@ def read_sdpa(path: str | Path) -> SdpaData:
     return parse_sdpa(text, source)
 
 
-def format_sdpa(data: SdpaData) -> str:
-    """Return the program as canonical text, so that equal data give equal text.
+def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
+    """Read a program from text in the SDPA sparse format.
 
-    Numbers are written with the fewest digits that read back as the same double, subnormal ones in
-    full; ``parse_sdpa(format_sdpa(data)) == data``.
+    Accepted beyond the plain form: comment lines (``"`` or ``*``) at the top, text after the
+    counts and the block orders, braces, parentheses and commas, explicit signs, Fortran exponents
+    (``1.0D+00``), lists and entries that run over several lines. Explicit zeros are dropped, an
+    entry of the lower triangle stands for its mirror image, and an exact repetition counts once.
+    Numbers are the decimals printed: where these are no doubles, the data say so.
+
+    Parameters
+    ----------
+    text
+        The text of the file.
+    source
+        Its name, for messages.
+
+    Raises
+    ------
+    DataError
+        If the text is not such a program; the message names source, line, reason and mend.
     """
-    entries = zip(
-        data.matrix.tolist(),
-        (data.block + 1).tolist(),
-        (data.row + 1).tolist(),
-        (data.column + 1).tolist(),
-        data.value.tolist(),
-        strict=True,
-    )
-    head = [
-        str(len(data.objective)),
-        str(len(data.blocks)),
-        " ".join(map(str, data.blocks)),
-        " ".join(map(_printed, data.objective.tolist())),
-    ]
-    return "\n".join(head + [f"{i} {b} {r} {c} {_printed(v)}" for i, b, r, c, v in entries]) + "\n"
+    reader = _Reader(text, source)
+    variables = reader.count("the number of variables m")
+    blocks = reader.integers(reader.count("the number of blocks"), "block orders")
+    if not all(blocks) or sum(map(abs, blocks)) > LARGEST_ORDER:
+        raise reader.error(
+            f"block orders {shortened(blocks)}; allowed: none 0, at most {LARGEST_ORDER} in all"
+        )
+    objective = reader.reals(variables, "the objective")
+    places, value = reader.table(5)
+    places = places - [0, 1, 1, 1]
+    fault = entry_fault(places, value.values, variables, blocks)
+    if fault is not None:
+        raise reader.error(fault[1], reader.table_line(5 * fault[0] + 4))
+    indices: IntArray = places.astype(np.int64)
+    conflict = first_conflict(indices, value.values)
+    if conflict is not None:
+        first, second = (reader.table_line(5 * entry + 4) for entry in conflict)
+        values = " and ".join(repr(float(value.values[entry])) for entry in conflict)
+        raise reader.error(
+            f"this entry and the one on line {first} give one position the values {values}; "
+            "keep one of them",
+            second,
+        )
+    if not value.values.any():
+        raise reader.error(
+            "every entry is 0, so there is no program; mend the file", reader.table_line(0)
+        )
+    data = SdpaData.from_entries(objective.values, blocks, indices, value.values)
+    return replace(data, roundings=value.roundings, objective_roundings=objective.roundings)
 
 
-def _printed(value: float) -> str:
-    return repr(value) if value == 0.0 or abs(value) >= LEAST_NORMAL else str(Decimal(value))
+class _Reader:
+    """A cursor over the lines of a file: first its counts and lists, then its table of entries.
+
+    What a count promises is never allocated: numbers are only made of text that is there.
+    """
+
+    def __init__(self, text: str, source: str) -> None:
+        self._source, self._characters = source, len(text)
+        self._lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        stripped = map(str.lstrip, self._lines)
+        comments = takewhile(lambda line: not line or line.startswith(('"', "*")), stripped)
+        self._line = len(list(comments))  # the number of the line read last, from 1
+
+    def error(self, reason: str, line: int | None = None) -> DataError:
+        """Return the error that blames a line, by default the one read last."""
+        return DataError(f"{self._source}:{self._line if line is None else line}: {reason}")
+
+    def count(self, what: str) -> int:
+        """Read a positive number; the rest of its line is the file's own remark."""
+        words = re.split(r"[\s=]", self._content(what).strip(), maxsplit=1)
+        number = self._integer(words[0], what)
+        if number < 1:
+            raise self.error(f"{what} is {number}; allowed: 1 or more")
+        if number > self._characters:
+            raise self.error(
+                f"{what} is {number}, but the whole file has only {self._characters} characters; "
+                "mend the count, or fetch the file again"
+            )
+        return number
+
+    def integers(self, count: int, what: str) -> list[int]:
+        """Read a list of integers; text after the last one of a line is a remark."""
+        return [self._integer(word, what) for word in self._words(count, what, remarks=True)]
+
+    def reals(self, count: int, what: str) -> Doubles:
+        """Read a list of finite numbers, shape ``(count,)``."""
+        words: list[str] = []
+        numbers: list[float] = []
+        for word in self._words(count, what):
+            number = _numbers([word])
+            if number is None or not np.isfinite(number).all():
+                raise self.error(f"found {word[:40]!r} in {what}; allowed: a finite number")
+            words.append(word)
+            numbers += number.tolist()
+        return self._printed(words, np.array(numbers), self._line)
+
+    def table(self, width: int) -> tuple[FloatArray, Doubles]:
+        """Read all that is left, numbers separated by any white space, as rows of ``width``.
+
+        Returned are the columns but the last, and the last as the decimals printed. NaN and
+        infinities pass; the caller knows what each column allows.
+        """
+        words = "\n".join(self._lines[self._line :]).translate(_PUNCTUATION).split()
+        if not words:
+            raise self.error(
+                "the file ends before its first entry; fetch it again", len(self._lines)
+            )
+        numbers = _numbers(words)
+        if numbers is None:
+            wrong = next(place for place, word in enumerate(words) if _numbers([word]) is None)
+            raise self.error(
+                f"found {words[wrong][:40]!r} among the entries; allowed: matrix block row column "
+                "value",
+                self.table_line(wrong),
+            )
+        if len(numbers) % width:
+            uneven = (
+                f"line {line} holds {found}: complete it, or fetch the file again"
+                for line, found in self._counts()
+                if found not in (0, width)
+            )
+            raise self.error(
+                f"the entries end after {len(numbers)} numbers, which is no multiple of {width} "
+                f"(matrix block row column value); {next(uneven, 'fetch the file again')}",
+                self.table_line(len(numbers) - 1),
+            )
+        rows = numbers.reshape(-1, width)
+        values = rows[:, -1]
+        if not np.isfinite(values).all():
+            return rows[:, :-1], Doubles(values)  # the caller refuses them
+        return rows[:, :-1], self._printed(words[width - 1 :: width], values, self._line + 1)
+
+    def table_line(self, word: int) -> int:
+        """Return the line on which a number of the table stands (numbers counted from 0)."""
+        for line, found in self._counts():
+            word -= found
+            if word < 0:
+                return line
+        return len(self._lines)
+
+    def _counts(self) -> Iterator[tuple[int, int]]:
+        """Yield the table's lines, each with how many numbers it holds."""
+        for line, text in enumerate(self._lines[self._line :], self._line + 1):
+            yield line, len(text.translate(_PUNCTUATION).split())
+
+    def _printed(self, words: list[str], values: FloatArray, line: int) -> Doubles:
+        """Return numbers with what became of them when they were made doubles."""
+        printed = PrintedNumbers()
+        try:
+            printed.add([word.translate(_FORTRAN_EXPONENT) for word in words], values)
+            return printed.doubles(values)
+        except InputError as error:
+            raise self.error(str(error), line) from None
+
+    def _content(self, what: str, progress: str = "") -> str:
+        """Return the next line that is not blank, without punctuation."""
+        while self._line < len(self._lines):
+            content = self._lines[self._line].translate(_PUNCTUATION)
+            self._line += 1
+            if content.strip():
+                return content
+        raise self.error(
+            f"the file ends before {what}{progress}; it is truncated, fetch it again",
+            len(self._lines),
+        )
+
+    def _words(self, count: int, what: str, *, remarks: bool = False) -> Iterator[str]:
+        """Yield the words of a list, whose lines hold exactly as many as promised."""
+        found, first = 0, self._line + 1
+        while found < count:
+            progress = f" (found {found} of {count} numbers)"
+            for word in self._content(what, progress).split():
+                if remarks and _REMARK.match(word):
+                    break
+                found += 1
+                yield word
+        if found > count:
+            several = self._line > first
+            where = f"lines {first} to {self._line} hold" if several else "this line holds"
+            raise self.error(
+                f"{where} {found} numbers for {what}, but {count} are promised above; mend the "
+                "list or the count"
+            )
+
+    def _integer(self, word: str, what: str) -> int:
+        if not _INTEGER.fullmatch(word):
+            raise self.error(f"found {word[:40]!r} in {what}; allowed: a whole number")
+        return int(word)
 
 
-def write_sdpa(data: SdpaData, path: str | Path) -> None:
-    """Write the program as canonical text; see :func:`format_sdpa`."""
+def _numbers(words: list[str]) -> FloatArray | None:
+    """Return the numbers that words print, or None if one prints none.
+
+    Python's own extras (underscores, digits of other scripts) do not count.
+    """
+    text = " ".join(words)
+    if not text.isascii() or "_" in text:
+        return None
     try:
-        Path(path).write_text(format_sdpa(data), encoding="ascii", newline="\n")
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be written ({error.strerror}); choose another place"
-        ) from error
-
-
-def sha256_of_text(data: SdpaData) -> str:
-    """Return the sha256 of the canonical text, the identity of generated data."""
-    return hashlib.sha256(format_sdpa(data).encode("ascii")).hexdigest()
+        plain = text.translate(_FORTRAN_EXPONENT).split(" ")
+        return np.fromiter(map(float, plain), np.float64, len(plain))
+    except ValueError:
+        return None

@@ -1,18 +1,22 @@
-"""A semidefinite program as arrays, in one canonical form."""
+"""A semidefinite program as arrays and as text, each in one canonical form."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.errors import InputError
+from perceptron_lab.doubles import LEAST_NORMAL
+from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.results import FloatArray, IntArray
 
+# Of all blocks together; data beyond it are taken to be damaged
 LARGEST_ORDER = 1_000_000
-"""The largest sum of block orders that is accepted; beyond it data are taken to be damaged."""
 _INDEX_NAMES = ("matrix", "block", "row", "column")
 
 
@@ -51,13 +55,28 @@ class SdpaData:
     objective_roundings: int = 0
 
     def __post_init__(self) -> None:
-        _check_shapes(self)
-        indices = np.column_stack([self.matrix, self.block, self.row, self.column])
-        fault = entry_fault(indices, self.value, len(self.objective), self.blocks)
+        objective, orders = self.objective, [abs(size) for size in self.blocks]
+        if objective.ndim != 1 or not objective.size or not np.isfinite(objective).all():
+            raise InputError(
+                f"the SDPA objective has shape {objective.shape}; allowed: (m,), m >= 1, finite"
+            )
+        if not orders or not all(orders) or sum(orders) > LARGEST_ORDER:
+            raise InputError(
+                f"SDPA blocks of orders {shortened(self.blocks)}; allowed: at least one block, no "
+                f"order 0, orders of at most {LARGEST_ORDER} in all"
+            )
+        places = [self.matrix, self.block, self.row, self.column]
+        shapes = {array.shape for array in (*places, self.value)}
+        if shapes != {(self.value.size,)} or not self.value.size:
+            raise InputError(
+                f"SDPA entries of shapes {sorted(shapes)}; allowed: one (entries,), nonempty"
+            )
+        indices = np.column_stack(places)
+        fault = entry_fault(indices, self.value, len(objective), self.blocks)
         if fault is not None:
             raise InputError(f"entry {fault[0]} of the SDPA data: {fault[1]}")
-        ordered = _increasing(indices)
-        if not (ordered.all() and (self.row <= self.column).all() and self.value.all()):
+        increasing = _increasing(indices).all()
+        if not (increasing and (self.row <= self.column).all() and self.value.all()):
             raise InputError(
                 "the entries of SDPA data must be nonzero, in the upper triangle and strictly "
                 "increasing by (matrix, block, row, column); use SdpaData.from_entries"
@@ -101,31 +120,13 @@ class SdpaData:
             )
         keep = value != 0
         upper, kept = _upper(indices[keep]), value[keep]
-        order = _order(upper)
+        order = np.lexsort(upper.T[::-1])
         order = order[_increasing(upper[order])]
         columns = [np.ascontiguousarray(column) for column in upper[order].T]
         arrays = [np.array(objective, dtype=np.float64), *columns, kept[order]]
         for array in arrays:
             array.setflags(write=False)
         return cls(arrays[0], tuple(int(size) for size in blocks), *arrays[1:])
-
-
-def _check_shapes(data: SdpaData) -> None:
-    if data.objective.ndim != 1 or not len(data.objective) or not np.isfinite(data.objective).all():
-        raise InputError(
-            f"the SDPA objective has shape {data.objective.shape}; allowed: (m,), m >= 1, finite"
-        )
-    orders = [abs(size) for size in data.blocks]
-    if not orders or not all(orders) or sum(orders) > LARGEST_ORDER:
-        raise InputError(
-            f"SDPA blocks of orders {shortened(data.blocks)}; allowed: at least one block, no "
-            f"order 0, orders of at most {LARGEST_ORDER} in all"
-        )
-    shapes = {array.shape for array in (data.matrix, data.block, data.row, data.column, data.value)}
-    if len(shapes) != 1 or len(shapes.copy().pop()) != 1 or not data.value.size:
-        raise InputError(
-            f"SDPA entries of shapes {sorted(shapes)}; allowed: one (entries,), nonempty"
-        )
 
 
 def shortened(blocks: Sequence[int]) -> str:
@@ -181,29 +182,57 @@ def _upper(indices: IntArray) -> IntArray:
     return np.column_stack([indices[:, :2], np.sort(indices[:, 2:], axis=1)])
 
 
-def _order(indices: IntArray) -> IntArray:
-    return np.lexsort(indices.T[::-1]).astype(np.int64)
-
-
 def _increasing(indices: IntArray) -> npt.NDArray[np.bool_]:
     """Tell for each row whether it follows its predecessor strictly; the first one does."""
     later = np.ones(len(indices), dtype=np.bool_)
-    ahead = np.zeros(max(len(indices) - 1, 0), dtype=np.bool_)
-    tied = ~ahead
-    for column in indices.T:
-        ahead |= tied & (column[1:] > column[:-1])
-        tied &= column[1:] == column[:-1]
-    later[1:] = ahead
+    steps = np.diff(indices, axis=0)
+    leading = (steps != 0).argmax(axis=1)[:, None]
+    later[1:] = np.take_along_axis(steps, leading, axis=1)[:, 0] > 0
     return later
 
 
 def first_conflict(indices: IntArray, value: FloatArray) -> tuple[int, int] | None:
     """Return two entries that give one position different values, in the order of the file."""
     upper = _upper(indices)
-    order = _order(upper)
+    order = np.lexsort(upper.T[::-1])
     ordered = value[order]
     clashes = np.flatnonzero(~_increasing(upper[order])[1:] & (ordered[1:] != ordered[:-1]))
     if not clashes.size:
         return None
     first, second = sorted(order[clashes[0] : clashes[0] + 2].tolist())
     return first, second
+
+
+def format_sdpa(data: SdpaData) -> str:
+    """Return the program as canonical text: equal data give equal text, which reads back as them.
+
+    Numbers have the fewest digits that read back as the same double, subnormal ones all digits.
+    """
+    places = np.column_stack([data.matrix, data.block + 1, data.row + 1, data.column + 1]).tolist()
+    values = map(_printed, data.value.tolist())
+    lines = [
+        f"{len(data.objective)}\n{len(data.blocks)}",
+        " ".join(map(str, data.blocks)),
+        " ".join(map(_printed, data.objective.tolist())),
+        *(f"{i} {b} {r} {c} {text}" for (i, b, r, c), text in zip(places, values, strict=True)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _printed(value: float) -> str:
+    return repr(value) if value == 0.0 or abs(value) >= LEAST_NORMAL else str(Decimal(value))
+
+
+def write_sdpa(data: SdpaData, path: str | Path) -> None:
+    """Write the program as canonical text; see :func:`format_sdpa`."""
+    try:
+        Path(path).write_text(format_sdpa(data), encoding="ascii", newline="\n")
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be written ({error.strerror}); choose another place"
+        ) from error
+
+
+def sha256_of_text(data: SdpaData) -> str:
+    """Return the sha256 of the canonical text, the identity of generated data."""
+    return hashlib.sha256(format_sdpa(data).encode("ascii")).hexdigest()

@@ -22,7 +22,7 @@ from pydantic.dataclasses import dataclass
 from scipy import sparse
 
 from perceptron_lab.datasets.dataset import Dataset, check_distinct
-from perceptron_lab.datasets.formats.sdpa import SdpaData, sha256_of_text
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData, sha256_of_text
 from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import InputError
