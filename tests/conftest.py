@@ -114,7 +114,9 @@ def _settings() -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def _one_fork_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perceptron_lab.experiments.cells.ahead.started_ahead", lambda _: None)
+    monkeypatch.setattr(
+        "perceptron_lab.experiments.cells.server_handle.started_ahead", lambda _: None
+    )
     supervisor = sys.modules.get("perceptron_lab.experiments.cells.supervisor")
     if supervisor is not None:
         shared = request.getfixturevalue("_supervise_with_one_server")

@@ -21,7 +21,7 @@ from perceptron_lab.cli.options import (
     quiet_option,
     verbose_option,
 )
-from perceptron_lab.experiments.cells import ahead
+from perceptron_lab.experiments.cells import server_handle
 from perceptron_lab.experiments.configuration.gallery import find_config
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 from perceptron_lab.experiments.running.execution import Execution, Option
@@ -76,7 +76,7 @@ def run(
         sources = [read_source(find_config(config)) for config in configs]
         server = None
         if chosen["executor"] == "processes" and not dry_run:
-            server = ahead.started_ahead(sources)
+            server = server_handle.started_ahead(sources)
         if server is not None:
             stack.callback(server.close)
         from perceptron_lab.cli.running import run_all, show_all

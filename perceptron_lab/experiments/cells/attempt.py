@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import re
 import signal
 import socket
 import tempfile
@@ -18,25 +19,38 @@ import cloudpickle
 from perceptron_lab import registry
 from perceptron_lab.experiments.cells.cell_process import Job
 from perceptron_lab.experiments.cells.cell_run import Outcome
-from perceptron_lab.experiments.cells.endings import STDERR_TAIL, ending, printable
-from perceptron_lab.experiments.cells.memory_limit import kernel_kills
-from perceptron_lab.experiments.cells.messages import Mailbox, MessageError, add_record, best_margin
-from perceptron_lab.experiments.cells.server_handle import ForkServer, Report
+from perceptron_lab.experiments.cells.messages import (
+    Mailbox,
+    MessageError,
+    Report,
+    add_record,
+    best_margin,
+)
+from perceptron_lab.experiments.cells.operating_system import in_words, kernel_kills
+from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.results import Status, Trace
 
+STDERR_TAIL: Final = 2000
+"""Characters of a process's output that are kept."""
+
 _PATIENCE: Final = 5.0
 """Seconds that a process may take to be gone after it was killed."""
 _STARTING: Final = 600.0
-"""Seconds that the server may take to load, and perhaps compile, what all cells need."""
+"""Seconds that the server may take to load, and perhaps compile, the modules of all cells."""
 _OUTPUT_KEPT = 4 * STDERR_TAIL  # bytes, of characters of up to 4 each
-_READ_AT_ONCE = 1 << 16  # bytes: what a pipe holds
-_READS = 4  # of what is left in the pipe, where somebody else may be writing on
+_READ_AT_ONCE = 1 << 16  # bytes: the capacity of a pipe
+_READS = 4  # of the rest in the pipe, where somebody else may be writing on
+
+_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+_COMPLAINT = re.compile(r"bad_alloc|MemoryError|(alloc|out of|no).{0,40}memory|memory alloc", re.I)
+_MODULES = re.compile(r"^Extension modules: .*$", re.M)  # faulthandler's, several screens of names
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Attempt:
-    """A process that runs a job: what it says, how long it may take, how it ended.
+    """A process that runs a job: its messages, its time, its end.
 
     Parameters
     ----------
@@ -75,7 +89,7 @@ class Attempt:
             self.number = server.launch(memory, handles)
             self._stack = stack.pop_all()
         self._channel, self._mailbox = here, Mailbox(here)
-        self.sources: list[socket.socket | int] = [here, self._output]
+        self.sources: set[socket.socket | int] = {here, self._output}
 
     def close(self) -> None:
         """Close the parent's files."""
@@ -99,17 +113,12 @@ class Attempt:
             text = f"{message}; raise process.loading"
             self._kill(Outcome(Status.KILLED, text, limit="loading"))
         else:
-            elapsed = time.monotonic() - self._went
             text = (
-                f"killed after {elapsed:.1f} s: its budget of {self._seconds:g} s and "
-                f"{self._limits.grace:g} s of grace were spent; raise budget.seconds or "
-                "process.grace"
+                f"killed after {time.monotonic() - self._went:.1f} s: its budget of "
+                f"{self.job.cell.budget.seconds:g} s and {self._limits.grace:g} s of grace were "
+                "spent; raise budget.seconds or process.grace"
             )
             self._kill(Outcome(Status.KILLED, text, limit="seconds"))
-
-    @property
-    def _seconds(self) -> float:
-        return self.job.cell.budget.seconds
 
     def _kill(self, verdict: Outcome) -> None:
         self._verdict = verdict
@@ -117,7 +126,7 @@ class Attempt:
         self._server.kill(self.number)
 
     def hear(self, source: socket.socket | int, progress: Progress) -> None:
-        """Take what there is to be read from one of the sources; a closed one is removed."""
+        """Read from one of the sources, without waiting; a closed one is removed."""
         if source == self._output:
             self._listen()
             return
@@ -126,11 +135,11 @@ class Attempt:
                 self._take(message, progress)
         except MessageError as error:
             self._size = None
-            self._stop_hearing(self._channel)
+            self.sources.discard(self._channel)
             text = f"its process sent something that is no message: {error}"
             self._kill(Outcome(Status.CRASHED, text))
         if self._mailbox.closed:
-            self._stop_hearing(self._channel)
+            self.sources.discard(self._channel)
 
     def _listen(self) -> None:
         try:
@@ -139,17 +148,13 @@ class Attempt:
             return
         self._said = (self._said + output)[-_OUTPUT_KEPT:]
         if not output:
-            self._stop_hearing(self._output)
-
-    def _stop_hearing(self, source: socket.socket | int) -> None:
-        if source in self.sources:
-            self.sources.remove(source)
+            self.sources.discard(self._output)
 
     def _take(self, message: dict[str, Any], progress: Progress) -> None:
         kind, cell = message["kind"], self.job.cell
         if kind == "ready" and self._went is None and self._verdict is None:
             self._went = time.monotonic()
-            self.deadline = self._went + self._seconds + self._limits.grace
+            self.deadline = self._went + cell.budget.seconds + self._limits.grace
             with suppress(OSError):  # it is dead already: its end will be reported
                 self._channel.send(b"g")
             progress.started(cell)
@@ -163,12 +168,11 @@ class Attempt:
 
     def outcome(self, end: Report, progress: Progress) -> Outcome:
         """Return the outcome, once the process has ended as reported."""
-        peak = end.second
         self._drain(progress)
-        said = printable(self._said)
+        status, peak = end.first, end.second
         kills = kernel_kills() - self._kernel_kills
-        own = self._handed_over() or self._verdict
-        return self._completed(own or ending(end.first, said, peak, self._memory, kills), peak)
+        alone = ending(status, printable(self._said), peak, self._memory, kills)
+        return self._completed(alone, peak)
 
     def orphaned(self, death: str, progress: Progress) -> Outcome | None:
         """Return the outcome after the death of the server, which ends the process as well.
@@ -181,18 +185,24 @@ class Attempt:
             with suppress(OSError):
                 os.killpg(self._process, signal.SIGKILL)
         self._drain(progress)
-        own = self._handed_over() or self._verdict
         text = f"{death}, and the cell with it; run it again"
-        return self._completed(own or Outcome(Status.CRASHED, text), None)
+        return self._completed(Outcome(Status.CRASHED, text), None)
 
     def _drain(self, progress: Progress) -> None:
-        """Read what the process has left behind."""
+        """Read the messages and the output that the process has left behind."""
         while self._channel in self.sources:
             self.hear(self._channel, progress)
             if self._mailbox.empty:
                 break
         for _ in range(_READS):
             self._listen()
+
+    def _completed(self, alone: Outcome, peak: int | None) -> Outcome:
+        """Return the outcome that was handed over, or why it was killed, or how it ended alone."""
+        outcome = self._handed_over() or self._verdict or alone
+        known = self.trace if outcome.result is None and len(self.trace) else None
+        said = printable(self._said)
+        return replace(outcome, stderr=said, partial=known, peak_memory=peak)
 
     def _handed_over(self) -> Outcome | None:
         """Return the outcome that the process has handed over, or None if it has not."""
@@ -208,7 +218,44 @@ class Attempt:
             return Outcome(Status.CRASHED, text)
         return outcome if isinstance(outcome, Outcome) else None
 
-    def _completed(self, outcome: Outcome, peak: int | None) -> Outcome:
-        known = self.trace if outcome.result is None and len(self.trace) else None
-        said = printable(self._said)
-        return replace(outcome, stderr=said, partial=known, peak_memory=peak)
+
+def ending(wait_status: int, said: str, peak: int, memory: int, kernel_kills: int) -> Outcome:
+    """Return the outcome of a process that ended by itself, or by somebody else's hand.
+
+    Parameters
+    ----------
+    wait_status
+        As the kernel gives it.
+    said
+        The end of its output.
+    peak
+        The most bytes of memory that it has held.
+    memory
+        The bytes that it might have beyond those of the interpreter.
+    kernel_kills
+        How many processes the kernel has killed for lack of memory since it began.
+    """
+    code = os.waitstatus_to_exitcode(wait_status)
+    if -code in _OUTSIDE:
+        by = signal.Signals(-code)
+        text = f"killed by {by.name} from outside; run it again"
+        if by is signal.SIGKILL and kernel_kills > 0:
+            text = (
+                "killed by the kernel, it seems, which ran out of memory meanwhile (processes "
+                f"killed: {kernel_kills}); run fewer jobs, or lower process.memory"
+            )
+        return Outcome(Status.KILLED, text)
+    how = f"ended with exit code {code} and no result"
+    if code < 0:
+        known = -code in set(signal.Signals)
+        how = f"died of {signal.Signals(-code).name if known else f'signal {-code}'}"
+    near = peak > memory or _COMPLAINT.search(said) is not None
+    hint = f"; perhaps for lack of memory: process.memory is {in_words(memory)}" if near else ""
+    return Outcome(Status.CRASHED, f"its process {how}{hint}")
+
+
+def printable(output: bytes) -> str:
+    """Return the end of an output as text: no control characters but newlines and tabs."""
+    text = _MODULES.sub("", _ESCAPES.sub("", output.decode(errors="replace")))
+    kept = (letter for letter in text if letter.isprintable() or letter in "\n\t")
+    return "".join(kept)[-STDERR_TAIL:].strip()

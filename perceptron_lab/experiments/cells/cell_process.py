@@ -1,4 +1,4 @@
-"""What happens in the process of one cell: limits, loading, running, handing over the outcome."""
+"""The process of one cell: limits, loading, running, handing over the outcome."""
 
 from __future__ import annotations
 
@@ -9,35 +9,25 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import cloudpickle
 
 from perceptron_lab import registry
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.cells.cell_run import Outcome, failure, run_cell
-from perceptron_lab.experiments.cells.memory_limit import (
-    dump_no_memory,
-    in_words,
-    lift_memory_limit,
-    limit_memory,
-)
 from perceptron_lab.experiments.cells.messages import encoded, record_of
-from perceptron_lab.experiments.cells.parentage import end_with_parent
+from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.results import Status, Trace
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
 class Job:
-    """A cell and what its process needs beside it.
+    """A cell, and the data and registrations that its process needs.
 
     Parameters
     ----------
@@ -57,8 +47,7 @@ class Job:
     additions: tuple[tuple[str, str, registry.Target], ...] = ()
 
 
-@dataclass(frozen=True)
-class Handles:
+class Handles(NamedTuple):
     """The open files of a cell's process.
 
     Parameters
@@ -88,20 +77,20 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
     server
         The process that has forked this one; without it this one ends.
     """
-    os.setpgid(0, 0)
-    end_with_parent(server)
-    with suppress(OSError):  # where memory runs out, Linux shall end cells first
-        Path("/proc/self/oom_score_adj").write_text("500")
+    isolate(server)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    _redirect_output(handles.output)
-    dump_no_memory()
+    os.dup2(handles.output, 1)
+    os.dup2(handles.output, 2)
+    os.close(handles.output)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    faulthandler.enable(file=2)  # the traceback of a crash
     with socket.socket(fileno=handles.channel) as channel:
         try:
             outcome = _outcome(channel, handles.parcel, memory)
         except BaseException as error:  # also a SystemExit that the cell has raised
             outcome = failure(error)
-        lift_memory_limit()
+        limit_memory(None)
         if outcome.status is Status.OUT_OF_MEMORY:
             text = outcome.message.partition("; run it on")[0]
             text += f"; its memory is limited to {in_words(memory)}: raise process.memory"
@@ -118,15 +107,6 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
     os._exit(0)
 
 
-def _redirect_output(output: int) -> None:
-    """Send what the process writes, and the traceback of a crash, to a file descriptor."""
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    os.close(output)
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    faulthandler.enable(file=2)
-
-
 def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
     limit_memory(memory)
     with os.fdopen(os.dup(parcel), "rb") as file:
@@ -141,31 +121,21 @@ def _outcome(channel: socket.socket, parcel: int, memory: int) -> Outcome:
     channel.sendall(encoded("ready"))
     if not channel.recv(1):
         os._exit(1)  # nobody is there to wait for an outcome
-    stop = _deadline(job.cell.budget.seconds, spare)
+    seconds = job.cell.budget.seconds
+    end = time.monotonic() + seconds + spare
 
     def watch(trace: Trace) -> None:
         channel.sendall(encoded("record", record=record_of(trace)))
 
-    return run_cell(job.cell, problem, watch, stop)
-
-
-def _deadline(seconds: float, spare: float) -> Callable[[], str | None]:
-    """Return a function that says when so many seconds from now have passed, whatever for.
-
-    The algorithm's own clock ends it before, unless records and proofs on the way need more than is
-    to spare. The rest of the grace is for the proofs at the end.
-    """
-    end = time.monotonic() + seconds + spare
-
+    # The algorithm's own clock ends it before, unless records and proofs on the way need more than
+    # is to spare. The rest of the grace is for the proofs at the end.
     def stop() -> str | None:
         if time.monotonic() < end:
             return None
-        return (
-            f"the budget of {seconds:g} seconds is spent, with {spare:g} more for records and "
-            "proofs on the way"
-        )
+        spent = f"the budget of {seconds:g} seconds is spent"
+        return f"{spent}, with {spare:g} more for records and proofs on the way"
 
-    return stop
+    return run_cell(job.cell, problem, watch, stop)
 
 
 def _write(outcome: Outcome, parcel: int) -> int:

@@ -42,7 +42,7 @@ class Outcome:
     attempts
         How often it was run, 1 or more.
     partial
-        What is known of the trace of a cell that ended without a result: no measures.
+        The known part of the trace of a cell that ended without a result: no measures.
     peak_memory
         The most bytes that its process has held in memory, interpreter and libraries among them.
     environment

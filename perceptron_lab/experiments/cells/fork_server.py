@@ -6,7 +6,6 @@ same. It dies with the process that started it, and all of its cells die with it
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import pkgutil
@@ -23,21 +22,10 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.compiled.kernel import load_kernels
+from perceptron_lab.experiments.cells import messages, operating_system
 from perceptron_lab.experiments.cells.cell_process import Handles, run_job
 from perceptron_lab.experiments.cells.cell_run import thread_pools
-from perceptron_lab.experiments.cells.memory_limit import LINUX
-from perceptron_lab.experiments.cells.parentage import end_with_parent, outlive_parent
-from perceptron_lab.experiments.cells.requests import (
-    ENDED,
-    LAUNCH,
-    READY,
-    REFUSED,
-    REPORT,
-    REQUEST,
-    STARTED,
-)
 
-_ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
 _PATIENCE = 1.0  # seconds between looks at whether the parent is still there
 
 
@@ -56,11 +44,10 @@ def serve(handle: int, parent: int, packages: Iterable[str], modules: Iterable[s
         What cells need beside them.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if LINUX:
-        ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1)
-    end_with_parent(parent)  # as long as it does not look whether the parent is there
+    operating_system.adopt_orphans()
+    operating_system.end_with_parent(parent)  # as long as it does not look for its parent itself
     preload(packages, modules)
-    outlive_parent()  # what Linux calls the parent is the thread that has started this process
+    operating_system.outlive_parent()  # to Linux the parent is the thread that has started this
     with socket.socket(fileno=handle) as channel:
         _Server(channel).serve(parent)
     os._exit(0)
@@ -104,7 +91,7 @@ class _Server:
     def serve(self, parent: int) -> None:
         """Serve until the socket is closed or the parent is another one."""
         try:
-            self.report(READY)
+            self.report(messages.READY)
             sources: list[socket.socket | int] = [self.channel, self.woken]
             while os.getppid() == parent:
                 readable, _, _ = select.select(sources, [], [], _PATIENCE)
@@ -120,15 +107,16 @@ class _Server:
 
     def report(self, kind: int, *content: int) -> None:
         """Tell the parent."""
-        self.channel.sendall(REPORT.pack(kind, *content, *[0] * (3 - len(content))))
+        self.channel.sendall(messages.REPORT.pack(kind, *content, *[0] * (3 - len(content))))
 
     def answer(self) -> bool:
-        """Do what the next request asks for; False if there will be no more."""
-        received, handles, _, _ = socket.recv_fds(self.channel, REQUEST.size, 3)
-        if len(received) < REQUEST.size:
+        """Act on the next request; False if there will be no more."""
+        size = messages.REQUEST.size
+        received, handles, _, _ = socket.recv_fds(self.channel, size, len(Handles._fields))
+        if len(received) < size:
             return False
-        kind, number, memory = REQUEST.unpack(received)
-        if kind == LAUNCH:
+        kind, number, memory = messages.REQUEST.unpack(received)
+        if kind == messages.LAUNCH:
             self.launch(number, memory, Handles(*handles))
         else:
             self.kill(number)
@@ -136,24 +124,23 @@ class _Server:
 
     def launch(self, number: int, memory: int, handles: Handles) -> None:
         """Fork a process for a cell."""
-        opened = (handles.channel, handles.output, handles.parcel)
-        for handle in opened:
+        for handle in handles:
             os.set_inheritable(handle, False)
         server = os.getpid()
         try:
             child = os.fork()
         except OSError as error:
-            self.report(REFUSED, number, error.errno or 0)
+            self.report(messages.REFUSED, number, error.errno or 0)
             child = -1
         if child == 0:
             self.become(handles, memory, server)
-        for handle in opened:
+        for handle in handles:
             os.close(handle)
         if child > 0:
             with suppress(OSError):  # whichever of the two is first
                 os.setpgid(child, child)
             self.numbers[child] = number
-            self.report(STARTED, number, child)
+            self.report(messages.STARTED, number, child)
 
     def become(self, handles: Handles, memory: int, server: int) -> None:
         """Run a cell in this process, just forked; it must never go on as a second server."""
@@ -174,7 +161,7 @@ class _Server:
                 _kill_group(child)
 
     def reap(self) -> None:
-        """Report the cells that have ended, and end what they have left behind."""
+        """Report the cells that have ended, and end the processes that they have left behind."""
         while True:
             try:  # found, but not reaped
                 found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -182,14 +169,14 @@ class _Server:
                 return
             if found is None:
                 return
-            ended = found.si_pid
-            if ended in self.numbers:
-                _kill_group(ended)  # before its id is given back, to be used again
-            _, status, usage = os.wait4(ended, 0)
-            number = self.numbers.pop(ended, None)
+            if found.si_pid in self.numbers:
+                _kill_group(found.si_pid)  # before its id is given back, to be used again
+            _, status, usage = os.wait4(found.si_pid, 0)
+            number = self.numbers.pop(found.si_pid, None)
             if number is not None:
                 self.end_orphans()
-                self.report(ENDED, number, status, usage.ru_maxrss * (1024 if LINUX else 1))
+                peak = usage.ru_maxrss * (1024 if operating_system.LINUX else 1)
+                self.report(messages.ENDED, number, status, peak)
 
     def end_orphans(self) -> None:
         """Kill the children that are no cells: processes that a cell has started and left."""

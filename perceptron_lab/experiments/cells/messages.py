@@ -1,7 +1,8 @@
-"""Messages between a cell's process and the one that watches it: lines of JSON on a socket.
+"""Messages between the processes of a run: requests to the fork server, its reports, and records.
 
-They are small and hold numbers and names only. Whatever comes from a process that is breaking down
-is either a message or it is refused; a half one keeps nobody waiting.
+The server and its parent exchange fixed numbers. The process of a cell sends lines of JSON, small
+ones with numbers and names only: if it breaks down, a line is either a message or refused, and half
+a line keeps nobody waiting. Nothing that takes time is imported here.
 """
 
 from __future__ import annotations
@@ -9,12 +10,22 @@ from __future__ import annotations
 import json
 import math
 import socket
-from typing import Any, Final
+import struct
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from perceptron_lab.results import Trace
+if TYPE_CHECKING:
+    from perceptron_lab.results import Trace
 
+LAUNCH, KILL = range(2)
+"""Kinds of requests."""
+READY, STARTED, ENDED, REFUSED = range(4)
+"""Kinds of reports."""
+REQUEST: Final = struct.Struct("=3q")
+"""Kind, number of the cell's process, bytes of memory; a launch comes with three open files."""
+REPORT: Final = struct.Struct("=4q")
+"""The fields of a :class:`Report`."""
 LONGEST: Final = 1 << 16
-"""Bytes of the longest message."""
+"""Bytes of the longest line."""
 SCALARS: Final[dict[str, type]] = {
     "updates": int,
     "iterations": int,
@@ -25,11 +36,34 @@ SCALARS: Final[dict[str, type]] = {
     "margin": float,
     "upper": float,
 }
-"""The lists of a trace that a record has an entry of, and what the entries are."""
+"""The lists of a trace that a record has an entry of, and the types of these entries."""
+
+
+class Report(NamedTuple):
+    """A report of the server: kind, number of the cell's process, and two more numbers.
+
+    STARTED: its process id, 0. ENDED: its wait status, the most bytes of memory that it has held.
+    REFUSED, if no process could be started: the number of the error, 0. READY: all 0.
+    """
+
+    kind: int
+    number: int
+    first: int
+    second: int
 
 
 class MessageError(Exception):
-    """What was received is no message."""
+    """A line is no message."""
+
+
+def received(channel: socket.socket) -> bytes | None:
+    """Return the next bytes, none if the socket is closed; None if nothing is there now."""
+    try:
+        return channel.recv(LONGEST)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
 
 
 def encoded(kind: str, **content: Any) -> bytes:
@@ -42,7 +76,7 @@ def record_of(trace: Trace) -> dict[str, Any]:
     return {name: kind(getattr(trace, name)[-1]) for name, kind in SCALARS.items()}
 
 
-def add_record(trace: Trace, record: Any) -> None:
+def add_record(trace: Trace, record: object) -> None:
     """Append a record that came as a message to a trace."""
     if not isinstance(record, dict) or set(record) != set(SCALARS):
         raise MessageError(f"a record of {record!r}"[:80])
@@ -59,7 +93,7 @@ def best_margin(trace: Trace) -> float:
 
 
 class Mailbox:
-    """What comes through a socket, message by message; it never waits.
+    """The messages that come through a socket; reading never waits.
 
     Parameters
     ----------
@@ -74,30 +108,19 @@ class Mailbox:
         self.empty = False
 
     def read(self) -> list[dict[str, Any]]:
-        """Return the next messages that are there; ``empty`` and ``closed`` say whether there
-        may be more now, and ever.
-        """
-        self.empty = True
-        try:
-            received = self._channel.recv(LONGEST)
-            self.empty = False
-        except BlockingIOError:
-            return []
-        except OSError:
-            received = b""
-        self.closed = not received
-        self.empty |= self.closed
-        *lines, self._pending = (self._pending + received).split(b"\n")
+        """Return the next messages; ``empty`` and ``closed``: no more now, and never again."""
+        content = received(self._channel)
+        self.empty, self.closed = not content, content == b""
+        *lines, self._pending = (self._pending + (content or b"")).split(b"\n")
         if len(self._pending) > LONGEST:
             raise MessageError(f"more than {LONGEST} bytes without an end")
-        return [_decoded(line) for line in lines]
-
-
-def _decoded(line: bytes) -> dict[str, Any]:
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        message = None
-    if not isinstance(message, dict) or not isinstance(message.get("kind"), str):
-        raise MessageError(repr(line[:80]))
-    return message
+        messages = []
+        for line in lines:
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                message = None
+            if not isinstance(message, dict) or not isinstance(message.get("kind"), str):
+                raise MessageError(repr(line[:80]))
+            messages.append(message)
+        return messages

@@ -1,4 +1,8 @@
-"""The parent's end of the fork server: start it, ask it, hear from it, end it."""
+"""The parent's end of the fork server: start it, ask it, hear from it, end it.
+
+Nothing that takes time is imported here: the server loads its modules while its parent loads its
+own. Both take one or two seconds; one after the other they are most of a short experiment.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +12,21 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import IO, Final
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from typing import IO, Final, NamedTuple
 
+from perceptron_lab import registry
 from perceptron_lab.errors import PlabError
-from perceptron_lab.experiments.cells.requests import (
-    CORE,
-    KILL,
-    LAUNCH,
-    READY,
-    REPORT,
-    REQUEST,
-)
+from perceptron_lab.experiments.cells import messages
+from perceptron_lab.experiments.cells.messages import Report
+from perceptron_lab.experiments.configuration.yaml_source import Source
 
+CORE: Final = ("oracles", "cones", "operators", "certificates")
+"""The packages that every server has loaded, since any cell may need them.
+
+Algorithms, learners and datasets are named by configurations, and come one by one.
+"""
 THREADS: Final = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA")
 } | {"VECLIB_MAXIMUM_THREADS": "1"}
@@ -30,42 +34,38 @@ THREADS: Final = {
 
 _START = (
     "import json, sys; given = json.loads(sys.argv[1]); sys.path[:] = given.pop('path'); "
-    "from perceptron_lab.experiments.cells.parentage import end_with_parent; "
+    "from perceptron_lab.experiments.cells.operating_system import end_with_parent; "
     "end_with_parent(given['parent']); "
     "from perceptron_lab.experiments.cells.fork_server import serve; serve(**given)"
 )
 _STARTS = 3  # that may fail in a row by a signal, which may be somebody else's
 _PATIENCE = 5.0  # seconds to end by itself
+# The lists of a configuration whose entries, or parameters of them, name components.
+_LISTS = ("problems", "algorithms")
 
 
-@dataclass(frozen=True)
-class Report:
-    """What the server tells: kind, number of the cell's process, and two more numbers."""
-
-    kind: int
-    number: int
-    first: int
-    second: int
+class _Running(NamedTuple):
+    process: subprocess.Popen[bytes]
+    channel: socket.socket
+    output: IO[bytes]
 
 
 class ForkServer:
-    """A fork server, started when it is first needed, and again if it has died.
+    """A process that has everything loaded and forks a process for each cell.
 
-    It forks processes for cells (see :mod:`perceptron_lab.experiments.cells.fork_server`). It
-    belongs to one thread, and ends, with every process that it has forked, when it is closed or
-    this process ends in whatever way. Environment, folder and search path are those at its start.
+    It is started when it is first needed, again if it died, and ends with every process that it
+    has forked, when it is closed or this process ends in whatever way. Environment, folder and
+    search path are those at its start.
 
     Parameters
     ----------
     modules
-        What cells need, beside the numerical core of the package: imported once, for all.
+        Those that cells need, beside the numerical core of the package: imported once, for all.
     """
 
     def __init__(self, modules: Sequence[str] = ()) -> None:
         self._modules = list(modules)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._channel: socket.socket | None = None
-        self._words: IO[bytes] | None = None
+        self._running: _Running | None = None
         self._pending = b""
         self._was_ready = False
         self._failures = 0
@@ -80,38 +80,40 @@ class ForkServer:
     def channel(self) -> socket.socket:
         """The socket, to be waited for; the server is started if there is none."""
         self.start()
-        assert self._channel is not None
-        return self._channel
+        assert self._running is not None
+        return self._running.channel
 
     @property
     def process_id(self) -> int | None:
         """The id of the server's process; None if it does not run."""
-        return None if self._process is None else self._process.pid
+        return None if self._running is None else self._running.process.pid
 
     def start(self) -> None:
         """Start the server now, so that the first cell need not wait."""
-        if self._channel is not None:
+        if self._running is not None:
             return
         here, there = socket.socketpair()
         given = {"handle": there.fileno(), "parent": os.getpid(), "path": list(map(str, sys.path))}
         arguments = json.dumps(given | {"packages": CORE, "modules": self._modules})
-        with there:
+        with there, ExitStack() as opened:
+            opened.enter_context(here)
             try:
-                self._words = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the server
-                self._process = subprocess.Popen(
+                output = opened.enter_context(tempfile.TemporaryFile())
+                process = subprocess.Popen(
                     [sys.executable, "-c", _START, arguments],
                     stdin=subprocess.DEVNULL,
-                    stdout=self._words,
-                    stderr=self._words,
+                    stdout=output,
+                    stderr=output,
                     env=os.environ | THREADS,
                     pass_fds=[there.fileno()],
                     start_new_session=True,
                 )
             except OSError as error:
-                here.close()
                 raise PlabError(_refusal(f"({error})")) from None
+            opened.pop_all()
         here.setblocking(False)
-        self._channel, self._pending, self._was_ready = here, b"", False
+        self._running = _Running(process, here, output)
+        self._pending, self._was_ready = b"", False
 
     def launch(self, memory: int, handles: tuple[int, int, int]) -> int:
         """Ask for a process of a cell and return its number, by which reports refer to it.
@@ -124,91 +126,113 @@ class ForkServer:
             File descriptors: its channel, its output, its parcel; duplicated, not taken over.
         """
         self._numbers += 1
-        request, channel = REQUEST.pack(LAUNCH, self._numbers, memory), self.channel
+        request = messages.REQUEST.pack(messages.LAUNCH, self._numbers, memory)
+        channel = self.channel
         with suppress(OSError):  # a server that is dead will be noticed when it is heard
             socket.send_fds(channel, [request], handles)
         return self._numbers
 
     def kill(self, number: int) -> None:
         """Ask for the end of a cell's process and of those that it has started."""
-        if self._channel is None:
-            return
-        with suppress(OSError):
-            self._channel.send(REQUEST.pack(KILL, number, 0))
+        if self._running is not None:
+            with suppress(OSError):
+                self._running.channel.send(messages.REQUEST.pack(messages.KILL, number, 0))
 
     def hear(self) -> tuple[list[Report], str]:
-        """Return the reports that are there, and why the server is dead; an empty text if it lives.
+        """Return the next reports, and why the server is dead; an empty text if it lives.
 
         A server that is dead is started again when it is next needed.
         """
-        received, open_ = _received(self.channel)
-        data = self._pending + received
-        whole = len(data) - len(data) % REPORT.size
+        content = messages.received(self.channel)
+        data = self._pending + (content or b"")
+        whole = len(data) - len(data) % messages.REPORT.size
         self._pending = data[whole:]
-        reports = [Report(*content) for content in REPORT.iter_unpack(data[:whole])]
-        if any(report.kind == READY for report in reports):
+        reports = [Report(*values) for values in messages.REPORT.iter_unpack(data[:whole])]
+        if any(report.kind == messages.READY for report in reports):
             self._was_ready, self._failures = True, 0
-        return [one for one in reports if one.kind != READY], "" if open_ else self._close_dead()
+            reports = [report for report in reports if report.kind != messages.READY]
+        return reports, self._close_dead() if content == b"" else ""
 
     def _close_dead(self) -> str:
-        """Close what is left of a dead server and return how it died."""
-        words, was_ready = self._words, self._was_ready
-        code = self._end()
-        text = b""
-        if words is not None:
-            with words:
-                words.seek(0)
-                text = words.read()
+        """Close the files of a dead server and return how it died."""
+        was_ready = self._was_ready
+        code, output = self._end()
         self._failures += 1
         if not was_ready and (code >= 0 or self._failures >= _STARTS):
-            said = " ".join(text.decode(errors="replace")[-600:].split())
+            said = " ".join(output.decode(errors="replace")[-600:].split())
             raise PlabError(_refusal(f"(exit code {code}; {said or 'it says nothing'})"))
         return f"the fork server died (exit code {code})"
 
-    def _end(self) -> int:
-        """Close the socket and wait for the end, which that brings about; return the exit code."""
-        channel, process = self._channel, self._process
-        self._channel = self._process = self._words = None
-        if channel is not None:
-            channel.close()
-        if process is None:
-            return 0
-        try:
-            return process.wait(_PATIENCE)
-        except BaseException as error:
-            process.kill()
-            code = process.wait()
-            if isinstance(error, subprocess.TimeoutExpired):
-                return code
-            raise
+    def _end(self) -> tuple[int, bytes]:
+        """Close the socket and wait for the end, which that brings about: exit code, output."""
+        if self._running is None:
+            return 0, b""
+        (process, channel, output), self._running = self._running, None
+        channel.close()
+        with output:
+            try:
+                process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                pass
+            finally:
+                process.kill()
+                code = process.wait()
+            output.seek(0)
+            return code, output.read()
 
     def close(self) -> None:
         """End the server and all processes that it has forked, if it runs."""
-        words = self._words
         if not self._was_ready:  # it is loading: it has forked nothing, and does not listen yet
             self.abandon()
         self._end()
-        if words is not None:
-            words.close()
 
     def abandon(self) -> None:
-        """Kill a server that does not do what it is asked; :meth:`hear` will find it dead."""
-        if self._process is not None:
-            self._process.kill()
+        """Kill a server that does not do as it is asked; :meth:`hear` will find it dead."""
+        if self._running is not None:
+            self._running.process.kill()
+
+
+def started_ahead(sources: Iterable[Source]) -> ForkServer | None:
+    """Return a server that has begun to load the modules of the components of configurations.
+
+    Components are found by any text in the entries, since nothing is checked yet.
+
+    Parameters
+    ----------
+    sources
+        Configurations, as far as they can be read.
+
+    Returns
+    -------
+    ForkServer or None
+        None where it cannot be started: whoever needs one says why.
+    """
+    trees = [source.tree for source in sources if isinstance(source.tree, dict)]
+    texts = set(_texts([tree.get(key) for tree in trees for key in _LISTS]))
+    targets = [
+        registry.target(kind, name)
+        for kind in ("dataset", "algorithm", "learner")
+        for name in texts.intersection(registry.names(kind))
+    ]
+    modules = {
+        target.partition(":")[0] if isinstance(target, str) else target.__module__
+        for target in targets
+    }
+    server = ForkServer(sorted(modules))
+    try:
+        server.start()
+    except PlabError:
+        return None
+    return server
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
 
 
 def _refusal(reason: str) -> str:
     return f"{sys.executable}, the interpreter that runs the cells, cannot be started {reason}"
-
-
-def _received(channel: socket.socket) -> tuple[bytes, bool]:
-    """Return what there is to be read, and whether there may be more."""
-    chunks = []
-    try:
-        while chunk := channel.recv(1 << 16):
-            chunks.append(chunk)
-    except BlockingIOError:
-        return b"".join(chunks), True
-    except OSError:
-        pass
-    return b"".join(chunks), False

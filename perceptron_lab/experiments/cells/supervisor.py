@@ -7,16 +7,16 @@ import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 
 from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.cells.attempt import Attempt
 from perceptron_lab.experiments.cells.cell_process import Job
 from perceptron_lab.experiments.cells.cell_run import Outcome, failure
-from perceptron_lab.experiments.cells.memory_limit import machine_memory
-from perceptron_lab.experiments.cells.requests import ENDED, STARTED
-from perceptron_lab.experiments.cells.server_handle import ForkServer, Report
+from perceptron_lab.experiments.cells.messages import ENDED, STARTED, Report
+from perceptron_lab.experiments.cells.operating_system import machine_memory
+from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.results import Status
@@ -76,34 +76,27 @@ def memory_of(limits: ProcessLimits, workers: int) -> int:
 
 def modules_of(jobs: Sequence[Job]) -> list[str]:
     """Return the modules of the classes of all jobs, but for that of the user's script."""
-    components = [
-        component
-        for job in jobs
-        for component in (
-            job.cell.instance.dataset,
-            job.cell.variant.algorithm,
-            *job.cell.variant.oracles,
-        )
-    ]
-    return sorted({type(one.record).__module__ for one in components} - {"__main__"})
+    modules: set[str] = set()
+    for cell in (job.cell for job in jobs):
+        components = (cell.instance.dataset, cell.variant.algorithm, *cell.variant.oracles)
+        modules |= {type(component.record).__module__ for component in components}
+    return sorted(modules - {"__main__"})
 
 
+@dataclass
 class _Supervisor:
     """The loop: it launches, waits for whatever comes first, and keeps the deadlines."""
 
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        workers: int,
-        limits: ProcessLimits,
-        retries: int,
-        progress: Progress,
-        server: ForkServer,
-    ) -> None:
-        self.jobs, self.workers, self.limits = jobs, workers, limits
-        self.retries, self.progress, self.server = retries, progress, server
-        self.memory = memory_of(limits, workers)
-        self.waiting = deque((position, 1) for position in range(len(jobs)))
+    jobs: Sequence[Job]
+    workers: int
+    limits: ProcessLimits
+    retries: int
+    progress: Progress
+    server: ForkServer
+
+    def __post_init__(self) -> None:
+        self.memory = memory_of(self.limits, self.workers)
+        self.waiting = deque((position, 1) for position in range(len(self.jobs)))
         self.running: dict[int, tuple[Attempt, int, int]] = {}  # with position and attempts
         self.ended: deque[tuple[int, Outcome]] = deque()
 
@@ -187,7 +180,7 @@ class _Supervisor:
             attempt.close()
 
     def kill_all(self) -> None:
-        """Kill what is still running, and wait for its end; the server goes on."""
+        """Kill the attempts that still run, and wait for their end; the server goes on."""
         for number in self.running:
             self.server.kill(number)
         left, end = set(self.running), time.monotonic() + _PATIENCE

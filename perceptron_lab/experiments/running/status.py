@@ -15,7 +15,7 @@ from typing import Any
 
 from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.cells.memory_limit import machine_memory
+from perceptron_lab.experiments.cells.operating_system import machine_memory
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.plan import plan

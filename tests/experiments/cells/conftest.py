@@ -29,7 +29,9 @@ def _one_fork_server(server: ForkServer, monkeypatch: pytest.MonkeyPatch) -> Non
     def supervise_there(jobs: Any, **given: Any) -> Any:
         return supervise(jobs, **{"server": server} | given)
 
-    monkeypatch.setattr("perceptron_lab.experiments.cells.ahead.started_ahead", lambda _: None)
+    monkeypatch.setattr(
+        "perceptron_lab.experiments.cells.server_handle.started_ahead", lambda _: None
+    )
     monkeypatch.setattr(supervisor, "supervise", supervise_there)
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from perceptron_lab import register
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments.cells import ahead
+from perceptron_lab.experiments.cells import server_handle
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.yaml_source import parse
 
 # What the tests of commands stand in for.
-started_ahead = ahead.started_ahead
+started_ahead = server_handle.started_ahead
 
 CONFIG = """\
 experiment: small
@@ -43,7 +43,7 @@ class Recorded(ForkServer):
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Recorded]:
     Recorded.made = []
-    monkeypatch.setattr(ahead, "ForkServer", Recorded)
+    monkeypatch.setattr(server_handle, "ForkServer", Recorded)
     return Recorded.made
 
 
@@ -95,7 +95,7 @@ def test_what_means_nothing_is_for_others_to_refuse(text: str, made: list[Record
 def test_no_file_no_server(
     tmp_path: Path, made: list[Recorded], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ahead, "started_ahead", started_ahead)
+    monkeypatch.setattr(server_handle, "started_ahead", started_ahead)
     assert main(["run", str(tmp_path / "none.yaml")]) == 2
     assert made == []
 
@@ -107,7 +107,7 @@ def test_where_no_server_is_needed(
     def refused(configs: Any) -> None:
         raise AssertionError("a server was started")
 
-    monkeypatch.setattr(ahead, "started_ahead", refused)
+    monkeypatch.setattr(server_handle, "started_ahead", refused)
     assert main(["run", config(tmp_path), "--output", str(tmp_path), *more]) in (0, 2)
 
 
@@ -116,7 +116,7 @@ def test_it_is_closed_whatever_comes(
     text: str, tmp_path: Path, made: list[Recorded], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = []
-    monkeypatch.setattr(ahead, "started_ahead", started_ahead)
+    monkeypatch.setattr(server_handle, "started_ahead", started_ahead)
     monkeypatch.setattr(Recorded, "close", lambda server: closed.append(server))
     monkeypatch.setattr(Recorded, "has_loaded", lambda server, modules: False)
     code = main(["run", config(tmp_path, text), "--output", str(tmp_path), "-q"])

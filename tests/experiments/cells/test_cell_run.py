@@ -16,10 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_lab.experiments.cells.attempt import STDERR_TAIL, ending, printable
 from perceptron_lab.experiments.cells.cell_process import Job
 from perceptron_lab.experiments.cells.cell_run import failure, run_cell
-from perceptron_lab.experiments.cells.endings import STDERR_TAIL, ending, printable
-from perceptron_lab.experiments.cells.memory_limit import in_words, kernel_kills
 from perceptron_lab.experiments.cells.messages import (
     LONGEST,
     Mailbox,
@@ -29,6 +28,7 @@ from perceptron_lab.experiments.cells.messages import (
     encoded,
     record_of,
 )
+from perceptron_lab.experiments.cells.operating_system import in_words, kernel_kills
 from perceptron_lab.results import Status, Trace
 from perceptron_lab.solving import solve
 from tests.experiments.conftest import Configure
@@ -218,7 +218,7 @@ def test_a_message_without_end_is_refused(ends: tuple[socket.socket, Mailbox]) -
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are enforced on Linux")
 def test_memory_is_limited_and_set_free_again() -> None:
     program = """
-from perceptron_lab.experiments.cells.memory_limit import *
+from perceptron_lab.experiments.cells.operating_system import *
 import numpy as np
 kept = np.ones(20_000_000)
 limit_memory(100_000_000)
@@ -226,7 +226,7 @@ small = np.ones(5_000_000)
 try:
     np.ones(10_000_000)
 except MemoryError:
-    lift_memory_limit()
+    limit_memory(None)
     large = np.ones(10_000_000)
     print("as it should be")
 """

@@ -17,8 +17,8 @@ from typing import IO
 import pytest
 
 from perceptron_lab.errors import PlabError
-from perceptron_lab.experiments.cells.requests import REFUSED
-from perceptron_lab.experiments.cells.server_handle import ForkServer, Report
+from perceptron_lab.experiments.cells.messages import REFUSED, Report
+from perceptron_lab.experiments.cells.server_handle import ForkServer
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import (
     alive,

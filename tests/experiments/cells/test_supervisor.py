@@ -17,7 +17,7 @@ import pytest
 
 from perceptron_lab import register
 from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
-from perceptron_lab.experiments.cells.memory_limit import machine_memory
+from perceptron_lab.experiments.cells.operating_system import machine_memory
 from perceptron_lab.experiments.cells.supervisor import (
     ForkServer,
     Job,

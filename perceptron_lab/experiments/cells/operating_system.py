@@ -1,0 +1,110 @@
+"""Processes and the operating system: limits of memory, and processes that end with others.
+
+Nothing that takes time is imported here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from perceptron_lab.errors import ConfigError
+
+try:
+    import resource
+except ImportError:
+    raise ConfigError(
+        f"experiments run each cell in a limited process, which {sys.platform} cannot do; run them "
+        "on Linux or macOS (on Windows: in WSL)"
+    ) from None
+
+LINUX = sys.platform.startswith("linux")
+
+
+def end_with_parent(parent: int) -> None:
+    """Have Linux kill this process as soon as its parent dies; end it if the parent is gone."""
+    _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def outlive_parent() -> None:
+    """Take :func:`end_with_parent` back."""
+    _prctl(1, 0)
+
+
+def adopt_orphans() -> None:
+    """Let this process be the parent of those that its children leave behind, on Linux."""
+    _prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+
+
+def _prctl(option: int, value: int) -> None:
+    if LINUX:
+        ctypes.CDLL(None).prctl(option, value)
+
+
+def isolate(parent: int) -> None:
+    """Give this process a group of its own, let it end with its parent and leave no core file."""
+    os.setpgid(0, 0)
+    end_with_parent(parent)
+    with suppress(OSError):  # where memory runs out, Linux shall end cells first
+        Path("/proc/self/oom_score_adj").write_text("500")
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def limit_memory(memory: int | None) -> None:
+    """Let this process allocate at most so many bytes more; beyond them allocations fail.
+
+    Counted is private writable memory as it is asked for, used or not (Linux's RLIMIT_DATA), but
+    not files that are mapped to be read. Elsewhere than on Linux nothing is limited.
+
+    Parameters
+    ----------
+    memory
+        Bytes, more than 0; None lifts the limit.
+    """
+    if not LINUX:
+        return
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    allowed = hard
+    if memory is not None:
+        allowed = 1024 * _number(Path("/proc/self/status"), "VmData:") + memory
+        allowed = allowed if hard == resource.RLIM_INFINITY else min(allowed, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
+
+
+def _number(path: Path, name: str) -> int:
+    """Return the number after a name in one of the kernel's files; 0 without the name."""
+    lines = (line.split() for line in path.read_text().splitlines())
+    return next((int(words[1]) for words in lines if words and words[0] == name), 0)
+
+
+def machine_memory() -> int:
+    """Return the bytes of memory of the machine, or of the container if that has fewer."""
+    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        granted = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+    except OSError:
+        return physical
+    return min(physical, int(granted)) if granted.isdigit() else physical
+
+
+def kernel_kills() -> int:
+    """Return how many processes the kernel has killed for lack of memory; 0 if it does not say."""
+    try:
+        return _number(Path("/proc/vmstat"), "oom_kill")
+    except OSError:
+        return 0
+
+
+def in_words(memory: int) -> str:
+    """Return a number of bytes for readers: ``1.5 GiB``."""
+    size, units = float(memory), ["bytes", "KiB", "MiB", "GiB", "TiB"]
+    while size >= 1024 and len(units) > 1:
+        size /= 1024
+        units.pop(0)
+    return f"{size:.4g} {units[0]}"
