@@ -13,8 +13,7 @@ from perceptron_lab.driver import Oracle
 from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.components import Component
-from perceptron_lab.experiments.storage.columns import Run
-from perceptron_lab.experiments.storage.rows import Row, row_of
+from perceptron_lab.experiments.storage.rows import Row, Run, row_of
 from perceptron_lab.goals import Budget, Goal
 from perceptron_lab.results import Result
 from perceptron_lab.solving import solve

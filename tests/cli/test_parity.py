@@ -19,8 +19,7 @@ import perceptron_lab as lab
 from perceptron_lab.cli.main import COMMANDS, main
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.storage.columns import CLOCKS
-from perceptron_lab.experiments.storage.rows import parsed
+from perceptron_lab.experiments.storage.rows import CLOCKS, parsed
 from perceptron_lab.reporting.results import Results
 
 pytestmark = pytest.mark.slow

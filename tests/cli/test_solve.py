@@ -20,7 +20,7 @@ from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
 from perceptron_lab.errors import DataError, NumericalError
-from perceptron_lab.experiments.storage.columns import COLUMNS
+from perceptron_lab.experiments.storage.rows import COLUMNS
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Result
 from perceptron_lab.system import ConicSystem

@@ -51,7 +51,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(reader, "decoded_trace", "decoded")
     counted(traces, "unpacked", "decoded")
     counted(certificate_files, "unpacked", "decoded")
-    counted(stored.ProcessLimits, "model_validate", "limits")
+    counted(stored.ProcessLimits, "__init__", "limits")
     counted(MarginSets, "load", "loaded")
     counted(yaml_source, "parse", "parsed")
     counted(loader, "validated")

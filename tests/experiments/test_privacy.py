@@ -113,7 +113,7 @@ def test_what_a_run_leaves_behind(
     assert b"alice" not in (folder / "runs.sqlite").read_bytes()
     assert read_certificate(certificate).base == str(home / "lab")
     with Reader.open(folder) as reader:
-        assert reader.base() == home / "lab"
+        assert resolved(reader.about("base"), folder) == home / "lab"
     assert not verify(folder).failed
     moved = home.parent / "bob"
     home.rename(moved)  # everything moved together

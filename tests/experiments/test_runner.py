@@ -19,10 +19,9 @@ from perceptron_lab.experiments.running.plan import Cell, load_problems
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.runner import Rows, run_cells
 from perceptron_lab.experiments.storage.certificate_files import read_certificate
-from perceptron_lab.experiments.storage.columns import CLOCKS, COLUMNS
 from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.storage.rows import CLOCKS, COLUMNS, Row
 from perceptron_lab.results import Trace
 from tests.experiments.conftest import Configure
 

@@ -29,11 +29,10 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.records import checksum
 from perceptron_lab.experiments.storage.rows import row_of
-from perceptron_lab.experiments.storage.schema import RUN
+from perceptron_lab.experiments.storage.schema import COLUMNS
 from perceptron_lab.experiments.storage.store import Store
-from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.experiments.storage.stored import Planned, checksum
 from perceptron_lab.experiments.verification.verification import Verdict, Verified
 from perceptron_lab.experiments.verification.verify import verify
 from tests.experiments.certified import LEARNER, ROWS, SEPARABLE, certified
@@ -146,7 +145,7 @@ def forged(folder: Path, label: str, **values: Any) -> Verified:
         change = (json.dumps(row | values), row["cell"])
         connection.execute("UPDATE run SET row = ? WHERE cell = ?", change)
         (found,) = connection.execute("SELECT * FROM run WHERE cell = ?", change[1:]).fetchall()
-        seal = (checksum([found[name] for name in RUN]), row["cell"])
+        seal = (checksum([found[name] for name in COLUMNS["run"]]), row["cell"])
         connection.execute("UPDATE run SET checksum = ? WHERE cell = ?", seal)
     (verdict,) = (cell for cell in verify(folder).cells if cell.label == label)
     return verdict

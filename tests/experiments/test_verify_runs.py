@@ -22,11 +22,10 @@ from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.plan import Loaded, plan
 from perceptron_lab.experiments.running.runner import run_of
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.records import checksum, sha256_of
 from perceptron_lab.experiments.storage.rows import row_of
-from perceptron_lab.experiments.storage.schema import RUN
+from perceptron_lab.experiments.storage.schema import COLUMNS
 from perceptron_lab.experiments.storage.store import Store
-from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.experiments.storage.stored import Planned, checksum, sha256_of
 from perceptron_lab.experiments.verification.verification import Verdict
 from perceptron_lab.experiments.verification.verify import verify
 from perceptron_lab.results import Status
@@ -137,7 +136,7 @@ def sealed(folder: Path, cell: str, **values: str) -> None:
         for name, value in values.items():
             connection.execute(f"UPDATE run SET {name} = ? WHERE cell = ?", (value, cell))
         (row,) = connection.execute("SELECT * FROM run WHERE cell = ?", (cell,)).fetchall()
-        fits = checksum([row[name] for name in RUN])
+        fits = checksum([row[name] for name in COLUMNS["run"]])
         connection.execute("UPDATE run SET checksum = ? WHERE cell = ?", (fits, cell))
 
 

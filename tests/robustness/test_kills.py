@@ -70,7 +70,7 @@ class Sweep:
         """Return the rows that are safe: those of cells that were not killed."""
         try:
             with Reader.open(self.results) as reader:
-                stored = [reader.whole(one) for _, one in reader.runs()]
+                stored = reader.stored_of(one.cell for one in reader.plan()).values()
         except DataError:
             return {}  # it was killed before there was a store
         assert not [one.fault for one in stored if one.fault]

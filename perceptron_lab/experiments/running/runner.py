@@ -21,11 +21,10 @@ from perceptron_lab.experiments.running.ledger import Ledger
 from perceptron_lab.experiments.running.output_folder import output_folder
 from perceptron_lab.experiments.running.plan import Cell, Loaded, load_problems, plan
 from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.experiments.storage.columns import Run
 from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.experiments.storage.reuse import Decision, judge
-from perceptron_lab.experiments.storage.rows import Row, parsed, rendered, row_of
-from perceptron_lab.experiments.storage.store import Store
+from perceptron_lab.experiments.storage.rows import Row, Run, parsed, rendered, row_of
+from perceptron_lab.experiments.storage.store import Store, set_aside
 from perceptron_lab.experiments.storage.stored import Planned
 from perceptron_lab.results import Status
 
@@ -118,7 +117,7 @@ def run_cells(
     folder = output_folder(RESULTS if output is None else Path(output), experiment.name)
     with Interrupts().watched() as interrupts:
         if how.fresh:
-            Store.set_aside(folder)
+            set_aside(folder)
         with Store.open(folder) as store:
             described = environment()
             store.begin(experiment.config, experiment.base, described, planned)
@@ -180,7 +179,7 @@ class _Run:
 
     def _ledger(self) -> Ledger:
         """Return the cells with their stored rows and the verdicts on these."""
-        stored = self.store.stored_of(one.cell for one in self.planned)
+        stored = self.store.reader.stored_of(one.cell for one in self.planned)
         found = [stored.get(one.cell) for one in self.planned]
         # To read the code takes a tenth of a second, in which the first cells can run.
         cores = [

@@ -30,9 +30,8 @@ import numpy.typing as npt
 from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.running.privacy import portable, resolved
-from perceptron_lab.experiments.storage.records import sha256_of
 from perceptron_lab.experiments.storage.rows import as_json
-from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.experiments.storage.stored import Planned, sha256_of
 from perceptron_lab.experiments.storage.traces import BROKEN, packed, unpacked
 from perceptron_lab.results import Bound, FloatArray, Result, Status
 
@@ -42,11 +41,13 @@ FORMAT: Final = 1
 _PROOF: Final = "proof."
 _ZIP: Final = b"PK\x03\x04"
 _COUNTS: Final = ("updates", "queries", "iterations", "products")
+_TEXTS: Final = ("cell", "message", "sha256", "base")
+_MAPPINGS: Final = ("certificate", "counts", "problem", "algorithm")
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a cell claims, with all that is needed to prove it again.
+    """The claims of a cell, with all that is needed to prove them again.
 
     Parameters
     ----------
@@ -108,18 +109,10 @@ def certificate_of(planned: Planned, result: Result, base: Path) -> Certificate:
         bound=result.bound,
         counts={name: getattr(result, name) for name in _COUNTS},
         sha256=planned.sha256,
-        problem={
-            "dataset": settings["dataset"],
-            "parameters": settings["dataset_parameters"],
-            "instance": settings["instance"],
-            "seed": settings["seed"],
-        },
-        algorithm={
-            "name": settings["algorithm"],
-            "parameters": settings["parameters"],
-            "oracle": settings["oracle"],
-            "goal": settings["goal"],
-        },
+        problem={"parameters": settings["dataset_parameters"]}
+        | {name: settings[name] for name in ("dataset", "instance", "seed")},
+        algorithm={"name": settings["algorithm"]}
+        | {name: settings[name] for name in ("parameters", "oracle", "goal")},
         base=str(base),
         point=result.point,
         weights=result.weights,
@@ -157,16 +150,10 @@ def exchanged(
     path
         Its place.
     certificate
-        The new one; None leaves the file as it is.
-    keep
-        Whether the one that is there is kept as ``CELL.earlier.npz``.
-    forget
-        Whether one that was kept so is removed in the end.
-
-    Yields
-    ------
-    str or None
-        The sha256 of the bytes of the new file.
+        The new one, of whose bytes the sha256 is yielded; None leaves the file as it is.
+    keep, forget
+        Whether the earlier one is kept as ``CELL.earlier.npz``, and whether one that was kept so is
+        removed in the end.
     """
     kept = path.with_suffix(".earlier.npz")
     before = path.read_bytes() if path.is_file() else None
@@ -196,15 +183,13 @@ def read_certificate(path: Path) -> Certificate:
             raise ValueError("it is no .npz file")
         arrays = unpacked(content)
         record = json.loads(str(arrays.pop("json")))
-        _refuse_result(path, record)
-        _refuse_format(path, record.pop("format"))
+        _check(path, record)
+        del record["format"]
         record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
         record["base"] = str(resolved(record["base"], path.parent))
         point, weights = arrays.pop("point"), arrays.pop("weights", None)
         proof = {name.removeprefix(_PROOF): values for name, values in arrays.items()}
-        certificate = Certificate(**record, point=point, weights=weights, proof=proof)
-        _check_kinds(certificate)
-        return certificate
+        return Certificate(**record, point=point, weights=weights, proof=proof)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; `plab run CONFIG` writes certificates") from None
     except (*BROKEN, AttributeError) as error:
@@ -214,27 +199,19 @@ def read_certificate(path: Path) -> Certificate:
         ) from None
 
 
-def _check_kinds(certificate: Certificate) -> None:
-    """Refuse values that are not of their kind; the claims are for the proofs to judge."""
-    texts = [(name, str) for name in ("cell", "message", "sha256", "base")]
-    mappings = [(name, dict) for name in ("certificate", "counts", "problem", "algorithm")]
-    for name, kind in (*texts, *mappings):
-        if not isinstance(getattr(certificate, name), kind):
-            raise TypeError(f"{name} is not what it should be")
-
-
-def _refuse_result(path: Path, record: Mapping[str, Any]) -> None:
-    """Refuse what ``Result.save`` has written."""
+def _check(path: Path, record: Mapping[str, Any]) -> None:
+    """Refuse other files, formats and values; the claims are for the proofs to judge."""
     if "status" in record and "format" not in record and "problem" not in record:
-        raise DataError(
+        raise DataError(  # Result.save has written it
             f"{path}: a result, and no certificate: it does not say of which problem; certificates "
             "are the files in `certificates/` of a folder of results"
         )
-
-
-def _refuse_format(path: Path, received: object) -> None:
-    if received != FORMAT:
+    if record["format"] != FORMAT:
         raise DataError(
-            f"{path}: a certificate of format {received}, this plab reads format {FORMAT}; use the "
-            "plab that wrote it"
+            f"{path}: a certificate of format {record['format']}, this plab reads format {FORMAT}; "
+            "use the plab that wrote it"
         )
+    for names, kind in ((_TEXTS, str), (_MAPPINGS, dict)):
+        for name in names:
+            if not isinstance(record[name], kind):
+                raise TypeError(f"{name} is not what it should be")

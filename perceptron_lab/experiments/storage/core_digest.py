@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -32,16 +33,17 @@ OUTSIDE: Final = ("experiments", "reporting", "cli")
 """The parts of the package that no number of a row comes from."""
 
 _OURS: Final = f"{PACKAGE.name}."
+_OUTSIDE: Final = tuple(f"{_OURS}{part}." for part in OUTSIDE)
 _REGISTRIES: Final = (PACKAGE.name, f"{_OURS}registry")
 """Modules that tell where others are, and add nothing to them."""
 _DRIVERS: Final = {"algorithm": f"{_OURS}driver", "learner": f"{_OURS}learners.learning"}
 _KINDS: Final = ("algorithm", "learner", "dataset", "oracle")
 _SCHEME: Final = "cell:"
-"""What digests begin with; those of earlier versions, of the whole package, are 64 digits alone."""
+"""The mark of digests; those of earlier versions, of the whole package, are 64 digits alone."""
 
 
 def shown_digest(core: str) -> str:
-    """Return what reports show of a digest: its first 8 digits."""
+    """Return the first 8 digits of a digest, as reports show it."""
     return core.removeprefix(_SCHEME)[:8]
 
 
@@ -51,13 +53,7 @@ def is_of_whole_package(core: str) -> bool:
 
 
 def components_of(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return kind and name of what is registered and used by a cell.
-
-    Parameters
-    ----------
-    settings
-        As in :attr:`~perceptron_lab.experiments.storage.stored.Planned.settings`.
-    """
+    """Return kind and name of the registered parts of a cell, of which settings are given."""
     algorithm, oracles = settings["algorithm"], settings["oracle"]
     kind = "learner" if algorithm in registry.names("learner") else "algorithm"
     given = [settings["dataset_parameters"], settings["parameters"], oracles]
@@ -134,14 +130,19 @@ class CellCode:
             self._follow(name, name, found)
         for kind, name in components:
             target = registry.target(kind, name)
-            root = target.partition(":")[0] if isinstance(target, str) else target.__module__
-            if isinstance(target, type) and self.source(root, root) is None:
-                text = "".join(_compiled(target))
-                found[f"{root}:{target.__qualname__}"] = hashlib.sha256(text.encode()).hexdigest()
-                for module in _modules_named_by(target):
-                    self._follow(module, root, found)
-            else:
+            root = _module_of(target)
+            if not isinstance(target, type) or self.source(root, root) is not None:
                 self._follow(root, root, found)
+                continue
+            # A class without a source: that to which it was compiled, and the modules it names.
+            functions = _functions(target)
+            codes = ((name, *_instructions(one.__code__)) for name, one in functions.items())
+            text = "".join(chain.from_iterable(codes))
+            found[f"{root}:{target.__qualname__}"] = hashlib.sha256(text.encode()).hexdigest()
+            for one in functions.values():
+                named = (one.__globals__.get(name) for name in one.__code__.co_names)
+                for module in filter(None, map(inspect.getmodule, named)):
+                    self._follow(module.__name__, root, found)
         return found
 
     def _follow(self, name: str, root: str, found: dict[str, str]) -> None:
@@ -153,7 +154,7 @@ class CellCode:
                 continue
             seen.add(name)
             parent = name.rpartition(".")[0]
-            source = None if _is_outside(name) else self.source(name, root)
+            source = None if f"{name}.".startswith(_OUTSIDE) else self.source(name, root)
             if parent and (parent != PACKAGE.name or (source is None and not _is_ours(root))):
                 todo.append(parent)  # its package; or its module, where it is no module itself
             if source is None:
@@ -164,7 +165,9 @@ class CellCode:
             if _is_ours(name):
                 todo += self._modules_in(source.texts)
             elif any(map(_is_ours, source.imports)):
-                todo += _modules_registered_as(source.texts)
+                for kind in _KINDS:
+                    known = source.texts.intersection(registry.names(kind))
+                    todo += (_module_of(registry.target(kind, one)) for one in known)
 
     def _modules_in(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield the modules of the package that texts name, or all of a folder: ``package.``."""
@@ -183,20 +186,13 @@ def _is_ours(name: str) -> bool:
     return name == PACKAGE.name or name.startswith(_OURS)
 
 
-def _is_outside(name: str) -> bool:
-    return _is_ours(name) and name.removeprefix(_OURS).partition(".")[0] in OUTSIDE
+def _module_of(target: registry.Target) -> str:
+    return target.partition(":")[0] if isinstance(target, str) else target.__module__
 
 
-def _modules_registered_as(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the modules of what texts in a user's module name."""
-    for kind in _KINDS:
-        for name in set(texts).intersection(registry.names(kind)):
-            target = registry.target(kind, name)
-            yield target.partition(":")[0] if isinstance(target, str) else target.__module__
-
-
-def _functions(kind: type) -> Iterator[tuple[str, FunctionType]]:
-    """Yield the functions of a class by name."""
+def _functions(kind: type) -> dict[str, FunctionType]:
+    """Return the functions of a class by name."""
+    found = {}
     for name, value in sorted(vars(kind).items()):
         if isinstance(value, property):
             value = value.fget
@@ -204,20 +200,8 @@ def _functions(kind: type) -> Iterator[tuple[str, FunctionType]]:
             value = value.__func__
         function = inspect.unwrap(value) if callable(value) else None
         if isinstance(function, FunctionType):
-            yield name, function
-
-
-def _compiled(kind: type) -> Iterator[str]:
-    """Yield what the functions of a class were compiled to."""
-    for name, function in _functions(kind):
-        yield from (name, *_instructions(function.__code__))
-
-
-def _modules_named_by(kind: type) -> Iterator[str]:
-    """Yield the modules of what the functions of a class name."""
-    for _, function in _functions(kind):
-        named = (function.__globals__.get(name) for name in function.__code__.co_names)
-        yield from (module.__name__ for module in map(inspect.getmodule, named) if module)
+            found[name] = function
+    return found
 
 
 def _instructions(code: CodeType) -> Iterator[str]:

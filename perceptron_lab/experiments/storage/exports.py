@@ -1,4 +1,4 @@
-"""What a store is for readers: runs.csv, config.json and environment.json."""
+"""A store as files for readers: runs.csv, config.json and environment.json."""
 
 from __future__ import annotations
 
@@ -10,26 +10,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from perceptron_lab.durable_files import replace_file
-from perceptron_lab.experiments.storage.columns import PARAMETERS
 from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.experiments.storage.rows import Row, rendered
+from perceptron_lab.experiments.storage.rows import PARAMETERS, Row, rendered
 from perceptron_lab.experiments.storage.store_lock import holder
 
 RUNS: Final = "runs.csv"
 
 
 def export(folder: Path, reader: Reader, rows: Iterable[Row]) -> None:
-    """Write what is not there yet: equal stores give equal bytes.
-
-    Parameters
-    ----------
-    folder
-        Where.
-    reader
-        Of the store.
-    rows
-        Those of runs.csv, in its order.
-    """
+    """Write the files that are missing or differ, with these rows: equal stores, equal bytes."""
     contents = {
         RUNS: _table(rows),
         "config.json": _readable(json.loads(reader.about("config"))),
@@ -45,13 +34,6 @@ def difference(folder: Path, rows: Iterable[Row]) -> str:
     """Say where runs.csv differs from the store; empty if it does not, or if a run writes it now.
 
     Rows that are not there yet are no difference: a run that was killed leaves such a file.
-
-    Parameters
-    ----------
-    folder
-        Of the experiment.
-    rows
-        Those of the store.
     """
     path = folder / RUNS
     if not path.exists() or holder(folder) is not None:

@@ -1,4 +1,4 @@
-"""What a store holds, for reports and ``plab status``: nothing is locked, nothing is written."""
+"""A store as reports and ``plab status`` read it: nothing is locked, nothing is written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
@@ -17,19 +17,22 @@ from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import SELECTORS
 from perceptron_lab.experiments.configuration.yaml_source import Source
-from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
-from perceptron_lab.experiments.storage.columns import ordered
 from perceptron_lab.experiments.storage.core_digest import shown_digest
-from perceptron_lab.experiments.storage.records import checksum, sha256_of, stored_of
-from perceptron_lab.experiments.storage.rows import Row, parameter_columns
-from perceptron_lab.experiments.storage.stored import Planned, Stored
-from perceptron_lab.experiments.storage.tables import record_in
+from perceptron_lab.experiments.storage.rows import Row, ordered, parameter_columns
+from perceptron_lab.experiments.storage.stored import (
+    Planned,
+    Stored,
+    checksum,
+    record_in,
+    sha256_of,
+    stored_of,
+)
 from perceptron_lab.experiments.storage.traces import decoded_trace
 from perceptron_lab.results import Bound, Trace
 
-_RUN = ", ".join((*schema.RUN, "checksum"))
+_RUN: Final = ", ".join((*schema.COLUMNS["run"], "checksum"))
 
 
 class Reader:
@@ -64,7 +67,7 @@ class Reader:
 
     def plan(self) -> list[Planned]:
         """Return the cells of the latest run, in their order."""
-        found = self._sealed("plan", schema.PLAN, "ORDER BY position")
+        found = self._checked("plan", "ORDER BY position")
         return [record_in(Planned, values) for values in found]
 
     def rows(self) -> list[Row]:
@@ -75,10 +78,8 @@ class Reader:
         rows = []
         for planned, stored in self.runs():
             if stored.fault:
-                raise DataError(
-                    f"{self._path}: the cell {planned.title}, {planned.label} ({planned.cell}): "
-                    f"{stored.fault}; `plab run` computes it again"
-                )
+                name = f"{planned.title}, {planned.label} ({planned.cell})"
+                raise self._unusable(f"the cell {name}: {stored.fault}")
             rows.append(shown(planned, stored))
         return rows
 
@@ -91,9 +92,9 @@ class Reader:
         return [(one, stored[one.cell]) for one in planned if one.cell in stored]
 
     def stored(self, cell: str) -> Stored | None:
-        """Return the row of a cell, or None; its fault says what of it is damaged, if anything."""
+        """Return the row of a cell, or None; its fault tells of damage, if there is any."""
         found = self._select(f"SELECT {_RUN}, trace FROM run WHERE cell = ?", cell)
-        return self._whole(stored_of(found[0]), found[0]["trace"]) if found else None
+        return self._whole(found[0]) if found else None
 
     def stored_of(self, cells: Iterable[str]) -> dict[str, Stored]:
         """Return cell -> its row, as :meth:`stored` does, of those that have one; in one pass."""
@@ -101,30 +102,22 @@ class Reader:
         with schema.reading(self._path):
             for values in self._connection.execute(f"SELECT {_RUN}, trace FROM run"):
                 if values["cell"] in asked:
-                    found[values["cell"]] = self._whole(stored_of(values), values["trace"])
+                    found[values["cell"]] = self._whole(values)
         return found
 
     def failed_again(self) -> frozenset[str]:
         """Return the cells whose latest run failed, and that have an earlier result."""
         return frozenset(values["cell"] for values in self._select("SELECT cell FROM earlier"))
 
-    def earlier(self, cell: str) -> Stored | None:
-        """Return the last row with a result of a cell whose latest run failed, or None."""
-        found = self._select(f"SELECT {_RUN} FROM earlier WHERE cell = ?", cell)
-        return stored_of(found[0]) if found else None
+    def _whole(self, values: sqlite3.Row) -> Stored:
+        """Return a row, with a fault if it, its trace or its certificate has changed.
 
-    def whole(self, stored: Stored) -> Stored:
-        """Return a row, with a fault if its trace or its certificate is not what was written."""
+        The trace is hashed, and decoded when it is used.
+        """
+        stored = stored_of(values)
         if stored.fault:
             return stored
-        (found,) = self._select("SELECT trace FROM run WHERE cell = ?", stored.cell)
-        return self._whole(stored, found["trace"])
-
-    def _whole(self, stored: Stored, trace: Any) -> Stored:
-        """Return a row as :meth:`whole` does; its trace is hashed, and decoded when it is used."""
-        if stored.fault:
-            return stored
-        if stored.trace is not None and sha256_of(_bytes(trace)) != stored.trace:
+        if stored.trace is not None and _hashed(values["trace"]) != stored.trace:
             return replace(stored, fault="its trace is damaged")
         if stored.certificate is None:
             return stored
@@ -141,10 +134,10 @@ class Reader:
         found = self._select("SELECT trace, trace_sha256 FROM run WHERE cell = ?", cell)
         if not found or found[0]["trace_sha256"] is None:
             return None
-        where = f"{self._path}: the trace of the cell {cell}"
-        if sha256_of(_bytes(found[0]["trace"])) != found[0]["trace_sha256"]:
-            raise DataError(f"{where}: damaged; `plab run` computes it again")
-        return decoded_trace(found[0]["trace"], where)
+        content, where = found[0]["trace"], f"the trace of the cell {cell}"
+        if _hashed(content) != found[0]["trace_sha256"]:
+            raise self._unusable(f"{where}: damaged")
+        return decoded_trace(content, f"{self._path}: {where}")
 
     def bound(self, cell: str) -> Bound | None:
         """Return the guarantee that a cell's algorithm gave; None without a result."""
@@ -153,9 +146,7 @@ class Reader:
             return None
         stored = stored_of(found[0])
         if stored.fault:
-            raise DataError(
-                f"{self._path}: the cell {cell}: {stored.fault}; `plab run` computes it again"
-            )
+            raise self._unusable(f"the cell {cell}: {stored.fault}")
         return stored.bound
 
     def config(self) -> ExperimentConfig:
@@ -171,15 +162,11 @@ class Reader:
             refuse(faults_of(error, tree, KNOWN_KEYS), source.place)
             raise
 
-    def base(self) -> Path:
-        """Return the folder that relative paths in the configuration start from."""
-        return resolved(self.about("base"), self.folder)
-
     def environments(self) -> dict[str, Any]:
         """Return name -> description of the environments that the planned cells ran in."""
         query = "SELECT DISTINCT environment FROM run WHERE cell IN (SELECT cell FROM plan)"
         used = {values["environment"] for values in self._select(query)}
-        found = self._sealed("environment", ("name", "description"), "ORDER BY name")
+        found = self._checked("environment", "ORDER BY name")
         return {row["name"]: json.loads(row["description"]) for row in found if row["name"] in used}
 
     def running(self) -> dict[str, str]:
@@ -189,15 +176,15 @@ class Reader:
 
     def problems(self) -> dict[str, str]:
         """Return problem key -> sha256 of the data, as they were loaded last."""
-        found = self._sealed("problem", ("problem_key", "sha256"))
+        found = self._checked("problem")
         return {values["problem_key"]: values["sha256"] for values in found}
 
     def about(self, name: str) -> str:
         """Return a value of the table ``about``."""
-        for values in self._sealed("about", ("name", "value")):
-            if values["name"] == name:
-                return str(values["value"])
-        raise DataError(f"{self.folder}: no results there yet; `plab run CONFIG` makes them")
+        found = {values["name"]: values["value"] for values in self._checked("about")}
+        if name not in found:
+            raise schema.absent(self.folder, " yet")
+        return str(found[name])
 
     @property
     def _path(self) -> Path:
@@ -207,13 +194,17 @@ class Reader:
         with schema.reading(self._path):
             return self._connection.execute(query, values).fetchall()
 
-    def _sealed(self, table: str, columns: tuple[str, ...], order: str = "") -> list[sqlite3.Row]:
-        """Return rows that fit their checksums."""
-        found = self._select(f"SELECT {', '.join((*columns, 'checksum'))} FROM {table} {order}")
+    def _checked(self, table: str, order: str = "") -> list[sqlite3.Row]:
+        """Return the rows of a table, which fit their checksums."""
+        columns = schema.COLUMNS[table]
+        found = self._select(f"SELECT {', '.join(columns)}, checksum FROM {table} {order}")
         for values in found:
-            if values["checksum"] != checksum([values[name] for name in columns]):
+            if values["checksum"] != checksum(values[:-1]):
                 raise schema.damaged(self._path, f"a row of {table} does not fit its checksum")
         return found
+
+    def _unusable(self, fault: str) -> DataError:
+        return DataError(f"{self._path}: {fault}; `plab run` computes it again")
 
 
 def read_config_of(folder: Path) -> ExperimentConfig:
@@ -232,6 +223,6 @@ def shown(planned: Planned, stored: Stored) -> Row:
     return {name: row[name] for name in ordered(row)}
 
 
-def _bytes(content: Any) -> bytes:
-    """Return a blob; what is damaged may be of any type."""
-    return content if isinstance(content, bytes) else b""
+def _hashed(content: Any) -> str:
+    """Return the sha256 of a blob, which may be of any type if it is damaged."""
+    return sha256_of(content if isinstance(content, bytes) else b"")

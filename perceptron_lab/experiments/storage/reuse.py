@@ -1,4 +1,4 @@
-"""May a stored row stand for a planned cell? The same answer for ``plab run`` and ``plab status``.
+"""Whether a stored row may stand for a planned cell, as ``plab run`` and ``plab status`` judge it.
 
 The budget is no part of a cell's name: a run that ended before its limits would have ended so under
 any larger budget as well.
@@ -19,7 +19,7 @@ from perceptron_lab.results import Status
 
 
 class Decision(StrEnum):
-    """What becomes of a stored row."""
+    """The use of a stored row."""
 
     KEEP = "KEEP"
     """It serves: the cell is not run."""
@@ -61,7 +61,7 @@ def judge(
     stored
         The row of the same cell, or None.
     planned
-        What is asked for: a budget, and what is to be recorded.
+        The cell, with its budget and the records that are asked for.
     core
         The digest of the cell's code of today; None if it cannot be known, as that of an algorithm
         which is not registered here: then it is not held against the row.
@@ -89,7 +89,11 @@ def judge(
 
 
 def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
-    """Say why a row cannot serve, or nothing."""
+    """Say why a row cannot serve, or nothing.
+
+    A run needs no more than it used, nor more than it had: some methods use up the last seconds in
+    a step that overshoots them.
+    """
     if stored.status in _ALWAYS_AGAIN:
         return f"{stored.status} is tried again by every run"
     if stored.status is Status.KILLED and not stored.limit:
@@ -98,32 +102,7 @@ def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
         return _raised(stored, planned.budget, limits)
     if not stored.recorded.covers(planned.recorded):
         return "its trace lacks records that are asked for now"
-    return _budget_obstacle(stored, planned.budget)
-
-
-def _raised(stored: Stored, budget: Budget, limits: ProcessLimits) -> str:
-    """Say which limit of a process that was ended by one is larger now."""
-    if budget.updates < stored.budget.updates:
-        return f"it ended {stored.status}, and is to make fewer updates now"
-    if stored.limit == "loading":
-        larger = limits.loading > stored.limits.loading
-    elif stored.limit == "seconds":
-        given = stored.budget.seconds + stored.limits.grace
-        larger = budget.seconds + limits.grace > given
-    else:
-        before, now = stored.limits.memory, limits.memory
-        # There is more memory, or it is known now how much; by default it is not.
-        larger = now is not None and (before is None or now > before)
-    return f"it ended {stored.status}, and the limit is larger now" if larger else ""
-
-
-def _budget_obstacle(stored: Stored, budget: Budget) -> str:
-    """Say why the row would look otherwise under another budget, or nothing.
-
-    A run needs no more than it used, nor more than it had: some methods use up the last seconds in
-    a step that overshoots them.
-    """
-    given = stored.budget
+    given, budget = stored.budget, planned.budget
     if stored.status is Status.UPDATE_LIMIT and budget.updates != given.updates:
         ended = counted(given.updates, "update")
         return f"it ended at {ended}; the limit is {budget.updates} now"
@@ -141,3 +120,19 @@ def _budget_obstacle(stored: Stored, budget: Budget) -> str:
 
 def _needed(used: float | None, given: float) -> float:
     return given if used is None else min(used, given)
+
+
+def _raised(stored: Stored, budget: Budget, limits: ProcessLimits) -> str:
+    """Say which limit of a process that was ended by one is larger now."""
+    if budget.updates < stored.budget.updates:
+        return f"it ended {stored.status}, and is to make fewer updates now"
+    if stored.limit == "loading":
+        larger = limits.loading > stored.limits.loading
+    elif stored.limit == "seconds":
+        given = stored.budget.seconds + stored.limits.grace
+        larger = budget.seconds + limits.grace > given
+    else:
+        before, now = stored.limits.memory, limits.memory
+        # There is more memory, or it is known now how much; by default it is not.
+        larger = now is not None and (before is None or now > before)
+    return f"it ended {stored.status}, and the limit is larger now" if larger else ""

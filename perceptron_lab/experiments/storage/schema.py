@@ -43,56 +43,51 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.experiments.storage.stored import Planned, Stored
-from perceptron_lab.experiments.storage.tables import declaration_of, names_of
+from perceptron_lab.experiments.storage.stored import Planned, Stored, declaration_of, names_of
 
 NAME: Final = "runs.sqlite"
 APPLICATION: Final = 0x706C6162
 """``plab`` in ASCII."""
 VERSION: Final = 1
 
-RUN: Final = names_of(Stored)
-"""The columns of a run that its checksum covers; ``checksum`` and ``trace`` follow."""
-PLAN: Final = ("position", *names_of(Planned))
-"""The columns of a planned cell; ``checksum`` follows."""
+COLUMNS: Final = {
+    "about": ("name", "value"),
+    "plan": ("position", *names_of(Planned)),
+    "problem": ("problem_key", "sha256"),
+    "environment": ("name", "description"),
+    "run": names_of(Stored),
+}
+"""Table -> the columns that its checksum covers; in ``run``, ``trace`` follows on the checksum."""
 
-_RUN_COLUMNS = f"{declaration_of(Stored)}, checksum TEXT NOT NULL, trace BLOB"
-_TABLES = (
-    "CREATE TABLE about (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, "
-    "checksum TEXT NOT NULL)",
-    f"CREATE TABLE plan (position INTEGER PRIMARY KEY, {declaration_of(Planned)}, "
-    "checksum TEXT NOT NULL)",
-    "CREATE TABLE problem (problem_key TEXT PRIMARY KEY NOT NULL, sha256 TEXT NOT NULL, "
-    "checksum TEXT NOT NULL)",
-    "CREATE TABLE environment (name TEXT PRIMARY KEY NOT NULL, description TEXT NOT NULL, "
-    "checksum TEXT NOT NULL)",
+_CHECKED: Final = "checksum TEXT NOT NULL"
+_RUN: Final = f"{declaration_of(Stored)}, {_CHECKED}, trace BLOB"
+_TABLES: Final = (
+    *(
+        f"CREATE TABLE {table} ({' TEXT PRIMARY KEY NOT NULL, '.join(COLUMNS[table])} "
+        f"TEXT NOT NULL, {_CHECKED})"
+        for table in ("about", "problem", "environment")
+    ),
+    f"CREATE TABLE plan (position INTEGER PRIMARY KEY, {declaration_of(Planned)}, {_CHECKED})",
     "CREATE TABLE running (cell TEXT PRIMARY KEY NOT NULL, started TEXT NOT NULL)",
-    f"CREATE TABLE run ({_RUN_COLUMNS})",
-    f"CREATE TABLE earlier ({_RUN_COLUMNS})",
+    f"CREATE TABLE run ({_RUN})",
+    f"CREATE TABLE earlier ({_RUN})",
 )
-_CREATED = sorted("".join(statement.split()) for statement in _TABLES)
+# Without blanks: statements are broken into lines in one way or another.
+_CREATED: Final = sorted("".join(statement.split()) for statement in _TABLES)
 FAILURES: Final = (sqlite3.Error, UnicodeDecodeError)
-"""What SQLite raises; the text of an error that quotes damaged text may be no text itself."""
-_OF_THE_SYSTEM = frozenset(
-    {
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_NOLFS,
-        sqlite3.SQLITE_AUTH,
-    }
+"""The errors of SQLite; the text of one that quotes damaged text may be no text itself."""
+_OF_THE_SYSTEM: Final = (
+    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
+    *(sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_IOERR),
+    sqlite3.SQLITE_CANTOPEN,
 )
 """Errors that tell nothing of the file; all others do."""
-_PATIENCE = 10.0
+_PATIENCE: Final = 10.0
 """Seconds to wait for another connection, which holds the file for milliseconds."""
 
 
@@ -102,13 +97,10 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
     connection = _connect(path, "rwc")
     try:
         _prepare(connection, path)
-    except FAILURES as error:
+    except BaseException as error:
         connection.close()
-        if _is_damage(error, path):
+        if isinstance(error, FAILURES) and _is_damage(error, path):
             raise damaged(path, error) from None
-        raise
-    except BaseException:
-        connection.close()
         raise
     return connection
 
@@ -117,22 +109,19 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
     """Open the database of a folder to be read; nothing is written, no writer has to wait."""
     path = folder / NAME
     if not path.is_file():
-        raise DataError(f"{folder}: no results there; `plab run CONFIG` makes them")
-    with reading(path):
-        connection = _connect(path, "ro")
-        try:
-            if _is_empty(connection):
-                raise DataError(f"{folder}: no results there yet; `plab run CONFIG` makes them")
-            _refuse_foreign(connection, path)
-        except BaseException:
-            connection.close()
-            raise
+        raise absent(folder)
+    with reading(path), ExitStack() as opened:
+        connection = opened.enter_context(closing(_connect(path, "ro")))
+        if _is_empty(connection):
+            raise absent(folder, " yet")
+        _refuse_foreign(connection, path)
+        opened.pop_all()
     return connection
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Say what can be done where a database cannot be read."""
+    """Raise a DataError with advice where a database cannot be read."""
     try:
         yield
     except FAILURES as error:
@@ -145,17 +134,11 @@ def reading(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Commit what is executed within, whole, or leave everything as it was."""
-    try:
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit all that is executed within, or leave everything as it was."""
+    with connection:
         connection.execute("BEGIN IMMEDIATE")
-        yield connection
-        connection.execute("COMMIT")
-    except BaseException:
-        # The database has rolled back by itself where its disk has failed.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+        yield
 
 
 @contextmanager
@@ -170,14 +153,15 @@ def moment(connection: sqlite3.Connection) -> Iterator[None]:
 
 def close(connection: sqlite3.Connection) -> None:
     """Close a database that was written to, leaving one file where nobody reads it just now."""
-    try:
+    # Where somebody reads it, or the disk is full, the rows are safe in two files as well.
+    with closing(connection), suppress(*FAILURES):
         connection.execute("PRAGMA busy_timeout = 0")
         connection.execute("PRAGMA journal_mode = DELETE")
-    except FAILURES:
-        # Somebody reads it, or the disk is full: the rows are safe in two files as well.
-        pass
-    finally:
-        connection.close()
+
+
+def absent(folder: Path, yet: str = "") -> DataError:
+    """Return the error of a folder without results."""
+    return DataError(f"{folder}: no results there{yet}; `plab run CONFIG` makes them")
 
 
 def damaged(path: Path, reason: object) -> DataError:
@@ -189,8 +173,12 @@ def damaged(path: Path, reason: object) -> DataError:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    log = path.with_name(f"{path.name}-wal")
+    if mode == "ro" and not os.access(path.parent, os.W_OK):
+        # SQLite cannot make its own files here, and needs none where no rows are in the log.
+        mode += "" if log.is_file() and log.stat().st_size else "&immutable=1"
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}{_frozen(path) if mode == 'ro' else ''}",
+        f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
         timeout=_PATIENCE,
         isolation_level=None,
@@ -200,13 +188,6 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     # Damaged text is told by its checksum, row by row; SQLite would refuse the whole table.
     connection.text_factory = lambda content: content.decode(errors="replace")
     return connection
-
-
-def _frozen(path: Path) -> str:
-    """Return how to open what lies in a folder that nothing can be written to."""
-    log = path.with_name(f"{path.name}-wal")
-    frozen = not os.access(path.parent, os.W_OK) and not (log.is_file() and log.stat().st_size)
-    return "&immutable=1" if frozen else ""
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
@@ -228,7 +209,7 @@ def _is_damage(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> bool:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Check what is there, and make what is not."""
+    """Check the tables that are there, or make them."""
     if not _is_empty(connection):
         _refuse_foreign(connection, path)
         (first, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -259,6 +240,5 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
             "starts over"
         )
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    # Without blanks: statements are broken into lines in one way or another.
     if sorted("".join(row["sql"].split()) for row in found) != _CREATED:
         raise sqlite3.DatabaseError("its tables are not those of this schema")

@@ -1,4 +1,4 @@
-"""Source files as the digests of cells see them: a digest of each, and what it imports.
+"""Source files as the digests of cells see them: a digest of each, and its imports.
 
 The digest is that of the syntax tree without docstrings: comments, layout and documentation change
 nothing, every other edit does.
@@ -70,15 +70,7 @@ def _read(name: str, path: Path, _modified: int, _size: int) -> Source:
 
 
 def parsed(content: bytes | str, package: str = "") -> Source:
-    """Return what a source says; SyntaxError if it is no Python.
-
-    Parameters
-    ----------
-    content
-        The source.
-    package
-        The package that its relative imports start from.
-    """
+    """Return a source, whose relative imports start from a package; SyntaxError if it is none."""
     with _PARSING:
         tree = ast.parse(content)
     reading = _Reading(package)
@@ -98,15 +90,16 @@ class _Reading:
 
     def node(self, node: ast.AST) -> None:
         """Add a tree as text, the same in all versions of Python: nothing is said of the empty."""
-        known, names = self.imports, node._fields
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            known.update(self.imported(node))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            self.texts.add(node.value)
-        elif isinstance(node, ast.If) and _checks_types(node.test):
-            self.imports = set()  # those of the body are for type checkers alone
+        known = self.imports
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                known.update(self.imported(node))
+            case ast.Constant(value=str(text)):
+                self.texts.add(text)
+            case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
+                self.imports = set()  # those of the body are for type checkers alone
         self.words.append(f"{type(node).__name__}(")
-        for name in names:
+        for name in node._fields:
             value = getattr(node, name, None)
             if name == "body" and isinstance(node, _DOCUMENTED):
                 value = node.body[ast.get_docstring(node, clean=False) is not None :]
@@ -134,12 +127,6 @@ class _Reading:
             except ImportError:  # it points out of its package, and fails when it is run
                 return
         yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-def _checks_types(test: ast.expr) -> bool:
-    """Return whether a condition is ``TYPE_CHECKING``."""
-    name = test.attr if isinstance(test, ast.Attribute) else test
-    return name == "TYPE_CHECKING" or (isinstance(name, ast.Name) and name.id == "TYPE_CHECKING")
 
 
 def file_below(folder: Path, name: str) -> Path | None:

@@ -12,14 +12,15 @@ there is a newer result.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from perceptron_lab.durable_files import remove_partial_files
+from perceptron_lab.durable_files import remove_partial_files, sync_folder
 from perceptron_lab.errors import StoreError
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.running.privacy import portable
@@ -31,21 +32,26 @@ from perceptron_lab.experiments.storage.certificate_files import (
     exchanged,
     path_of,
 )
-from perceptron_lab.experiments.storage.earlier_stores import set_aside
 from perceptron_lab.experiments.storage.exports import export
 from perceptron_lab.experiments.storage.reader import Reader, shown
-from perceptron_lab.experiments.storage.records import checksum, sealed, sha256_of, utc_now
 from perceptron_lab.experiments.storage.rows import Row, as_json
 from perceptron_lab.experiments.storage.store_lock import StoreLock, unwritable
-from perceptron_lab.experiments.storage.stored import Planned, Stored
-from perceptron_lab.experiments.storage.tables import values_of
+from perceptron_lab.experiments.storage.stored import (
+    Planned,
+    Stored,
+    checksum,
+    sha256_of,
+    values_of,
+)
 from perceptron_lab.experiments.storage.traces import encoded_trace
 from perceptron_lab.results import Status
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.cells.cell_run import Outcome
 
-_FAILURES = frozenset(status.value for status in Status if status.failed)
+_FAILURES: Final = frozenset(status.value for status in Status if status.failed)
+_BESIDE: Final = ("-wal", "-shm", "-journal", "")
+"""The endings of the files of a database; the one that counts as a store comes last."""
 
 
 class Store:
@@ -59,13 +65,18 @@ class Store:
         The right to write there.
     connection
         To its database.
+
+    Attributes
+    ----------
+    reader
+        Of the same store.
     """
 
     def __init__(self, folder: Path, lock: StoreLock, connection: sqlite3.Connection) -> None:
         self.folder = folder
         self._lock = lock
         self._connection = connection
-        self._reader = Reader(folder, connection)
+        self.reader = Reader(folder, connection)
         self._base = Path()
 
     @classmethod
@@ -73,27 +84,15 @@ class Store:
         """Open the store of a folder, which is made if it is missing, and lock it for others."""
         try:
             (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-            lock = StoreLock(folder)
-        except OSError as error:
-            raise unwritable(folder, error.strerror) from None
-        try:
-            remove_partial_files(folder)
-            remove_partial_files(folder / FOLDER)
-            return cls(folder, lock, schema.open_to_write(folder))
+            with ExitStack() as opened:
+                lock = opened.enter_context(StoreLock(folder))
+                remove_partial_files(folder)
+                remove_partial_files(folder / FOLDER)
+                store = cls(folder, lock, schema.open_to_write(folder))
+                opened.pop_all()
+                return store
         except (*schema.FAILURES, OSError) as error:
-            lock.release()
             raise unwritable(folder, error) from None
-        except BaseException:
-            lock.release()
-            raise
-
-    @staticmethod
-    def set_aside(folder: Path) -> Path | None:
-        """Give an earlier store and its certificates other names, so that a new one begins.
-
-        See :func:`perceptron_lab.experiments.storage.earlier_stores.set_aside`.
-        """
-        return set_aside(folder)
 
     def begin(
         self,
@@ -102,14 +101,12 @@ class Store:
         environment: Mapping[str, Any],
         planned: Sequence[Planned],
     ) -> None:
-        """Store what is to be run; rows of cells that are planned no more stay.
+        """Store the plan of a run; rows of cells that are planned no more stay.
 
         Parameters
         ----------
-        config
-            The configuration.
-        base
-            The folder that its relative paths start from.
+        config, base
+            The configuration, and the folder that its relative paths start from.
         environment
             Where it is run; ``id`` is its name.
         planned
@@ -129,16 +126,8 @@ class Store:
             for problem_key, sha256 in {one.problem_key: one.sha256 for one in planned}.items():
                 self._put("problem", problem_key, sha256)
             for position, one in enumerate(planned):
-                self._put("plan", position, *values_of(one).values())
+                self._put("plan", position, *values_of(one))
             self._put_environment(environment)
-
-    def stored(self, cell: str) -> Stored | None:
-        """Return the row of a cell, or None; its fault says what of it is damaged, if anything."""
-        return self._reader.stored(cell)
-
-    def stored_of(self, cells: Iterable[str]) -> dict[str, Stored]:
-        """Return cell -> its row, as :meth:`stored` does, of those that have one; in one pass."""
-        return self._reader.stored_of(cells)
 
     def running(self, cell: str) -> None:
         """Note that a cell runs now, for ``plab status``."""
@@ -147,18 +136,12 @@ class Store:
             self._connection.execute("PRAGMA synchronous = NORMAL")
             try:
                 with schema.transaction(self._connection):
-                    self._insert("running", [cell, utc_now()])
+                    self._insert("running", cell, _now())
             finally:
                 self._connection.execute("PRAGMA synchronous = FULL")
 
     def add(
-        self,
-        planned: Planned,
-        row: Row,
-        outcome: Outcome,
-        *,
-        core: str,
-        limits: ProcessLimits,
+        self, planned: Planned, row: Row, outcome: Outcome, *, core: str, limits: ProcessLimits
     ) -> Row:
         """Store a finished cell: its certificate, and then its row and its trace in one go.
 
@@ -181,38 +164,41 @@ class Store:
         Row
             As runs.csv shows it.
         """
-        trace = outcome.partial if outcome.result is None else outcome.result.trace
+        result, failed = outcome.result, outcome.status.failed
+        trace = outcome.partial if result is None else result.trace
         content = None if trace is None else encoded_trace(trace)
         what = f"the row of {planned.title}, {planned.label} (cell {planned.cell})"
-        with self._writing(what), self._certified(planned, outcome) as certificate:
-            ended = utc_now()
-            stored = Stored(
-                cell=planned.cell,
-                status=outcome.status,
-                row=json.loads(as_json(row)),
-                core=core,
-                budget=planned.budget,
-                recorded=planned.recorded,
-                limits=limits,
-                limit=outcome.limit,
-                environment=row["environment"],
-                started=self._reader.running().get(planned.cell, ended),
-                ended=ended,
-                attempts=outcome.attempts,
-                stderr=outcome.stderr,
-                peak_memory=outcome.peak_memory,
-                settings=planned.settings,
-                sha256=planned.sha256,
-                bound=None if outcome.result is None else outcome.result.bound,
-                certificate=certificate,
-                trace=None if content is None else sha256_of(content),
-            )
-            with schema.transaction(self._connection):
-                self._keep_earlier(planned.cell, failed=outcome.status.failed)
-                self._insert("run", [*sealed(stored), content])
-                self._connection.execute("DELETE FROM running WHERE cell = ?", (planned.cell,))
-                if outcome.environment is not None:
-                    self._put_environment(outcome.environment)
+        new = None if result is None else certificate_of(planned, result, self._base)
+        path = path_of(self.folder, planned.cell)
+        with self._writing(what):
+            keep = failed and self._succeeded(planned.cell)
+            with exchanged(path, new, keep=keep, forget=not failed) as certificate:
+                ended = _now()
+                stored = Stored(
+                    cell=planned.cell,
+                    status=outcome.status,
+                    row=json.loads(as_json(row)),
+                    core=core,
+                    budget=planned.budget,
+                    recorded=planned.recorded,
+                    limits=limits,
+                    limit=outcome.limit,
+                    environment=row["environment"],
+                    started=self.reader.running().get(planned.cell, ended),
+                    ended=ended,
+                    attempts=outcome.attempts,
+                    stderr=outcome.stderr,
+                    peak_memory=outcome.peak_memory,
+                    settings=planned.settings,
+                    sha256=planned.sha256,
+                    bound=None if result is None else result.bound,
+                    certificate=certificate,
+                    trace=None if content is None else sha256_of(content),
+                )
+                with schema.transaction(self._connection):
+                    self._replace(stored, content, keep)
+                    if outcome.environment is not None:
+                        self._put_environment(outcome.environment)
         return shown(planned, stored)
 
     def rows(self) -> list[Row]:
@@ -220,7 +206,7 @@ class Store:
 
         A damaged row, which the run is about to replace, is left out.
         """
-        runs = self._reader.runs()
+        runs = self.reader.runs()
         return [shown(planned, stored) for planned, stored in runs if not stored.fault]
 
     def export(self, rows: Iterable[Row] | None = None) -> None:
@@ -232,7 +218,7 @@ class Store:
             What :meth:`rows` would return, from who has them.
         """
         with self._writing("runs.csv, config.json and environment.json"):
-            export(self.folder, self._reader, self.rows() if rows is None else rows)
+            export(self.folder, self.reader, self.rows() if rows is None else rows)
 
     def close(self) -> None:
         """Let others write; the store is one file now."""
@@ -245,31 +231,22 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _certified(
-        self, planned: Planned, outcome: Outcome
-    ) -> contextlib.AbstractContextManager[str | None]:
-        """Return the exchange of the cell's certificate for that of this outcome."""
-        result = outcome.result
-        return exchanged(
-            path_of(self.folder, planned.cell),
-            None if result is None else certificate_of(planned, result, self._base),
-            keep=outcome.status.failed and self._succeeded(planned.cell),
-            forget=not outcome.status.failed,
-        )
-
     def _succeeded(self, cell: str) -> bool:
         """Return whether the stored row of a cell is one with a result that failed in nothing."""
         query = "SELECT status FROM run WHERE cell = ?"
         found = self._connection.execute(query, (cell,)).fetchone()
         return found is not None and found["status"] not in _FAILURES
 
-    def _keep_earlier(self, cell: str, failed: bool) -> None:
-        """Keep the last row with a result while the latest one is a failure."""
-        if not failed:
-            self._connection.execute("DELETE FROM earlier WHERE cell = ?", (cell,))
-        elif self._succeeded(cell):
+    def _replace(self, stored: Stored, trace: bytes | None, keep: bool) -> None:
+        """Put a row in the place of an earlier one, which is kept beside it or forgotten."""
+        cell, values = (stored.cell,), values_of(stored)
+        if keep:
             copy = "INSERT OR REPLACE INTO earlier SELECT * FROM run WHERE cell = ?"
-            self._connection.execute(copy, (cell,))
+            self._connection.execute(copy, cell)
+        elif not stored.status.failed:
+            self._connection.execute("DELETE FROM earlier WHERE cell = ?", cell)
+        self._insert("run", *values, checksum(values), trace)
+        self._connection.execute("DELETE FROM running WHERE cell = ?", cell)
 
     def _put_environment(self, described: Mapping[str, Any]) -> None:
         """Keep the first description of an environment: later ones differ in the time alone."""
@@ -281,29 +258,65 @@ class Store:
 
     def _put(self, table: str, *values: Any) -> None:
         """Put a row into a table whose last column is the checksum."""
-        self._insert(table, [*values, checksum(values)])
+        self._insert(table, *values, checksum(values))
 
-    def _insert(self, table: str, values: Sequence[Any]) -> None:
+    def _insert(self, table: str, *values: Any) -> None:
         marks = ", ".join("?" * len(values))
         self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
 
-    @contextlib.contextmanager
+    @contextmanager
     def _writing(self, what: str) -> Iterator[None]:
-        """Say what was to be written, and what is safe, where it fails."""
+        """Tell in the error, where writing fails, what failed and which rows are safe."""
         try:
             yield
         except (*schema.FAILURES, OSError) as error:
-            reason = getattr(error, "strerror", None) or error
+            reason = (isinstance(error, OSError) and error.strerror) or error
             raise StoreError(
                 f"{self.folder}: {what} cannot be written ({reason}); {self._safe()}; make room on "
                 "the disk, or mend what is said here, and run it again: it continues"
             ) from error
 
     def _safe(self) -> str:
+        """Return in words how many rows the next run finds."""
+        query = "SELECT count(*) FROM run WHERE cell IN (SELECT cell FROM plan)"
         try:
-            query = "SELECT count(*) FROM run WHERE cell IN (SELECT cell FROM plan)"
             count = self._connection.execute(query).fetchone()[0]
         except schema.FAILURES:
             return "the cells that were finished before are safe there"
         cells = counted(count, "cell that was", "cells that were")
         return f"the {cells} finished before {'is' if count == 1 else 'are'} safe there"
+
+
+def set_aside(folder: Path) -> Path | None:
+    """Rename a store and its certificates, so that a new one begins; nothing is deleted.
+
+    Returns
+    -------
+    Path or None
+        The new path of the store, ``runs-<UTC time>.sqlite``; None if there was none.
+    """
+    store, time = folder / schema.NAME, datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    if not store.exists():
+        return None
+    moved = folder / f"runs-{time}.sqlite"
+    names = {folder / FOLDER: folder / f"{FOLDER}-{time}"}
+    names |= {Path(f"{store}{end}"): Path(f"{moved}{end}") for end in _BESIDE}
+    try:
+        with StoreLock(folder), ExitStack() as undone:
+            # The latest rows go into the one file; a damaged database stays as it is.
+            with suppress(*schema.FAILURES):
+                schema.close(sqlite3.connect(store, isolation_level=None))
+            for path, other in names.items():
+                if path.exists():
+                    path.rename(other)
+                    undone.callback(other.rename, path)
+            sync_folder(folder)
+            undone.pop_all()
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    return moved
+
+
+def _now() -> str:
+    """Return the time as ISO 8601, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -81,19 +81,13 @@ def holder(folder: Path) -> int | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
+    lock = (fcntl.F_WRLCK, os.SEEK_SET)
+    request = struct.pack(_FLOCK, *((*lock, 0, 0, 0) if _LINUX else (0, 0, 0, *lock)))
     try:
-        return _asked(descriptor)
+        # The kernel says who stands in the way of a lock for writing.
+        answer = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, request))
     finally:
         os.close(descriptor)
-
-
-def _asked(descriptor: int) -> int | None:
-    """Ask the kernel who stands in the way of a lock for writing."""
-    fields = (fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-    request = fields if _LINUX else (0, 0, 0, fcntl.F_WRLCK, os.SEEK_SET)
-    answer = struct.unpack(
-        _FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, struct.pack(_FLOCK, *request))
-    )
     kind, process = (answer[0], answer[4]) if _LINUX else (answer[3], answer[2])
     return None if kind == fcntl.F_UNLCK else max(process, UNKNOWN)
 
@@ -118,8 +112,9 @@ def _occupied(folder: Path, process: int | None) -> ConfigError:
     )
 
 
-def unwritable(folder: Path, reason: object) -> ConfigError:
+def unwritable(folder: Path, error: Exception) -> ConfigError:
     """Return the error of a folder of results that cannot be written to."""
+    reason = (isinstance(error, OSError) and error.strerror) or error
     return ConfigError(
         f"{folder}: results cannot be written there ({reason}); choose another folder with --output"
     )

@@ -1,66 +1,59 @@
-"""What a store knows of a cell: what is asked of it, and what an earlier run made of it."""
+"""Records that are rows of ``runs.sqlite``: the cells that are planned, and those that were run.
+
+A field's annotation declares its column, and that alone does: ``status: Annotated[Status,
+SqlColumn("TEXT NOT NULL", read=Status)]`` is a column ``status``. The statement that creates the
+table, the columns that are selected, written and read follow from it, and so does the checksum.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Final
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args, get_type_hints
 
+from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.storage.rows import Row, as_json
-from perceptron_lab.experiments.storage.tables import SqlColumn
 from perceptron_lab.goals import Budget
 from perceptron_lab.results import Bound, Status
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.running.plan import Cell
 
-
-def _fields_as_json(record: Any) -> str | None:
-    return None if record is None else as_json(asdict(record))
+Record = TypeVar("Record")
 
 
-def _encodable(text: str) -> str:
-    return text.encode(errors="backslashreplace").decode()
+def _same(value: Any) -> Any:
+    return value
 
 
-# Most rows of a store have the same limits: each text is read once.
-@lru_cache(maxsize=256)
-def _budget(text: str) -> Budget:
-    return Budget(**json.loads(text))
+@dataclass(frozen=True)
+class SqlColumn:
+    """A column of a table.
 
+    Parameters
+    ----------
+    declared
+        Its type and constraints in SQL.
+    name
+        By default that of the field.
+    write, read
+        From the field's value to that of SQLite, and back.
+    """
 
-@lru_cache(maxsize=256)
-def _limits(text: str) -> ProcessLimits:
-    return ProcessLimits.model_validate(json.loads(text))
-
-
-@lru_cache(maxsize=256)
-def _recorded(text: str) -> Recorded:
-    content = json.loads(text)
-    return Recorded(tuple(content["record_at"]), content["trace_measures"])
-
-
-@lru_cache(maxsize=256)
-def _bound(text: str | None) -> Bound | None:
-    return None if text is None else Bound(**json.loads(text))
-
-
-_TEXT: Final = SqlColumn("TEXT NOT NULL")
-_TEXT_OR_NULL: Final = SqlColumn("TEXT")
-_JSON: Final = SqlColumn("TEXT NOT NULL", write=as_json, read=json.loads)
-_BUDGET: Final = SqlColumn("TEXT NOT NULL", write=_fields_as_json, read=_budget)
-_LIMITS: Final = SqlColumn(
-    "TEXT NOT NULL", write=lambda given: as_json(given.model_dump()), read=_limits
-)
-_RECORDED: Final = SqlColumn("TEXT NOT NULL", write=_fields_as_json, read=_recorded)
+    declared: str = "TEXT NOT NULL"
+    name: str = ""
+    write: Callable[[Any], Any] = _same
+    read: Callable[[Any], Any] = _same
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a trace holds beside the first and last update and the powers of two.
+    """The records of a trace beside the first and last update and powers of two.
 
     Parameters
     ----------
@@ -77,6 +70,33 @@ class Recorded:
         """Return whether a trace of this kind has all that the other asks for."""
         measured = self.trace_measures or not other.trace_measures
         return measured and set(other.record_at) <= set(self.record_at)
+
+
+def _column_of(kind: Callable[..., Any], declared: str = "TEXT NOT NULL") -> SqlColumn:
+    """Return the column of records without records in them, as JSON."""
+
+    # Most rows of a store have the same limits: each text is read once.
+    @lru_cache(maxsize=256)
+    def read(text: str | None) -> Any:
+        return None if text is None else kind(**json.loads(text))
+
+    def write(record: Any) -> str | None:
+        return None if record is None else as_json(vars(record))
+
+    return SqlColumn(declared, write=write, read=read)
+
+
+_TEXT: Final = SqlColumn()
+_TEXT_OR_NULL: Final = SqlColumn("TEXT")
+_JSON: Final = SqlColumn(write=as_json, read=json.loads)
+_BUDGET: Final = _column_of(Budget)
+_LIMITS: Final = _column_of(ProcessLimits)
+_RECORDED: Final = _column_of(
+    lambda record_at, trace_measures: Recorded(tuple(record_at), trace_measures)
+)
+_BOUND: Final = _column_of(Bound, "TEXT")
+# Output of a process need not be text that can be encoded.
+_OUTPUT: Final = SqlColumn(write=lambda text: text.encode(errors="backslashreplace").decode())
 
 
 @dataclass(frozen=True)
@@ -167,22 +187,76 @@ class Stored:
     """
 
     cell: Annotated[str, SqlColumn("TEXT PRIMARY KEY NOT NULL")]
-    status: Annotated[Status, SqlColumn("TEXT NOT NULL", write=str, read=Status)] = Status.ERROR
+    status: Annotated[Status, SqlColumn(write=str, read=Status)] = Status.ERROR
     row: Annotated[Row, _JSON] = field(default_factory=dict)
     core: Annotated[str, _TEXT] = ""
     budget: Annotated[Budget, _BUDGET] = field(default_factory=Budget)
     recorded: Annotated[Recorded, _RECORDED] = field(default_factory=Recorded)
     limits: Annotated[ProcessLimits, _LIMITS] = field(default_factory=ProcessLimits)
-    limit: Annotated[str, SqlColumn("TEXT NOT NULL", name="stopped")] = ""
+    limit: Annotated[str, SqlColumn(name="stopped")] = ""
     environment: Annotated[str, _TEXT] = ""
     started: Annotated[str, _TEXT] = ""
     ended: Annotated[str, _TEXT] = ""
     attempts: Annotated[int, SqlColumn("INTEGER NOT NULL")] = 0
-    stderr: Annotated[str, SqlColumn("TEXT NOT NULL", write=_encodable)] = ""
+    stderr: Annotated[str, _OUTPUT] = ""
     peak_memory: Annotated[int | None, SqlColumn("INTEGER")] = None
     settings: Annotated[Mapping[str, Any], _JSON] = field(default_factory=dict)
     sha256: Annotated[str, _TEXT] = ""
-    bound: Annotated[Bound | None, SqlColumn("TEXT", write=_fields_as_json, read=_bound)] = None
+    bound: Annotated[Bound | None, _BOUND] = None
     certificate: Annotated[str | None, _TEXT_OR_NULL] = None
     trace: Annotated[str | None, SqlColumn("TEXT", name="trace_sha256")] = None
     fault: str = ""
+
+
+@cache
+def columns_of(record: type) -> Mapping[str, SqlColumn]:
+    """Return field -> column of a class of records, in their order; other fields are left out."""
+    return {
+        field: replace(mark, name=mark.name or field)
+        for field, hint in get_type_hints(record, include_extras=True).items()
+        for mark in get_args(hint)
+        if isinstance(mark, SqlColumn)
+    }
+
+
+def names_of(record: type) -> tuple[str, ...]:
+    """Return the names of the columns of a class of records."""
+    return tuple(column.name for column in columns_of(record).values())
+
+
+def declaration_of(record: type) -> str:
+    """Return the columns of a class of records as ``CREATE TABLE`` declares them."""
+    return ", ".join(f"{column.name} {column.declared}" for column in columns_of(record).values())
+
+
+def values_of(record: Any) -> list[Any]:
+    """Return the values of a record in the columns of its class."""
+    columns = columns_of(type(record))  # type: ignore[arg-type] # classes are hashable
+    return [column.write(getattr(record, field)) for field, column in columns.items()]
+
+
+def record_in(kind: type[Record], values: Any) -> Record:
+    """Return the record that a row of the table holds, by ``values[name of a column]``."""
+    columns = columns_of(kind)  # type: ignore[arg-type] # classes are hashable
+    return kind(**{field: column.read(values[column.name]) for field, column in columns.items()})
+
+
+def stored_of(values: sqlite3.Row) -> Stored:
+    """Return the record that the columns of a run hold; one with a fault if they are damaged."""
+    try:
+        if values["checksum"] != checksum([values[name] for name in names_of(Stored)]):
+            raise DataError("its checksum does not fit")
+        return record_in(Stored, values)
+    except (DataError, ValueError, TypeError, KeyError) as error:
+        return Stored(values["cell"], fault=f"its stored row is damaged: {error}")
+
+
+def checksum(values: Sequence[Any]) -> str:
+    """Return the checksum of the columns before it."""
+    # What is damaged may be of any type.
+    return sha256_of(json.dumps(list(values), default=repr).encode())
+
+
+def sha256_of(content: bytes) -> str:
+    """Return the sha256 of bytes, 64 hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()

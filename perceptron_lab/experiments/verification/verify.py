@@ -18,8 +18,8 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.exports import RUNS, difference
 from perceptron_lab.experiments.storage.reader import Reader, shown
-from perceptron_lab.experiments.storage.records import sha256_of
 from perceptron_lab.experiments.storage.rows import Row, as_json
+from perceptron_lab.experiments.storage.stored import sha256_of
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems, identity_of
 from perceptron_lab.experiments.verification.reproof import (
     Claims,

@@ -21,9 +21,8 @@ from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.runner import Rows, run_cells
-from perceptron_lab.experiments.storage.columns import CLOCKS
 from perceptron_lab.experiments.storage.core_digest import PACKAGE, CellCode
-from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.storage.rows import CLOCKS, Row
 from perceptron_lab.experiments.storage.source_files import parsed
 from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure

@@ -20,7 +20,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.storage.records import sha256_of
+from perceptron_lab.experiments.storage.stored import sha256_of
 from perceptron_lab.experiments.storage.traces import packed, unpacked
 from perceptron_lab.results import Bound, Status
 from tests.experiments.made_stores import make_planned, make_result

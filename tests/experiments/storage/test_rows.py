@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab.experiments.storage.columns import COLUMNS
 from perceptron_lab.experiments.storage.rows import (
+    COLUMNS,
     as_json,
     parameter_columns,
     parsed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of, read_certificate
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.experiments.storage.rows import rendered
-from perceptron_lab.experiments.storage.store import Store
-from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored
+from perceptron_lab.experiments.storage.store import Store, set_aside
+from perceptron_lab.experiments.storage.stored import Planned, Recorded, Stored, stored_of
 from perceptron_lab.goals import Budget, MarginRatio
 from perceptron_lab.results import Status, Trace
 from tests.experiments.conftest import Configure
@@ -122,9 +124,9 @@ def test_a_stored_row_knows_how_it_came_about(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
         store.begin(CONFIG, Path(), MACHINE, [planned])
         store.running(planned.cell)
-        started = store._reader.running()[planned.cell]
+        started = store.reader.running()[planned.cell]
         row = add(store, planned, outcome, **{"measure.loss": np.float64(0.1)})
-        assert store._reader.running() == {}
+        assert store.reader.running() == {}
     found = stored_in(tmp_path)
     assert (found.status, found.core, found.limits, found.limit) == ("FEASIBLE", CORE, LIMITS, "")
     assert (found.budget, found.recorded) == (planned.budget, planned.recorded)
@@ -178,6 +180,11 @@ def test_values_keep_every_digit(tmp_path: Path, real: float, count: int, text: 
     assert {name: row[name] for name in values} == values
 
 
+def earlier_in(folder: Path) -> list[Stored]:
+    with closing(schema.open_to_read(folder)) as connection:
+        return [stored_of(values) for values in connection.execute("SELECT * FROM earlier")]
+
+
 def test_a_failure_is_shown_and_what_was_there_before_is_kept(tmp_path: Path) -> None:
     fill(tmp_path, [0])
     cell, planned = make_planned(0).cell, make_planned(0)
@@ -187,15 +194,14 @@ def test_a_failure_is_shown_and_what_was_there_before_is_kept(tmp_path: Path) ->
         with Store.open(tmp_path) as store:
             add(store, planned, outcome)
             assert [row["status"] for row in store.rows()] == [outcome.status]
+    assert earlier_in(tmp_path) == [good]
     with Reader.open(tmp_path) as reader:
-        assert reader.earlier(cell) == good
         assert reader.stored(cell) == replace(stored_in(tmp_path), fault="")
     kept = path_of(tmp_path, cell).with_suffix(".earlier.npz")
     assert read_certificate(kept).status is Status.FEASIBLE
     with Store.open(tmp_path) as store:
         add(store, planned, make_outcome(make_result(4)))
-    with Reader.open(tmp_path) as reader:
-        assert reader.earlier(cell) is None
+    assert earlier_in(tmp_path) == []
     assert not kept.exists()
 
 
@@ -232,7 +238,7 @@ def test_the_configuration_comes_back(configure: Configure, tmp_path: Path) -> N
     assert read_config_of(tmp_path) == config
     assert read_config_of(tmp_path).goal == MarginRatio(0.5)
     with Reader.open(tmp_path) as reader:
-        assert reader.base() == tmp_path / "configs"
+        assert resolved(reader.about("base"), tmp_path) == tmp_path / "configs"
 
 
 def test_readers_and_the_writer_never_wait_for_one_another(
@@ -289,15 +295,15 @@ def test_a_closed_store_is_one_file_that_needs_no_room_to_be_read(
 
 
 def test_a_store_that_is_set_aside_is_kept_whole(tmp_path: Path) -> None:
-    assert Store.set_aside(tmp_path / "absent") is None
+    assert set_aside(tmp_path / "absent") is None
     rows = fill(tmp_path, [0, 1])
-    moved = Store.set_aside(tmp_path)
+    moved = set_aside(tmp_path)
     assert moved is not None
     assert moved.name.startswith("runs-20")
     with pytest.raises(DataError, match="no results there"):
         Reader.open(tmp_path)
     fill(tmp_path, [2])
-    again = Store.set_aside(tmp_path)
+    again = set_aside(tmp_path)
     assert again not in (None, moved)
     stem = moved.stem.removeprefix("runs-")
     (tmp_path / "other").mkdir()
@@ -321,17 +327,17 @@ def test_a_store_that_cannot_be_renamed_stays_where_it_was(
 
     monkeypatch.setattr(Path, "rename", refusing)
     with pytest.raises(ConfigError, match=r"cannot be written there \(Operation not permitted"):
-        Store.set_aside(tmp_path)
+        set_aside(tmp_path)
     with Reader.open(tmp_path) as reader:
         assert reader.rows() == rows
         assert reader.stored(rows[0]["cell"]).fault == ""  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("second", ["open", "set_aside"])
-def test_there_is_one_writer(tmp_path: Path, second: str) -> None:
+@pytest.mark.parametrize("second", [Store.open, set_aside])
+def test_there_is_one_writer(tmp_path: Path, second: Callable[[Path], object]) -> None:
     with Store.open(tmp_path) as store:
         with pytest.raises(ConfigError, match="another plab run is writing there"):
-            getattr(Store, second)(tmp_path)
+            second(tmp_path)
         store.begin(CONFIG, Path(), MACHINE, [])
     Store.open(tmp_path).close()
 

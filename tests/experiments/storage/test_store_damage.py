@@ -15,7 +15,7 @@ from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
-from perceptron_lab.experiments.storage.store import Store
+from perceptron_lab.experiments.storage.store import Store, set_aside
 from tests.experiments.made_stores import CONFIG, MACHINE, add, fill, make_planned, said_of
 from tests.repetitions import examples
 
@@ -51,7 +51,7 @@ def continued(folder: Path) -> list[Row]:
         planned = [make_planned(number) for number in CELLS]
         store.begin(CONFIG, Path(), MACHINE, planned)
         for one in planned:
-            stored = store.stored(one.cell)
+            stored = store.reader.stored(one.cell)
             if stored is None or stored.fault:
                 add(store, one)
         return store.rows()
@@ -77,7 +77,7 @@ def rows_after_damage(folder: Path, rows: list[Row]) -> list[Row]:
     said = said_of(lambda: found.extend(continued(folder)))
     if said:
         assert "--fresh" in said
-        assert Store.set_aside(folder) is not None
+        assert set_aside(folder) is not None
         found = continued(folder)
     return found
 
@@ -116,7 +116,7 @@ def test_what_is_no_database_is_kept_and_named(tmp_path: Path, content: bytes) -
         with pytest.raises(DataError, match=r"runs\.sqlite: damaged \(.*--fresh"):
             opened(tmp_path)
     assert (tmp_path / schema.NAME).read_bytes() == content
-    moved = Store.set_aside(tmp_path)
+    moved = set_aside(tmp_path)
     assert moved is not None
     assert moved.read_bytes() == content
 
@@ -138,7 +138,7 @@ def test_stores_of_others_are_refused_and_not_touched(
         with pytest.raises(ConfigError, match=rf"{said}.*--fresh"):
             opened(tmp_path)
     assert (tmp_path / schema.NAME).read_bytes() == before
-    assert Store.set_aside(tmp_path) is not None
+    assert set_aside(tmp_path) is not None
     assert len(fill(tmp_path, CELLS)) == len(CELLS)
 
 
