@@ -390,7 +390,7 @@ def test_an_archive_larger_than_memory_is_not_unpacked(
     write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = bomb(tmp_path / "bomb.npz", write)
-    monkeypatch.setattr(problem_files, "_machine_memory", lambda: 10_000_000)
+    monkeypatch.setattr(problem_files.os, "sysconf", lambda name: 3000)  # times 3000 bytes
     with pytest.raises(DataError):
         solve(path)  # imports take memory once
     tracemalloc.start()
@@ -407,13 +407,13 @@ def test_an_archive_larger_than_memory_is_not_unpacked(
 def test_too_little_memory_is_an_error_of_the_data(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def starved(*_: object) -> None:
+    def starved(*_: object, **__: object) -> None:
         raise MemoryError
 
     path = tmp_path / f"rows{kind}"
     path.write_bytes(b"1,2\n")
-    monkeypatch.setattr(problem_files, "read_sdpa", starved)
-    monkeypatch.setattr(problem_files, "_READERS", dict.fromkeys(problem_files._READERS, starved))
+    for reader in ("read_sdpa", "read_text", "_matrix", "_archive"):
+        monkeypatch.setattr(problem_files, reader, starved)
     with pytest.raises(DataError, match=f"rows{kind}: its numbers take more memory than there is"):
         solve(path)
 

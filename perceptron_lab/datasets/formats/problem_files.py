@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -27,11 +26,12 @@ from perceptron_lab.datasets.formats.text_rows import (
     read_text,
 )
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.errors import DataError, InputError, PlabError
 from perceptron_lab.inputs import signs_of
 from perceptron_lab.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.system import ConicSystem
 
+# End of a file's name -> what such a file holds
 FORMATS = {
     ".dat-s": "a semidefinite program (SDPA)",
     ".csv": "rows of numbers, commas between them",
@@ -42,13 +42,10 @@ FORMATS = {
     ".svm": "labelled examples (svmlight)",
     ".libsvm": "labelled examples (svmlight)",
 }
-"""End of a file's name -> what such a file holds."""
 _LABELLED = (".csv", ".tsv", ".npy", ".parquet")
 _STREAMED = (".npy", ".parquet")
-
-
+# Rows and None, or examples and a label each; dense, scipy.sparse, Doubles or a source of rows
 Contents = tuple[Any, Any]
-"""Rows and None, or examples and a label each; dense, scipy.sparse or Doubles."""
 
 
 def read_system(path: Path, labels: str | None = None, *, memory: int | None = None) -> ConicSystem:
@@ -95,11 +92,7 @@ def read_system(path: Path, labels: str | None = None, *, memory: int | None = N
     try:
         if kind == ".dat-s":
             return homogenised(read_sdpa(path))
-        if kind == ".parquet":
-            return _parquet(path, labels, memory or MEMORY)
-        if memory is not None:
-            return _numpy(path, labels, memory)
-        rows, classes = _contents(path, kind, labels)
+        rows, classes = _contents(path, kind, labels, memory)
         if classes is None:
             return ConicSystem.from_rows(rows)
         return ConicSystem.from_labelled(rows, classes)
@@ -112,29 +105,23 @@ def read_system(path: Path, labels: str | None = None, *, memory: int | None = N
         ) from None
 
 
-def _parquet(path: Path, labels: str | None, memory: int) -> ConicSystem:
-    names = parquet_names(path)
-    column, _ = column_of(labels, names)
-    if column is None:
-        return ConicSystem.from_rows(ParquetRows(path, memory))
-    examples = ParquetRows(path, memory, omitted=names[column])
-    return ConicSystem.from_labelled(examples, parquet_labels(path, names[column]))
-
-
-def _numpy(path: Path, labels: str | None, memory: int) -> ConicSystem:
-    rows = NumpyRows(path, memory)
-    if labels is None:
-        return ConicSystem.from_rows(rows)
-    column = place_of(labels, rows.shape[1], [])
-    classes = np.concatenate([some[:, column] for _, some in rows.blocks()])
-    signs = signs_of(classes, len(classes))
-    return ConicSystem.from_rows(LabelledRows(rows, signs, affine=True, omitted=column))
-
-
-def _contents(path: Path, kind: str, labels: str | None) -> Contents:
+def _contents(path: Path, kind: str, labels: str | None, memory: int | None) -> Contents:
     try:
-        return _READERS[kind](path, labels)
-    except (InputError, MemoryError):
+        match kind:
+            case ".csv" | ".tsv":
+                return read_text(path, labels, separator="," if kind == ".csv" else "\t")
+            case ".npy":
+                return _matrix(path, labels, memory)
+            case ".npz":
+                return _archive(path)
+            case ".parquet":
+                return _parquet(path, labels, memory or MEMORY)
+        # Imported here: scikit-learn takes longer to load than most files to solve.
+        from sklearn.datasets import load_svmlight_file
+
+        examples, classes = load_svmlight_file(str(path))
+        return printed_entries(path, sp.csr_array(examples)), classes
+    except (PlabError, MemoryError):
         raise
     except Exception as error:
         # On damaged bytes the libraries' readers end in anything, from zlib.error to TokenError.
@@ -142,7 +129,24 @@ def _contents(path: Path, kind: str, labels: str | None) -> Contents:
         raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
 
 
-def _array(path: Path, labels: str | None) -> Contents:
+def _parquet(path: Path, labels: str | None, memory: int) -> Contents:
+    names = parquet_names(path)
+    column, _ = column_of(labels, names)
+    if column is None:
+        return ParquetRows(path, memory), None
+    examples = ParquetRows(path, memory, omitted=names[column])
+    return examples, parquet_labels(path, names[column])
+
+
+def _matrix(path: Path, labels: str | None, memory: int | None) -> Contents:
+    if memory is not None:
+        source = NumpyRows(path, memory)
+        if labels is None:
+            return source, None
+        column = place_of(labels, source.shape[1])
+        classes = np.concatenate([some[:, column] for _, some in source.blocks()])
+        signs = signs_of(classes, len(classes))
+        return LabelledRows(source, signs, affine=True, omitted=column), None
     # Mapped and not read: rows may be larger than memory.
     rows = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(rows, np.ndarray):
@@ -152,16 +156,18 @@ def _array(path: Path, labels: str | None) -> Contents:
         return rows, None
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise InputError(f"rows have shape {rows.shape}; with labels give two columns or more")
-    column = place_of(labels, rows.shape[1], [])
+    column = place_of(labels, rows.shape[1])
     return np.delete(rows, column, axis=1), rows[:, column]
 
 
-def _archive(path: Path, labels: str | None) -> Contents:
+def _archive(path: Path) -> Contents:
     with path.open("rb") as file, ZipFile(file) as archive:
         names = {name.removesuffix(".npy") for name in archive.namelist()}
         size = sum(entry.file_size for entry in archive.infolist())
     # No more than an archive says is ever unpacked of it.
-    allowed = _machine_memory() // 2
+    allowed = 0
+    with suppress(AttributeError, ValueError, OSError):  # not every system tells its memory
+        allowed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     if size > allowed > 0:
         raise InputError(
             f"unpacked it takes {size / 2**30:.3g} GiB, and {allowed / 2**30:.3g} GiB are allowed "
@@ -178,29 +184,3 @@ def _archive(path: Path, labels: str | None) -> Contents:
         f"it holds the arrays {', '.join(sorted(names)) or '(none)'}; give one (the rows), or X "
         "and y (examples and labels)"
     )
-
-
-def _machine_memory() -> int:
-    """Return the bytes of memory of this machine, 0 where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 0
-
-
-def _svmlight(path: Path, labels: str | None) -> Contents:
-    # Imported here: scikit-learn takes longer to load than most files to solve.
-    from sklearn.datasets import load_svmlight_file
-
-    examples, classes = load_svmlight_file(str(path))
-    return printed_entries(path, sp.csr_array(examples)), classes
-
-
-_READERS: dict[str, Callable[..., Contents]] = {
-    ".csv": partial(read_text, separator=","),
-    ".tsv": partial(read_text, separator="\t"),
-    ".npy": _array,
-    ".npz": _archive,
-    ".svm": _svmlight,
-    ".libsvm": _svmlight,
-}

@@ -31,10 +31,10 @@ class _FileRows(RowSource):
 
     def __getitem__(self, indices: IntArray) -> Dense:
         """Return some rows, in the order asked for; as few others as possible are read."""
-        return in_order(indices, self._some)
+        return in_order(indices, self.in_file_order)
 
     @abstractmethod
-    def _some(self, increasing: IntArray) -> Dense:
+    def in_file_order(self, increasing: IntArray) -> Dense:
         """Return some rows, in the file's order."""
 
     def _doubles(self, numbers: Any) -> FloatArray:
@@ -69,7 +69,8 @@ class NumpyRows(_FileRows):
                 at = slice(start, min(start + self.step, self.shape[0]))
                 yield at, self._read(file, at.stop - at.start)
 
-    def _some(self, increasing: IntArray) -> Dense:
+    def in_file_order(self, increasing: IntArray) -> Dense:
+        """Return some rows, in the file's order."""
         rows = np.empty((len(increasing), self.shape[1]), self.dtype)
         size = self._kind.itemsize * self.shape[1]
         with self.path.open("rb", buffering=0) as file:
@@ -170,25 +171,22 @@ class ParquetRows(_FileRows):
             batch_size=self.step, row_groups=groups, columns=self._names, use_threads=False
         )
         for batch in batches:
-            at = slice(start, start + batch.num_rows)
-            yield at, self._converted(batch, start)
-            start = at.stop
+            rows = np.empty((len(self._names), batch.num_rows), self.dtype)
+            for place, name in enumerate(self._names):
+                column = batch.column(name)
+                if column.null_count:
+                    empty = column.is_null().to_numpy(zero_copy_only=False)
+                    row = start + int(np.flatnonzero(empty)[0])
+                    raise DataError(
+                        f"{self.path}: column {name!r} has no value in row {row}; fill it, or "
+                        "remove the row"
+                    )
+                rows[place] = self._doubles(column.to_numpy(zero_copy_only=False))
+            yield slice(start, start + batch.num_rows), rows.T
+            start += batch.num_rows
 
-    def _converted(self, batch: Any, start: int) -> Dense:
-        rows = np.empty((len(self._names), batch.num_rows), self.dtype)
-        for place, name in enumerate(self._names):
-            column = batch.column(name)
-            if column.null_count:
-                empty = column.is_null().to_numpy(zero_copy_only=False)
-                row = start + int(np.flatnonzero(empty)[0])
-                raise DataError(
-                    f"{self.path}: column {name!r} has no value in row {row}; fill it, or remove "
-                    "the row"
-                )
-            rows[place] = self._doubles(column.to_numpy(zero_copy_only=False))
-        return rows.T
-
-    def _some(self, increasing: IntArray) -> Dense:
+    def in_file_order(self, increasing: IntArray) -> Dense:
+        """Return some rows, in the file's order."""
         groups = np.searchsorted(self._ends, increasing, side="right")
         rows = np.empty((len(increasing), self.shape[1]), self.dtype)
         with opened(self.path) as file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ from perceptron_lab.doubles import LEAST_NORMAL, Doubles
 from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.printed_numbers import PrintedNumbers, of_short_decimals
 
+# The word for the last column
 LAST = "last"
-"""The word for the last column."""
+# Characters of a file that a message shows at most
 LONGEST_TEXT = 200
-"""Characters of a file that a message shows at most."""
 _MANY_DIGITS = re.compile(rb"\d{16,}|[\d.]{17,}")  # in a decimal of more than 15 digits
 _SMALL = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")  # may be 0 as a double
 
@@ -73,7 +74,7 @@ def _is_place(labels: str) -> bool:
     return labels == LAST or (labels.isascii() and labels.isdigit())
 
 
-def place_of(labels: str, width: int, names: list[str]) -> int:
+def place_of(labels: str, width: int, names: Sequence[str] = ()) -> int:
     """Return the place of the labels' column among ``width``, from 0 on."""
     if labels == LAST:
         return width - 1
