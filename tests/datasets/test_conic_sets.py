@@ -209,7 +209,7 @@ def test_the_number_of_threads_does_not_matter() -> None:
         (
             {"family": "second-order", "order": 3},
             ("order",),
-            "family second-order has no order; it takes dimension, blocks, block_size, margin",
+            "family second-order has no order; it takes dimension, margin, blocks, block_size",
         ),
         ({"family": "semidefinite", "block_size": 3}, ("block_size",), "has no block_size"),
         ({"family": "semidefinite", "rows": 3}, ("rows",), "has no rows"),

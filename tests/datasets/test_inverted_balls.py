@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from scipy.stats import chi2
 
-from perceptron_lab.datasets.generated.affine_maps import AffineMap, orthogonal
+from perceptron_lab.datasets.generated.ellipsoid_sets import AffineMap, orthogonal
 from perceptron_lab.datasets.generated.inverted_balls import (
     InvertedBalls,
     both_classes,

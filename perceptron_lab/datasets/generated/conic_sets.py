@@ -16,37 +16,22 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import chosen
-from perceptron_lab.datasets.generated.generator import (
-    GeneratedDataset,
-    one_thread,
-    plain,
-    proved_margin,
-    seed_sequence,
-)
+from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
-BoolArray = npt.NDArray[np.bool_]
-
+# Numbers in a generated matrix: 160 megabytes
 MOST_ENTRIES = 20_000_000
-"""The most numbers in a generated matrix: 160 megabytes."""
 
+_SHARED = {"dimension": 20, "margin": 0.01}
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    "second-order": {"dimension": 20, "blocks": 10, "block_size": 5, "margin": 0.01},
-    "semidefinite": {"dimension": 20, "blocks": 2, "order": 10, "margin": 0.01},
-    "mixed": {
-        "dimension": 20,
-        "rows": 20,
-        "blocks": 2,
-        "block_size": 5,
-        "order": 10,
-        "margin": 0.01,
-    },
+    "second-order": _SHARED | {"blocks": 10, "block_size": 5},
+    "semidefinite": _SHARED | {"blocks": 2, "order": 10},
+    "mixed": _SHARED | {"rows": 20, "blocks": 2, "block_size": 5, "order": 10},
 }
 
 
@@ -165,19 +150,18 @@ class ConicSets(GeneratedDataset):
 
     def generate(self, seed: int) -> ConicSet:
         """Return the data, and what is known of them."""
-        check_generated(8 * self._size * (self.dimension or 0), self.name)
-        rng = np.random.default_rng(seed_sequence(self.name, seed))
-        parts: list[Cone] = [Orthant(self.rows)] if self.rows else []
-        if self.block_size:
-            parts += [SecondOrder(self.block_size) for _ in range(self.blocks or 0)]
-        if self.order:
-            entries = np.triu_indices(self.order)
-            parts += [Semidefinite(self.order, *entries) for _ in range(self.blocks or 0)]
-        cone = parts[0] if len(parts) == 1 else Product(parts)
-        with one_thread():
+        dimension, blocks = self.dimension or 0, range(self.blocks or 0)
+        with self.random(seed, 8 * self._size * dimension) as rng:
+            parts: list[Cone] = [Orthant(self.rows)] if self.rows else []
+            if self.block_size:
+                parts += [SecondOrder(self.block_size) for _ in blocks]
+            if self.order:
+                entries = np.triu_indices(self.order)
+                parts += [Semidefinite(self.order, *entries) for _ in blocks]
+            cone = parts[0] if len(parts) == 1 else Product(parts)
             if self.margin is None:
-                return infeasible(rng, cone, self.dimension or 0)
-            return planted(rng, cone, self.dimension or 0, self.margin)
+                return infeasible(rng, cone, dimension)
+            return planted(rng, cone, dimension, self.margin)
 
     @property
     def _size(self) -> int:
@@ -241,11 +225,12 @@ def _annihilated(
     """Return normal data with A weights = 0; cuts have norm 1 in the mean square."""
     data = _normal(rng, cone, dimension) / math.sqrt(dimension)
     # <weights, e> = 1, so that a multiple of e takes away each column's product with the weights.
-    data -= np.outer(cone.identity, weights @ data)
-    return np.asarray(data)
+    return np.asarray(data - np.outer(cone.identity, weights @ data))
 
 
-def _weights(rng: np.random.Generator, cone: Cone, frame: Any, positive: BoolArray) -> FloatArray:
+def _weights(
+    rng: np.random.Generator, cone: Cone, frame: Any, positive: npt.NDArray[np.bool_]
+) -> FloatArray:
     """Return a point of the base with positive eigenvalues where told to, in ratios up to 3."""
     eigenvalues = np.where(positive, rng.uniform(0.5, 1.5, cone.rank), 0.0)
     return cone.assemble(eigenvalues / eigenvalues.sum(), frame)

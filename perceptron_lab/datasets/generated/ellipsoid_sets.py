@@ -17,32 +17,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
 import scipy.linalg
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.confinement import check_generated
-from perceptron_lab.datasets.generated.affine_maps import AffineMap, orthogonal
-from perceptron_lab.datasets.generated.generator import (
-    GeneratedDataset,
-    one_thread,
-    plain,
-    seed_sequence,
-)
+from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
+# The ellipsoid's half-axes lie between 1 / SPREAD and SPREAD
 SPREAD = 2.0
-"""The ellipsoid's half-axes lie between 1 / SPREAD and SPREAD."""
+# The other positives lie within this part of the ellipsoid
 INNER = 0.95
-"""The other positives lie within this part of the ellipsoid."""
+# The other negatives lie between these multiples of max(1, rho)
 OUTER = (1.05, 2.0)
-"""The other negatives lie between these multiples of max(1, rho)."""
 
 
 def _not_one(ratio: float) -> float:
@@ -68,6 +61,36 @@ def check_training(training: int, info: ValidationInfo) -> int:
             f"{dimension + 1} or more"
         )
     return training
+
+
+@plain_dataclass(frozen=True)
+class AffineMap:
+    """x -> matrix x + shift.
+
+    Parameters
+    ----------
+    matrix
+        Symmetric positive definite, shape ``(n, n)``.
+    shift
+        Shape ``(n,)``.
+    """
+
+    matrix: FloatArray
+    shift: FloatArray
+
+    @classmethod
+    def random(cls, rng: np.random.Generator, dimension: int, spread: float) -> Self:
+        """Return V diag(lambda) V', V uniform among rotations and reflections, and a normal shift.
+
+        log lambda_i is uniform between -log spread and log spread, spread > 1.
+        """
+        axes = orthogonal(rng, dimension)
+        lengths = spread ** rng.uniform(-1.0, 1.0, dimension)
+        return cls((axes * lengths) @ axes.T, rng.standard_normal(dimension))
+
+    def of(self, points: FloatArray) -> FloatArray:
+        """Return the images of rows, shape ``(m, n)``."""
+        return np.asarray(points @ self.matrix + self.shift)
 
 
 @plain_dataclass(frozen=True)
@@ -138,9 +161,8 @@ class EllipsoidSets(GeneratedDataset):
 
     def sample(self, seed: int) -> Sample:
         """Return the examples and the ellipsoid."""
-        check_generated(16 * self.dimension * (self.training + self.test), self.name)
-        rng = np.random.default_rng(seed_sequence(self._sizes(), seed))
-        with one_thread():
+        size = 16 * self.dimension * (self.training + self.test)
+        with self.random(seed, size, self._sizes()) as rng:
             ellipsoid = AffineMap.random(rng, self.dimension, SPREAD)
             training = self._drawn(rng, self.training - self.dimension - 1)
             tight = [simplex(rng, self.dimension), self.ratio * simplex(rng, self.dimension)]
@@ -178,3 +200,9 @@ def simplex(rng: np.random.Generator, dimension: int) -> FloatArray:
     """Return the vertices of a regular simplex on the unit sphere, turned at random, as rows."""
     corners = scipy.linalg.helmert(dimension + 1).T * math.sqrt((dimension + 1) / dimension)
     return np.asarray(corners @ orthogonal(rng, dimension))
+
+
+def orthogonal(rng: np.random.Generator, dimension: int) -> FloatArray:
+    """Return an orthogonal matrix, uniform by Haar's measure."""
+    columns, triangle = np.linalg.qr(rng.standard_normal((dimension, dimension)))
+    return np.asarray(columns * np.sign(triangle.diagonal()))

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.linalg  # noqa: F401 - so that its own library is found beside numpy's
 from threadpoolctl import ThreadpoolController
 
+from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import InputError
@@ -43,6 +44,18 @@ class GeneratedDataset(Dataset):
         """Generate the instance; the folder is without meaning."""
         self.check_name(name)
         return self.problem(seed)
+
+    @contextmanager
+    def random(
+        self, seed: int, size: int, stream: str | None = None
+    ) -> Iterator[np.random.Generator]:
+        """Give the source of randomness for data of so many bytes, made by one thread within.
+
+        Instances of one stream, which is by default the name, have one source for each seed.
+        """
+        check_generated(size, self.name)
+        with one_thread():
+            yield np.random.default_rng(seed_sequence(stream or self.name, seed))
 
 
 _libraries = cache(ThreadpoolController)  # to find the numerical libraries takes milliseconds

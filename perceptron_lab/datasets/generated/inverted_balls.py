@@ -10,24 +10,17 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 from scipy.special import gammaincinv
 
-from perceptron_lab.datasets.confinement import check_generated
-from perceptron_lab.datasets.generated.affine_maps import AffineMap
-from perceptron_lab.datasets.generated.generator import (
-    GeneratedDataset,
-    one_thread,
-    seed_sequence,
-)
+from perceptron_lab.datasets.generated.ellipsoid_sets import AffineMap, Count
+from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
+# The part of the normal distribution that the unit ball holds
 INSIDE = 0.978
-"""The part of the normal distribution that the unit ball holds."""
+# The metric's half-axes lie between 1 / SPREAD and SPREAD
 SPREAD = 4.0
-"""The metric's half-axes lie between 1 / SPREAD and SPREAD."""
-
-Count = Annotated[int, Field(ge=1, le=100_000)]
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -82,14 +75,12 @@ class InvertedBalls(GeneratedDataset):
     def tasks(self, seed: int) -> tuple[Task, ...]:
         """Return the repetitions."""
         examples = 2 * self.repetitions * (self.training + self.test)
-        check_generated(8 * self.dimension * examples, self.name)
-        rng = np.random.default_rng(seed_sequence(self._sizes(), seed))
         factors = np.ones(self.dimension)
         factors[: None if self.rescaled == "all" else 1] = 10.0**self.exponent
         # Labels are shared by all tasks, which may be many.
         labels, test_labels = (np.repeat([1.0, -1.0], k) for k in (self.training, self.test))
         tasks = []
-        with one_thread():
+        with self.random(seed, 8 * self.dimension * examples, self._sizes()) as rng:
             for number in range(self.repetitions):
                 mapped = AffineMap.random(rng, self.dimension, SPREAD)
                 parts = [

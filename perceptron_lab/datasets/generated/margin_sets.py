@@ -3,64 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-import numpy as np
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import chosen
-from perceptron_lab.datasets.generated import margin_families
-from perceptron_lab.datasets.generated.generator import (
-    GeneratedDataset,
-    one_thread,
-    plain,
-    proved_margin,
-    seed_sequence,
-)
+from perceptron_lab.datasets.generated import margin_families as families
+from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
 from perceptron_lab.datasets.generated.margin_families import MarginSet
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.infeasible_margin import negative_margin
 from perceptron_lab.system import ConicSystem
 
+# Numbers in a generated matrix: 800 megabytes
 MOST_ENTRIES = 100_000_000
-"""The most numbers in a generated matrix: 800 megabytes."""
 
 Family = Literal[
     "exact", "reflected", "thin", "convex-combination", "gaussian", "classes", "worst-case"
 ]
 
-_GENERATORS: dict[str, Callable[..., MarginSet]] = {
-    "exact": margin_families.exact,
-    "reflected": margin_families.reflected,
-    "thin": margin_families.thin,
-    "convex-combination": margin_families.convex_combination,
-    "gaussian": margin_families.gaussian,
-    "classes": margin_families.classes,
-    "worst-case": margin_families.worst_case,
-}
-
 _SIZES = {"dimension": 100, "rows": 5000}
-_DEFAULTS: dict[str, dict[str, Any]] = {
-    "exact": _SIZES | {"margin": 1e-3},
-    "reflected": _SIZES | {"difficulty": 0.3},
-    "thin": _SIZES | {"margin": 1e-3},
-    "convex-combination": _SIZES,
-    "gaussian": {"dimension": 100, "ratio": None, "rows": 5000},
-    "classes": _SIZES | {"separation": 8.0},
-    "worst-case": {"steepness": 100},
-}
 
-_FEWEST_ROWS: dict[str, Callable[[int], int]] = {
-    "exact": lambda dimension: 2 * (dimension - 1),
-    "reflected": lambda dimension: 1,
-    "thin": lambda dimension: 2,
-    "convex-combination": lambda dimension: dimension + 1,
-    "gaussian": lambda dimension: 1,
-    "classes": lambda dimension: 2,
+
+class _Construction(NamedTuple):
+    """How the rows of a family are made, from which parameters, and how many there must be."""
+
+    make: Callable[..., MarginSet]
+    defaults: dict[str, Any]
+    fewest_rows: Callable[[int], int] = lambda dimension: 1
+
+
+_FAMILIES = {
+    "exact": _Construction(families.exact, _SIZES | {"margin": 1e-3}, lambda n: 2 * (n - 1)),
+    "reflected": _Construction(families.reflected, _SIZES | {"difficulty": 0.3}),
+    "thin": _Construction(families.thin, _SIZES | {"margin": 1e-3}, lambda n: 2),
+    "convex-combination": _Construction(families.convex_combination, _SIZES, lambda n: n + 1),
+    "gaussian": _Construction(families.gaussian, {"dimension": 100, "ratio": None, "rows": 5000}),
+    "classes": _Construction(families.classes, _SIZES | {"separation": 8.0}, lambda n: 2),
+    "worst-case": _Construction(families.worst_case, {"steepness": 100}),
 }
+_DEFAULTS = {name: family.defaults for name, family in _FAMILIES.items()}
 
 
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
@@ -161,10 +145,9 @@ class MarginSets(GeneratedDataset):
     def generate(self, seed: int) -> MarginSet:
         """Return the rows, and what is known of them."""
         values = self._values()
-        check_generated(8 * values.get("rows", 4) * values.get("dimension", 2), self.name)
-        rng = np.random.default_rng(seed_sequence(self.name, seed))
-        with one_thread():
-            return _GENERATORS[self.family](rng, **values)
+        size = 8 * values.get("rows", 4) * values.get("dimension", 2)
+        with self.random(seed, size) as rng:
+            return _FAMILIES[self.family].make(rng, **values)
 
     def _values(self) -> dict[str, Any]:
         """Return the arguments of the generator."""
@@ -185,7 +168,7 @@ def _check_rows(rows: int | None, info: ValidationInfo) -> int | None:
     family, dimension = info.data.get("family"), info.data.get("dimension")
     if rows is None or family is None or dimension is None:
         return rows
-    fewest, most = _FEWEST_ROWS[family](dimension), MOST_ENTRIES // dimension
+    fewest, most = _FAMILIES[family].fewest_rows(dimension), MOST_ENTRIES // dimension
     if not fewest <= rows <= most:
         raise ValueError(
             f"{rows} rows in dimension {dimension}; the family {family} allows {fewest} to {most}"

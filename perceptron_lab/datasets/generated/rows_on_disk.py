@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
 import numpy as np
-from pydantic import AfterValidator, Field
+from pydantic import Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.confinement import check_generated, written
@@ -40,16 +40,8 @@ from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
+# Entries that are generated from one seed: a change makes other rows
 ENTRIES = 2**21
-"""Entries that are generated from one seed: part of what determines the rows."""
-FOLDER = "rows-on-disk"
-"""The folder in the cache of data files."""
-
-
-def _without_nul(folder: str) -> str:
-    if "\0" in folder:
-        raise ValueError("the character NUL is in no path; delete it")
-    return folder
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -85,7 +77,14 @@ class RowsOnDisk(GeneratedDataset):
     rows: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000
     difficulty: Annotated[float, Field(gt=0, le=1000)] = 1.0
     memory: Annotated[int, Field(ge=LEAST_MEMORY)] = MEMORY
-    directory: Annotated[str, AfterValidator(_without_nul)] | None = None
+    directory: str | None = None
+
+    @field_validator("directory")
+    @classmethod
+    def _without_nul(cls, folder: str | None) -> str | None:
+        if folder and "\0" in folder:
+            raise ValueError("the character NUL is in no path; delete it")
+        return folder
 
     @property
     def name(self) -> str:
@@ -110,7 +109,8 @@ class RowsOnDisk(GeneratedDataset):
 
     def path(self, seed: int, base: Path) -> Path:
         """Return the path of the instance's file, which need not exist yet."""
-        folder = cache_folder() / FOLDER if self.directory is None else base / self.directory
+        own = self.directory
+        folder = cache_folder() / "rows-on-disk" if own is None else base / own
         return folder / f"{self.name}-seed{seed}.npy"
 
     def blocks(self, seed: int) -> Iterator[tuple[FloatArray, FloatArray]]:
