@@ -43,8 +43,13 @@ def symmetric(vector: FloatArray) -> FloatArray:
     return matrix
 
 
+def quadratic_forms(quadratic: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return x'E x of every row x, shape ``(m,)``."""
+    return np.asarray(np.einsum("ij,ij->i", rows @ quadratic, rows))
+
+
 def quadratic_values(quadratic: FloatArray, points: FloatArray) -> FloatArray:
     """Return u'Cu + 2 d'u + e of every row u, for the symmetric matrix [[C, d], [d', e]]."""
     shape, linear = quadratic[:-1, :-1], quadratic[:-1, -1]
-    curved = np.einsum("ij,ij->i", points @ shape, points)
+    curved = quadratic_forms(shape, points)
     return np.asarray(curved + 2.0 * (points @ linear) + quadratic[-1, -1])

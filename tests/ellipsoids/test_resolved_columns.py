@@ -11,10 +11,8 @@ import pytest
 
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.hard import separation_ratio
-from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.ellipsoids.hard.exact_rank import in_hull
-from perceptron_lab.ellipsoids.hard.finer import FinerClasses
-from perceptron_lab.ellipsoids.hard.resolved_columns import products_of
+from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame, in_hull
+from perceptron_lab.ellipsoids.hard.finer import FinerClasses, products_of
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_proof import (
     ProvedSeparation,

@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.ellipsoids.hard.bracket import Bracket, measured
-from perceptron_lab.ellipsoids.hard.dual import moment_with_error, proved_upper_bound
-from perceptron_lab.ellipsoids.hard.rescaling import Rescaling
-from perceptron_lab.ellipsoids.hard.separability import (
+from perceptron_lab.ellipsoids.hard.cone_solver import measured
+from perceptron_lab.ellipsoids.hard.ratio_proofs import (
     identical_rows,
+    moment_with_error,
     prove_inseparable,
     proved_lower_bound,
+    proved_upper_bound,
+    recession,
 )
+from perceptron_lab.ellipsoids.hard.rescaling import Rescaling
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
-from perceptron_lab.ellipsoids.hard.solution import Classes
-from perceptron_lab.ellipsoids.hard.unboundedness import recession
+from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes
 from perceptron_lab.ellipsoids.images import images_with_radius, square_bounds
 from perceptron_lab.ellipsoids.lifting import flat, lifted, quadratic_values, squares, symmetric
 from perceptron_lab.results import FloatArray

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptron_lab.ellipsoids.hard import assessment, solution
-from perceptron_lab.ellipsoids.hard.bracket import Bracket
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
+from perceptron_lab.ellipsoids.hard.solution import Bracket
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators import EllipsoidSeparationClassifier
 from perceptron_lab.outward import text_above

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from perceptron_lab.ellipsoids.hard.separability import proved_lower_bound
+from perceptron_lab.ellipsoids.hard.ratio_proofs import proved_lower_bound
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.ellipsoids.hard.separation_system import separation_system
 from perceptron_lab.errors import InputError

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from perceptron_lab.ellipsoids.lifting import quadratic_forms
 from perceptron_lab.ellipsoids.soft import boundedness as soft_boundedness
 from perceptron_lab.ellipsoids.soft import generation as soft_generation
 from perceptron_lab.ellipsoids.soft import separation_ratio as soft_separation_ratio
@@ -16,7 +17,6 @@ from perceptron_lab.ellipsoids.soft.boundedness import (
     critical_penalty,
     least_mean,
     marginal,
-    quadratic_forms,
 )
 from perceptron_lab.ellipsoids.soft.dual_program import DualProgram, DualSolution
 from perceptron_lab.ellipsoids.soft.generation import Working

@@ -8,11 +8,11 @@ import numpy as np
 
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.ellipsoids.hard.dual import proved_upper_bound
-from perceptron_lab.ellipsoids.hard.separability import (
+from perceptron_lab.ellipsoids.hard.ratio_proofs import (
     Inseparability,
     prove_inseparable,
     proved_lower_bound,
+    proved_upper_bound,
 )
 from perceptron_lab.ellipsoids.hard.separation import Gaps, Rule, Separation
 from perceptron_lab.ellipsoids.hard.solution import Solution

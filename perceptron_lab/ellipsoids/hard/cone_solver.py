@@ -23,10 +23,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.ellipsoids.hard.bracket import Bracket, measured
-from perceptron_lab.ellipsoids.hard.rescaling import Rescaling, Rows
-from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
-from perceptron_lab.ellipsoids.lifting import squares, symmetric
+from perceptron_lab.ellipsoids.hard.ratio_proofs import least_bound, whitening_moment
+from perceptron_lab.ellipsoids.hard.rescaling import Rescaling, Rows, reached
+from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution, middle
+from perceptron_lab.ellipsoids.lifting import lifted, squares, symmetric
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
 
@@ -38,6 +38,40 @@ ZERO = 10.0
 """Solved with t at most so many times the tolerance counts as t = 0, which no coordinates mend."""
 ALMOST = 1e-6
 """0 <= t <= this is an answer even if Clarabel gives up: what decides there is a proof of t = 0."""
+
+
+@np.errstate(all="ignore")  # what is not finite bounds nothing
+def measured(
+    quadratic: FloatArray, weights: tuple[FloatArray, FloatArray], classes: Classes
+) -> Bracket:
+    """Return the bracket of t by a matrix E^ and by multipliers of each class, measured.
+
+    From below by what the ellipsoid reaches, min over negatives / max over positives - 1, and by 0;
+    from above by the multipliers: with sum_+ lambda x^x^' stretched by the least c such that Z of
+    (7.21) is positive semidefinite, t <= c sum_+ lambda / sum_- lambda - 1. What a solver claims of
+    its own answer does not enter.
+    """
+    if not np.isfinite(quadratic).all():
+        return Bracket(0.0, math.inf)
+    lower = max(0.0, reached(Ellipsoid.canonical(quadratic), classes))
+    total, kept = float(weights[1].sum()), weights[1] > 0.0
+    if not (0.0 < total < math.inf and np.isfinite(weights[0]).all()):
+        return Bracket(lower, math.inf)
+
+    def bound(positive: FloatArray) -> float:
+        used = positive > 0.0
+        inverse = whitening_moment(lifted(classes.positives[used]), positive[used])
+        if inverse is None:
+            return math.inf
+        # the least c is the largest eigenvalue of S_- in coordinates in which S_+ = I
+        images = lifted(classes.negatives[kept]) @ inverse.T
+        moment = (images * weights[1][kept, None]).T @ images
+        if not np.isfinite(moment).all():
+            return math.inf
+        stretch = max(1.0, float(np.linalg.eigvalsh(moment)[-1]))
+        return stretch * float(positive.sum()) / total - 1.0
+
+    return Bracket(lower, max(lower, least_bound(bound, weights[0])))
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from perceptron_lab.ellipsoids.hard.interior_point import (
     program_of,
     solve_by_interior_point,
 )
-from perceptron_lab.ellipsoids.hard.interior_program import Iterate, Program
+from perceptron_lab.ellipsoids.hard.primal_dual import Iterate, Program
 from perceptron_lab.ellipsoids.hard.rescaling import Rescaling
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution
 from perceptron_lab.results import FloatArray, IntArray

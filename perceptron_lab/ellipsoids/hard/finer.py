@@ -1,30 +1,115 @@
-"""On which examples t is proved where columns depend on others, or nearly.
+"""Classes in which t is proved where columns depend on others, or nearly.
 
 The t of the doubles given depends on what rounding left. Either (i) the positives lie in their hull
 without rounding: negatives that do not can be pushed away for nothing, however near they are, and
 the others alone have the same t. Or (ii) the positives extend across it, by what rounding left of
-columns that depend on others: then that becomes columns of their own scale, of which an ellipsoid
-may make use. It is a proof of t, and no rule for other points, which were rounded otherwise. The
-same columns sharpen the proofs where the hull is known, but badly conditioned.
+columns that depend on others, as a sum, a mean or another unit does. Then that becomes columns of
+their own scale, of which an ellipsoid may make use: with coefficients a, any doubles,
+
+    z_j = x_j - a_j' x_others - b_j
+
+is an affine coordinate like x_j. Each product is split into two doubles, and the sum rounded once,
+so that z_j is known to a relative error of one rounding; where it is 0 for all examples, the column
+depends on the others without rounding. It is a proof of t, and no rule for other points, which were
+rounded otherwise. The same columns sharpen the proofs where the hull is badly conditioned.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+import scipy.linalg
 
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.ellipsoids.hard.bracket import Bracket
-from perceptron_lab.ellipsoids.hard.exact_rank import distinct_columns
-from perceptron_lab.ellipsoids.hard.resolved_columns import Residues
-from perceptron_lab.ellipsoids.hard.separability import proved_lower_bound
+from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame, distinct_columns
+from perceptron_lab.ellipsoids.hard.ratio_proofs import proved_lower_bound
+from perceptron_lab.ellipsoids.hard.solution import Bracket
 from perceptron_lab.results import FloatArray, IntArray
 
 NARROW = 1e-6
 """A proved bracket of t that is not wider, relative to t, is left as it is."""
+DEPENDENT = 1e-4
+"""What is left of a column, of unit norm, below this is known too badly as a difference."""
+SPLIT = 2.0**27 + 1.0
+"""Veltkamp's constant: it splits a double into two of 26 bits."""
+WITHIN, WIDER = (1e-60, 1e60), (1e-120, 1e120)
+"""Magnitudes of rows and of coefficients whose products neither overflow nor lose digits."""
+
+
+@dataclass(frozen=True)
+class Residues:
+    """z = C x - b, each entry rounded once."""
+
+    coefficients: FloatArray  # C and b, shapes (d, k) and (d,): doubles taken as exact
+    levels: FloatArray
+
+    @classmethod
+    def of(cls, points: FloatArray, columns: IntArray) -> tuple[Self, IntArray]:
+        """Return those of the columns that depend on others, nearly, and which these are.
+
+        Parameters
+        ----------
+        points
+            Rows, finite, shape ``(m, k)``.
+        columns
+            Those to look at; the rows differ in each of them.
+        """
+        centred = points[:, columns] - points[:, columns].mean(axis=0)
+        centred /= np.linalg.norm(centred, axis=0)
+        triangle, order = scipy.linalg.qr(centred, mode="r", pivoting=True)
+        sizes = np.abs(np.diagonal(triangle))
+        rank = int(np.count_nonzero(sizes > DEPENDENT * sizes[0]))
+        dependent = np.sort(order[rank:])
+        used, rest = np.delete(columns, dependent), columns[dependent]
+        # the regression of the dependent columns on the others
+        base, left = points[:, used], points[:, rest]
+        centred = base - base.mean(axis=0)
+        scale = np.linalg.norm(centred, axis=0)
+        found = np.linalg.lstsq(centred / scale, left - left.mean(axis=0), rcond=None)[0]
+        slopes = found / scale[:, None]
+        coefficients = np.zeros((len(rest), points.shape[1]))
+        coefficients[:, used] = -slopes.T
+        coefficients[np.arange(len(rest)), rest] = 1.0
+        return cls(coefficients, np.asarray((left - base @ slopes).mean(axis=0))), rest
+
+    def keep_digits_of(self, points: FloatArray) -> bool:
+        """Tell whether no product with rows overflows, and none loses digits by underflow."""
+        known = _within(points, WITHIN) and _within(self.coefficients, WIDER)
+        return known and _within(self.levels, WIDER)
+
+    def appended_to(self, points: FloatArray) -> FloatArray:
+        """Return rows (x, z), shape ``(m, k + d)``."""
+        columns = [points]
+        for coefficients, level in zip(self.coefficients, self.levels, strict=True):
+            used = np.flatnonzero(coefficients)
+            products = products_of(points[:, used], coefficients[used])
+            terms = np.column_stack([*products, np.full(len(points), -level)])
+            columns.append(np.array([[math.fsum(row)] for row in terms]))
+        return np.hstack(columns)
+
+
+def _within(values: FloatArray, range_: tuple[float, float]) -> bool:
+    sizes = np.abs(values[values != 0.0])
+    least, most = range_
+    return bool(least <= sizes.min(initial=most) and sizes.max(initial=least) <= most)
+
+
+def products_of(points: FloatArray, factors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return doubles p and e with p + e = x a exactly (Dekker)."""
+    product = points * factors
+    first, second = _halves(points), _halves(factors)
+    error = first[0] * second[0] - product
+    error = (error + first[0] * second[1]) + first[1] * second[0]
+    return product, error + first[1] * second[1]
+
+
+def _halves(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    scaled = SPLIT * values
+    high = scaled - (scaled - values)
+    return high, values - high
 
 
 def is_narrow(lower: float, upper: float) -> bool:

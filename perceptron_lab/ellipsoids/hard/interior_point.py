@@ -1,7 +1,7 @@
 """The maximal separation ratio by a primal-dual interior point, of all examples at once.
 
 An iteration factors a least squares problem with one column per example, see
-:mod:`.interior_step`, in the coordinates in which the positives are white;
+:mod:`.primal_dual`, in the coordinates in which the positives are white;
 some 10 to 30 of them close the bracket to 1e-9 of t. Should it stay open, the iteration starts
 again in the coordinates in which the ellipsoid found is the unit ball.
 """
@@ -14,11 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
-from perceptron_lab.ellipsoids.hard.bracket import Bracket
-from perceptron_lab.ellipsoids.hard.interior_program import Iterate, Program
-from perceptron_lab.ellipsoids.hard.interior_step import Scaled
+from perceptron_lab.ellipsoids.hard.primal_dual import Iterate, Program, advanced
 from perceptron_lab.ellipsoids.hard.rescaling import Rescaling
-from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
+from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution, middle
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
 
@@ -108,7 +106,7 @@ def follow(
             break
         if limits.reached(before + used):
             break
-        iterate = _next(program, iterate)
+        iterate = advanced(program, iterate)
         used += 1
         if iterate is None:
             break
@@ -117,19 +115,6 @@ def follow(
         if width < least:
             best, least = iterate, width
     return best, used
-
-
-@np.errstate(all="ignore")  # what is not finite is not inside
-def _next(program: Program, iterate: Iterate) -> Iterate | None:
-    """Return the next iterate if all slacks and weights are positive; the matrices are about so."""
-    try:
-        found = Scaled.at(program, iterate).step()
-    except (np.linalg.LinAlgError, ValueError):
-        return None
-    if found is None:
-        return None
-    slacks = program.slacks(found.matrix, found.ratio)
-    return found if min(slacks.min(), found.weights.min()) > 0.0 else None
 
 
 def program_of(classes: Classes, scaling: Rescaling) -> Program:

@@ -14,8 +14,7 @@ from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.examples import dense_rows
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.hard.finer import FinerEllipsoid
-from perceptron_lab.ellipsoids.hard.separability import Inseparability
-from perceptron_lab.ellipsoids.hard.unboundedness import Recession
+from perceptron_lab.ellipsoids.hard.ratio_proofs import Inseparability, Recession
 from perceptron_lab.ellipsoids.lifting import quadratic_values
 from perceptron_lab.results import FloatArray, IntArray, Status
 

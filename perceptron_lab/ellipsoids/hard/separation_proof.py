@@ -14,12 +14,14 @@ from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE
-from perceptron_lab.ellipsoids.hard.dual import proved_upper_bound
-from perceptron_lab.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
-from perceptron_lab.ellipsoids.hard.resolved_columns import Residues
-from perceptron_lab.ellipsoids.hard.separability import prove_inseparable, proved_lower_bound
+from perceptron_lab.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, Residues, is_narrow
+from perceptron_lab.ellipsoids.hard.ratio_proofs import (
+    prove_inseparable,
+    proved_lower_bound,
+    proved_upper_bound,
+    recession,
+)
 from perceptron_lab.ellipsoids.hard.separation import Separation
-from perceptron_lab.ellipsoids.hard.unboundedness import recession
 from perceptron_lab.errors import DataError
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, Status

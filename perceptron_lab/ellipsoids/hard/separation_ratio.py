@@ -14,10 +14,10 @@ from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.hard.assessment import Assessment
 from perceptron_lab.ellipsoids.hard.finer import FinerClasses, is_narrow
+from perceptron_lab.ellipsoids.hard.ratio_proofs import Recession, recession
 from perceptron_lab.ellipsoids.hard.refinement import refined, without_bound
 from perceptron_lab.ellipsoids.hard.separation import Rule, Separation
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
-from perceptron_lab.ellipsoids.hard.unboundedness import Recession, recession
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.results import FloatArray, Status
 

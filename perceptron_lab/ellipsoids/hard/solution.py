@@ -1,4 +1,4 @@
-"""Input, limits and output of the solvers of the maximal separation ratio."""
+"""Input, limits and output of the solvers of the maximal separation ratio, and brackets of it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Self
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 
+ROUNDING = 2e-13
+"""Of 1 + t, relative: what rounding leaves of a bracket."""
 MOST_NUMBERS = 150_000_000
 """Numbers that the products of coordinates of all examples may take: 1.2 GB."""
 
@@ -69,6 +71,31 @@ class Classes:
                 f"factor of {(examples + size) * examples:.2g} numbers, {MOST_NUMBERS:.2g} at "
                 "most; choose fewer features, or solver='auto' for many examples"
             )
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """lower <= t <= upper, measured on the examples or proved."""
+
+    lower: float  # 0 or more
+    upper: float  # at least lower; infinite where the multipliers give none
+
+    @property
+    def width(self) -> float:
+        """The width relative to 1 + t."""
+        return (self.upper - self.lower) / (1.0 + self.lower)
+
+    def within(self, ratio: float) -> float:
+        """Return the number in the bracket that is nearest to a ratio."""
+        return min(max(ratio, self.lower), self.upper)
+
+    def narrow(self, goal: float) -> bool:
+        """Return whether the width is at most a goal relative to t, or rounding.
+
+        Of t = 0, from below, the goal is absolute.
+        """
+        share = self.lower if 0.0 < self.lower < 1.0 else 1.0 + self.lower
+        return self.upper - self.lower <= max(goal * share, ROUNDING * (1.0 + self.lower))
 
 
 @dataclass(frozen=True)

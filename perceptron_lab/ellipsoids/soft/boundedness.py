@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.ellipsoids.lifting import flat, squares, symmetric
+from perceptron_lab.ellipsoids.lifting import flat, quadratic_forms, squares, symmetric
 from perceptron_lab.ellipsoids.soft.cone_program import solve_cone_program, stacked
 from perceptron_lab.ellipsoids.soft.generation import FIXING, ROUNDS, Working
 from perceptron_lab.errors import NumericalError
@@ -80,12 +80,6 @@ def critical_penalty(positives: FloatArray, negatives: FloatArray, cap: float) -
         nearest = float(((negatives[~within] @ away) ** 2).sum(axis=1).min())
         direction = direction + outward * (float(forms.max()) / nearest)
     return CriticalPenalty(lower, max(lower, upper), weights, direction, within, root)
-
-
-def quadratic_forms(quadratic: FloatArray, rows: FloatArray) -> FloatArray:
-    """Return x'E x of every row x, shape ``(m,)``."""
-    forms: FloatArray = np.einsum("ij,ij->i", rows @ quadratic, rows)
-    return forms
 
 
 def least_mean(values: FloatArray, cap: float) -> float:

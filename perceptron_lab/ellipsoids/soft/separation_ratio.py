@@ -10,14 +10,13 @@ import numpy.typing as npt
 
 from perceptron_lab.ellipsoids.examples import dense_rows
 from perceptron_lab.ellipsoids.hard.solution import middle
-from perceptron_lab.ellipsoids.lifting import lifted
+from perceptron_lab.ellipsoids.lifting import lifted, quadratic_forms
 from perceptron_lab.ellipsoids.soft.boundedness import (
     CriticalPenalty,
     capped,
     critical_penalty,
     least_mean,
     marginal,
-    quadratic_forms,
 )
 from perceptron_lab.ellipsoids.soft.dual_program import DualProgram
 from perceptron_lab.ellipsoids.soft.generation import FIXING, ROUNDS, Working
