@@ -1,27 +1,31 @@
-"""The largest margin as a cone program, for the solvers that cvxpy calls."""
+"""The largest margin as a cone program, by the solvers that cvxpy calls: Clarabel and SCS."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import cvxpy
 import numpy as np
 import scipy.sparse as sp
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from perceptron_lab import registry
+from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.errors import InputError, NumericalError
-from perceptron_lab.peers.asked import Asked, AskedState, supported
-from perceptron_lab.peers.base import Rows, rows_of
+from perceptron_lab.goals import STRICT
+from perceptron_lab.peers.base import Asked, AskedState, Rows, rows_of, supported
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
+REFINEMENT = 0.01  # Each tolerance of SCS over the one before
 # The statuses of cvxpy with values; the second one comes with SCS's limits, too
 ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
 
@@ -54,8 +58,7 @@ class ConeProgram(Asked):
             try:
                 state.point, state.weights = program.solution(options)
             except (cvxpy.SolverError, ArithmeticError, ValueError) as error:
-                name = type(self).__name__
-                raise NumericalError(f"{name} gives no answer: {error}") from None
+                raise NumericalError(f"{type(self).__name__} gives no answer: {error}") from None
             state.ending = f"{type(self).__name__} has answered, and calls it {program.status}"
             claim = supported(system, state, self.epsilon)
             if claim is not None:
@@ -92,10 +95,8 @@ class Program:
         if self._problem.status not in ANSWERED or any(dual is None for dual in duals):
             raise ArithmeticError(f"its status is {self._problem.status}")
         pairs = zip(self._blocks, duals, strict=True)
-        flat = np.concatenate(
-            [WRITTEN[type(part)].weights(part, dual) for (part, _), dual in pairs]
-        )
-        return np.asarray(self._point.value, dtype=np.float64), flat
+        weights = [WRITTEN[type(part)].weights(part, dual) for (part, _), dual in pairs]
+        return np.asarray(self._point.value, dtype=np.float64), np.concatenate(weights)
 
 
 def divided(data: Rows) -> Rows:
@@ -106,17 +107,11 @@ def divided(data: Rows) -> Rows:
 
 
 class Written(NamedTuple):
-    """A kind of block in the terms of cvxpy.
+    """A kind of block in the terms of cvxpy."""
 
-    Parameters
-    ----------
-    constraint
-        Of a block, its data, y and t: that data @ y - t e lies in the block.
-    weights
-        Of a block and the multipliers of this constraint: flat weights.
-    """
-
+    # Of a block, its data, y and t: that data @ y - t e lies in the block
     constraint: Callable[[Any, Rows, Any, Any], Any]
+    # Of a block and the multipliers of this constraint: flat weights
     weights: Callable[[Any, Any], FloatArray]
 
 
@@ -147,3 +142,89 @@ WRITTEN: dict[type[Cone], Written] = {
     ),
     Semidefinite: Written(_matrix_constraint, _matrix_weights),
 }
+
+
+@dataclass(frozen=True, config=STRICT)
+class Clarabel(ConeProgram):
+    """The largest margin by Clarabel, an interior point method, for every cone.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance
+        Clarabel's tolerances of the gap and of feasibility, > 0 (default 1e-8, its own).
+    time_limit
+        Seconds at most (default 300).
+
+    References
+    ----------
+    P. J. Goulart and Y. Chen, Clarabel: an interior-point solver for conic programs with quadratic
+    objectives (2024).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-8
+    time_limit: Annotated[float, Field(gt=0)] = 300.0
+
+    def options(self) -> list[dict[str, str | float]]:
+        """Return the keywords of ``cvxpy.Problem.solve``; one thread, as everyone's."""
+        tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), self.tolerance)
+        limits = {"time_limit": self.time_limit, "max_threads": 1}
+        return [{"solver": "CLARABEL", **tolerances, **limits}]
+
+
+@dataclass(frozen=True, config=STRICT)
+class Scs(ConeProgram):
+    """The largest margin by SCS, an operator splitting method, for every cone.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    tolerance, finest
+        SCS's absolute and relative tolerances at first (default 1e-4, its own), and at last
+        (default 1e-8), each between 0 and 1: until the answer will do, a hundredth of the one
+        before, from the solution before.
+    iterations
+        SCS's own at most for each tolerance (default 100000).
+    time_limit
+        Seconds at most for each tolerance (default 300).
+
+    References
+    ----------
+    B. O'Donoghue, Operator splitting for a homogeneous embedding of the linear complementarity
+    problem, SIAM Journal on Optimization 31 (2021).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-4
+    finest: Annotated[float, Field(gt=0, lt=1)] = 1e-8
+    iterations: Annotated[int, Field(ge=1)] = 100_000
+    time_limit: Annotated[float, Field(gt=0)] = 300.0
+
+    def options(self) -> list[dict[str, str | float]]:
+        """Return the keywords of each call of ``cvxpy.Problem.solve``."""
+        tolerances = [self.tolerance]
+        while tolerances[-1] > self.finest:
+            tolerances.append(max(REFINEMENT * tolerances[-1], self.finest))
+        return [
+            {
+                "solver": "SCS",
+                "eps_abs": tolerance,
+                "eps_rel": tolerance,
+                "max_iters": self.iterations,
+                "time_limit_secs": self.time_limit,
+            }
+            for tolerance in tolerances
+        ]

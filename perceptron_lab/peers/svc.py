@@ -16,8 +16,15 @@ from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.gram import Gram
-from perceptron_lab.peers.asked import claimed, supported
-from perceptron_lab.peers.base import Rows, ending, quiet, refuse_other_cones, rows_of
+from perceptron_lab.peers.base import (
+    Rows,
+    claimed,
+    ending,
+    quiet,
+    refuse_other_cones,
+    rows_of,
+    supported,
+)
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -78,9 +85,8 @@ class Svc(SeesAll[SvcState]):
         """Return the untrained state at 0."""
         refuse_other_cones(self, system)
         length = min(self.first, self.iterations)
-        return SvcState(
-            np.zeros(system.dimension), weights=np.zeros(system.cone.size), length=length
-        )
+        nothing, weights = np.zeros(system.dimension), np.zeros(system.cone.size)
+        return SvcState(nothing, weights=weights, length=length)
 
     def step(self, system: ConicSystem, state: SvcState, most: int) -> Step[SvcState]:
         """Train once; claim a separator or a bound, after the last training the point anyway."""
@@ -101,11 +107,7 @@ class Svc(SeesAll[SvcState]):
         """Return the weights of the machine, and the iterations made: fewer if it converged."""
         symmetrised, kernel = training_data(system)
         machine = SVC(
-            C=self.penalty,
-            tol=self.tolerance,
-            max_iter=length,
-            kernel=kernel,
-            cache_size=1000.0,
+            C=self.penalty, tol=self.tolerance, max_iter=length, kernel=kernel, cache_size=1000.0
         )
         size = system.cone.size
         with quiet():

@@ -16,10 +16,8 @@ from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernels import Polynomial, Rbf
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.peers.clarabel import Clarabel
-from perceptron_lab.peers.highs import Highs
-from perceptron_lab.peers.nnls import Nnls
-from perceptron_lab.peers.scs import Scs
+from perceptron_lab.peers.cone_program import Clarabel, Scs
+from perceptron_lab.peers.scipy_solvers import Highs, Nnls
 from perceptron_lab.results import Status
 from tests.families import (
     cones,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, registry, solve
-from perceptron_lab.peers.highs import Highs
+from perceptron_lab.peers.scipy_solvers import Highs
 from perceptron_lab.results import Status
 from tests.conformance.exact_instances import FAMILIES
 from tests.conformance.systems import PEERS

@@ -12,10 +12,7 @@ import scipy.sparse as sp
 from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernels import Rbf
-from perceptron_lab.peers.linear_svc import LinearSvc
-from perceptron_lab.peers.sgd import Sgd
-from perceptron_lab.peers.sklearn_perceptron import SklearnPerceptron
-from perceptron_lab.peers.trained import two_classes
+from perceptron_lab.peers.linear_models import LinearSvc, Sgd, SklearnPerceptron, two_classes
 from perceptron_lab.results import Status
 from tests.families import cones, feasible_of, infeasible, planted
 

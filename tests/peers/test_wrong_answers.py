@@ -20,9 +20,7 @@ from perceptron_lab.experiments.cells.supervisor import Job
 from perceptron_lab.experiments.configuration.gallery import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.peers.cone_program import Program
-from perceptron_lab.peers.linear_svc import LinearSvc
-from perceptron_lab.peers.sgd import Sgd
-from perceptron_lab.peers.sklearn_perceptron import SklearnPerceptron
+from perceptron_lab.peers.linear_models import LinearSvc, Sgd, SklearnPerceptron
 from perceptron_lab.peers.svc import Svc
 from tests.conformance.systems import PEERS
 

@@ -58,7 +58,7 @@ def test_it_loads_what_is_named(made: list[Recorded]) -> None:
     assert made == [server]
     assert server is not None
     assert server.has_loaded(
-        ["perceptron_lab.peers.nnls", "perceptron_lab.datasets.generated.margin_sets"]
+        ["perceptron_lab.peers.scipy_solvers", "perceptron_lab.datasets.generated.margin_sets"]
     )
     assert server.has_loaded(["perceptron_lab.oracles.orthant"])  # any server has
     assert not server.has_loaded(["perceptron_lab.peers.svc"])
@@ -89,7 +89,7 @@ def test_the_module_of_a_class_of_ones_own(made: list[Recorded], own_registratio
 def test_what_means_nothing_is_for_others_to_refuse(text: str, made: list[Recorded]) -> None:
     server = started_ahead([parse("small.yaml", text)])
     assert server is not None
-    assert not server.has_loaded(["perceptron_lab.peers.nnls"])
+    assert not server.has_loaded(["perceptron_lab.peers.scipy_solvers"])
 
 
 def test_no_file_no_server(

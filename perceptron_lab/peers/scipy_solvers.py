@@ -1,4 +1,4 @@
-"""HiGHS, the linear programming solver, as scipy calls it."""
+"""The solvers of scipy: HiGHS for linear programs, non-negative least squares for hulls."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from perceptron_lab.algorithms.base import Systems, claim_bound
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
-from perceptron_lab.peers.asked import Asked, AskedState, claimed
-from perceptron_lab.peers.base import Rows, rows_of
+from perceptron_lab.peers.base import Asked, AskedState, Rows, claimed, rows_of
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -68,10 +67,8 @@ class Highs(Asked):
         rows = rows_of(system)
         if self.program == "margin":
             return self._largest_margin(system, state, rows)
-        count, dimension = rows.shape
-        found = self._solve(
-            np.zeros(dimension), (None, None), A_ub=-rows, b_ub=np.full(count, -1.0)
-        )
+        below, costs = np.full(rows.shape[0], -1.0), np.zeros(system.dimension)
+        found = self._solve(costs, (None, None), A_ub=-rows, b_ub=below)
         if found.status == INFEASIBLE:
             return self._alternative(system, state, rows)
         self._demand(found)
@@ -93,12 +90,9 @@ class Highs(Asked):
     def _largest_margin(self, system: ConicSystem, state: AskedState, rows: Rows) -> Claim:
         count, dimension = rows.shape
         columns = _stacked(-rows.T, np.ones((1, count))).T
-        found = self._solve(
-            np.append(np.zeros(dimension), -1.0),
-            [(-1.0, 1.0)] * dimension + [(None, 1.0)],
-            A_ub=columns,
-            b_ub=np.zeros(count),
-        )
+        costs = np.append(np.zeros(dimension), -1.0)
+        bounds = [(-1.0, 1.0)] * dimension + [(None, 1.0)]
+        found = self._solve(costs, bounds, A_ub=columns, b_ub=np.zeros(count))
         self._demand(found)
         state.point = np.asarray(found.x[:-1], dtype=np.float64)
         state.weights = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
@@ -124,3 +118,47 @@ def _stacked(above: Any, below: FloatArray) -> Any:
     """Return one matrix above another, sparse if the first one is."""
     pair: Any = [above, below]
     return sp.vstack(pair) if sp.issparse(above) else np.vstack(pair)
+
+
+@dataclass(frozen=True, config=STRICT)
+class Nnls(Asked):
+    """Non-negative least squares: min over x >= 0 of norm(sum_i x_i a_i)^2 + (sum_i x_i - 1)^2.
+
+    x / sum(x) are the weights of the point of least norm in the convex hull of the unit rows: that
+    point separates with the largest margin, or it is 0, and the weights prove that no point is
+    feasible (Wolfe). scipy's active set method can end early without saying so: the proof judges.
+
+    Parameters
+    ----------
+    epsilon
+        The bound of the margin that weights are claimed to prove, > 0 (default 1e-6).
+    iterations
+        scipy's ``maxiter``, as a multiple of the number of rows, > 0 (default 3, scipy's own).
+
+    References
+    ----------
+    C. L. Lawson and R. J. Hanson, Solving Least Squares Problems (1974), chapter 23.
+    """
+
+    systems: ClassVar[Systems] = {"runs": "rows", "coordinates: runs": "kernel"}
+
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    iterations: Annotated[float, Field(gt=0)] = 3.0
+
+    def ask(self, system: ConicSystem, state: AskedState) -> Claim:
+        """Solve the least-squares problem."""
+        rows = rows_of(system)
+        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        columns = np.vstack([dense.T, np.ones(len(dense))])
+        target = np.append(np.zeros(system.dimension), 1.0)
+        limit = max(1, round(self.iterations * len(dense)))
+        try:
+            solution = scipy.optimize.nnls(columns, target, maxiter=limit)[0]
+        except (RuntimeError, np.linalg.LinAlgError) as error:
+            raise NumericalError(f"scipy's nnls gives no answer: {error}") from None
+        total = float(solution.sum())
+        if not 0.0 < total < np.inf:
+            raise NumericalError(f"scipy's nnls gives no answer: weights of sum {total:g}")
+        state.weights = np.asarray(solution / total, dtype=np.float64)
+        state.point = system.combine(state.weights)
+        return claimed(system, state, self.epsilon)
