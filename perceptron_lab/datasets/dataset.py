@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationInfo
+from pydantic import AfterValidator, ValidationInfo
 
 from perceptron_lab.errors import ConfigError, did_you_mean
 
@@ -110,6 +110,10 @@ def check_distinct(names: list[str]) -> list[str]:
     if repeated:
         raise ValueError(f"{', '.join(repeated)} occurs more than once; name each instance once")
     return names
+
+
+# Of a list of names in a configuration
+Distinct = AfterValidator(check_distinct)
 
 
 def chosen(

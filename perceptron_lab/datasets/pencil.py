@@ -25,9 +25,9 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
+# Blocks of at most this order hold all their entries, so that weights on them are matrices whose
+# definiteness can be proved; beyond it that would cost a sparse block most of its speed
 COMPLETE_UP_TO = 64
-"""Blocks of at most this order hold all their entries, so that weights on them are matrices whose
-definiteness can be proved; beyond it that would cost a sparse block most of its speed."""
 
 
 def homogenised(data: SdpaData) -> ConicSystem:
@@ -38,15 +38,8 @@ def homogenised(data: SdpaData) -> ConicSystem:
     """
     variables = len(data.objective) + 1
     auxiliary = sp.csr_array(([1.0], ([0], [0])), shape=(1, variables))
-    cones: list[Cone] = [Orthant(1)]
-    matrices = [auxiliary]
-    for number, size in enumerate(data.blocks):
-        cone, matrix = _block(data, number, size, variables)
-        cones.append(cone)
-        matrices.append(matrix)
-    joined = sp.csr_array(sp.vstack(matrices, format="csr"))
-    operator = Matrix(joined, roundings=data.roundings)
-    cone = Product(cones)
+    matrix, cone = _stacked(auxiliary, data, 0)
+    operator = Matrix(matrix, roundings=data.roundings)
     return ConicSystem(operator, cone, interior=_interior(operator, cone), homogenised=True)
 
 
@@ -55,27 +48,31 @@ def recession(data: SdpaData) -> ConicSystem:
 
     A feasible point proves that no positive semidefinite Y has <F_i, Y> = c_i for all i.
     """
-    variables = len(data.objective)
-    cones: list[Cone] = [Orthant(1)]
-    matrices = [sp.csr_array(-data.objective[None, :])]
-    for number, size in enumerate(data.blocks):
-        cone, matrix = _block(data, number, size, variables + 1)
-        cones.append(cone)
-        matrices.append(sp.csr_array(matrix[:, 1:]))
-    joined = sp.csr_array(sp.vstack(matrices, format="csr"))
-    roundings = max(data.roundings, data.objective_roundings)
-    return ConicSystem(Matrix(joined, roundings=roundings), Product(cones))
+    matrix, cone = _stacked(sp.csr_array(-data.objective[None, :]), data, 1)
+    return ConicSystem(
+        Matrix(matrix, roundings=max(data.roundings, data.objective_roundings)), cone
+    )
 
 
-def _block(data: SdpaData, number: int, size: int, variables: int) -> tuple[Cone, sp.csr_array]:
+def _stacked(row: sp.csr_array, data: SdpaData, first: int) -> tuple[sp.csr_array, Product]:
+    """Return a row above the entries of F_first, ..., F_m, one column each, and their cones."""
+    blocks = [_block(data, number, size) for number, size in enumerate(data.blocks)]
+    matrices = [row, *(sp.csr_array(matrix[:, first:]) for _, matrix in blocks)]
+    return (
+        sp.csr_array(sp.vstack(matrices, format="csr")),
+        Product([Orthant(1), *(cone for cone, _ in blocks)]),
+    )
+
+
+def _block(data: SdpaData, number: int, size: int) -> tuple[Cone, sp.csr_array]:
     here = data.block == number
     matrix, row, column = data.matrix[here], data.row[here], data.column[here]
     value = np.where(matrix == 0, -data.value[here], data.value[here])
-    order = abs(size)
+    order, width = abs(size), len(data.objective) + 1
     if size < 0 or order == 1:
-        entries = sp.csr_array((value, (row, matrix)), shape=(order, variables))
+        entries = sp.csr_array((value, (row, matrix)), shape=(order, width))
         return Orthant(order), entries
-    # The keys row * order + column of the pattern, ascending.
+    # The keys row * order + column of the pattern, ascending
     if order <= COMPLETE_UP_TO:
         upper = np.triu_indices(order)
         keys: IntArray = upper[0] * order + upper[1]
@@ -83,7 +80,7 @@ def _block(data: SdpaData, number: int, size: int, variables: int) -> tuple[Cone
         diagonal = np.arange(order) * (order + 1)
         keys = np.unique(np.concatenate([row * order + column, diagonal]))
     position = np.searchsorted(keys, row * order + column)
-    entries = sp.csr_array((value, (position, matrix)), shape=(len(keys), variables))
+    entries = sp.csr_array((value, (position, matrix)), shape=(len(keys), width))
     return Semidefinite(order, keys // order, keys % order), entries
 
 

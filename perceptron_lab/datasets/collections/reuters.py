@@ -23,33 +23,18 @@ from perceptron_lab.datasets.collections.bag_of_words import (
 from perceptron_lab.datasets.collections.reuters_corpus import (
     Corpus,
     Text,
-    categories,
+    check_learnable,
     corpus,
     largest,
-    learnable,
     signs,
 )
-from perceptron_lab.datasets.dataset import Dataset, check_distinct
+from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
-from perceptron_lab.errors import did_you_mean
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
-
-def _known(name: str) -> str:
-    known = categories().get(name)
-    if known is None:
-        raise ValueError(
-            f"Reuters-21578 has no category {name!r}{did_you_mean(name, learnable())}; "
-            f"{len(learnable())} can be learnt and tested, such as earn and money-fx"
-        )
-    if not (known.training and known.test):
-        raise ValueError(
-            f"category {name!r} has {known.training} training and {known.test} test documents in "
-            f"the Mod-Apte split; choose one of the {len(learnable())} that have both"
-        )
-    return name
+Name = Annotated[str, AfterValidator(check_learnable)]
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -94,10 +79,7 @@ class Reuters(Dataset):
         Whether rows are divided by their norms (default true); rows of zeros stay.
     """
 
-    instances: (
-        Annotated[list[Annotated[str, AfterValidator(_known)]], AfterValidator(check_distinct)]
-        | None
-    ) = None
+    instances: Annotated[list[Name], Distinct] | None = None
     split: Literal["mod-apte"] = "mod-apte"
     text: Text = "all"
     stop_words: bool = True
@@ -131,8 +113,7 @@ class Reuters(Dataset):
         Training documents come in the order of their numbers, and so do test documents.
         """
         self.check_name(name)
-        documents = corpus(self.text)
-        features = self._features(documents)
+        documents, features = corpus(self.text), self._features
         return Task(
             name,
             features.training.copy(),
@@ -143,13 +124,14 @@ class Reuters(Dataset):
 
     def words(self) -> list[str]:
         """Return the words (or stems) that the columns of the examples stand for."""
-        return list(self._features(corpus(self.text)).words)
+        return list(self._features.words)
 
-    def _features(self, documents: Corpus) -> WordVectors:
+    @property
+    def _features(self) -> WordVectors:
         choices = BagOfWords(
             self.stop_words, self.stem, self.min_documents, self.weighting, self.normalise
         )
-        return _features(documents, choices)
+        return _features(corpus(self.text), choices)
 
 
 @plain_dataclass(frozen=True, eq=False)

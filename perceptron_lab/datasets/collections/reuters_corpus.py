@@ -3,38 +3,49 @@
 Training documents are those with LEWISSPLIT TRAIN and the attribute TOPICS YES, test documents
 those with TEST and YES: 9603 and 3299, of which 1828 and 280 have no topic. They stay, as negative
 examples of every category. 90 categories have documents on both sides.
+
+To count words takes seconds. Counts are kept in a file ``counts-KEY-SHA256.npz``, whose name holds
+a hash of all that they depend on and the sha256 of its bytes: a damaged file is never read as
+arrays, but counts are made again and the file is replaced. Whoever writes other arrays into the
+folder, under the sha256 of their bytes, is believed here: ``plab data verify`` counts again, and
+``plab verify`` uses nothing that was kept.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files as package_files
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.datasets.collections.bag_of_words import WordVectors, count_words
 from perceptron_lab.datasets.confinement import written
 from perceptron_lab.datasets.download.fetching import cache_folder, fetch
-from perceptron_lab.datasets.download.kept_arrays import Arrays, found_arrays, kept_arrays, key_of
 from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
-from perceptron_lab.errors import DataError
+from perceptron_lab.durable_files import replace_file
+from perceptron_lab.errors import DataError, did_you_mean
 from perceptron_lab.results import FloatArray
 
 Text = Literal["all", "body"]
 Topics = tuple[frozenset[str], ...]
+Arrays = dict[str, npt.NDArray[Any]]
 
+# Name of the collection of files
 COLLECTION = "reuters21578"
-"""Name of the collection of files."""
-_STEM = "counts"
+_PARTS = ("data", "indices", "indptr")
 _CODE = ("collections/reuters_corpus.py", "formats/reuters_text.py", "collections/bag_of_words.py")
 
 
@@ -62,16 +73,29 @@ class Corpus:
 def categories() -> Mapping[str, Category]:
     """Return the 135 categories by name, in alphabetical order; no data file is read."""
     listing = package_files(__package__) / "reuters21578_categories.csv"
-    rows = csv.DictReader(listing.read_text("ascii").splitlines())
-    return {
-        row["category"]: Category(row["category"], int(row["training"]), int(row["test"]))
-        for row in rows
-    }
+    rows = csv.reader(listing.read_text("ascii").splitlines()[1:])
+    return {name: Category(name, int(training), int(test)) for name, training, test in rows}
 
 
 def learnable() -> list[str]:
     """Return the names of the 90 categories with training and test documents."""
     return [entry.name for entry in categories().values() if entry.training and entry.test]
+
+
+def check_learnable(name: str) -> str:
+    """Return the name of a category that can be learnt and tested, else raise a ``ValueError``."""
+    known, names = categories().get(name), learnable()
+    if known is None:
+        raise ValueError(
+            f"Reuters-21578 has no category {name!r}{did_you_mean(name, names)}; {len(names)} can "
+            "be learnt and tested, such as earn and money-fx"
+        )
+    if name not in names:
+        raise ValueError(
+            f"category {name!r} has {known.training} training and {known.test} test documents in "
+            f"the Mod-Apte split; choose one of the {len(names)} that have both"
+        )
+    return name
 
 
 def largest(count: int) -> list[str]:
@@ -116,12 +140,12 @@ def corpus(text: Text) -> Corpus:
 
 @lru_cache(maxsize=2)
 def _corpus(text: Text, folder: Path) -> Corpus:
-    arrays = kept_arrays(folder, _STEM, _key(text), lambda: _packed(text))
+    arrays = _kept(folder, text) or _counted_and_kept(folder, text)
     described: dict[str, Any] = json.loads(arrays["described"].tobytes())
     words, numbers = tuple(described["words"]), described["numbers"]
     matrices = []
     for side in ("training", "test"):
-        data, indices, indptr = (arrays[f"{side}.{part}"] for part in ("data", "indices", "indptr"))
+        data, indices, indptr = (arrays[f"{side}.{part}"] for part in _PARTS)
         shape = (len(indptr) - 1, len(words))
         matrices.append(sp.csr_array((data.astype(np.int64), indices, indptr), shape=shape))
     topics = {name: tuple(map(frozenset, side)) for name, side in described["topics"].items()}
@@ -139,9 +163,9 @@ def counted_again() -> dict[str, bool]:
     folder = cache_folder() / COLLECTION
     same = {}
     for text in get_args(Text):
-        found = found_arrays(folder, _STEM, _key(text))
+        found = _kept(folder, text)
         if found is not None:
-            made = _packed(text)
+            made = _counted(text)
             same[text] = set(found) == set(made) and all(
                 found[name].dtype == made[name].dtype and np.array_equal(found[name], made[name])
                 for name in made
@@ -149,35 +173,55 @@ def counted_again() -> dict[str, bool]:
     return same
 
 
+def _kept(folder: Path, text: Text) -> Arrays | None:
+    """Return the arrays of a file whose bytes have the sha256 in its name, if there is one."""
+    for path in sorted(folder.glob(f"counts-{_key(text)}-*.npz")):
+        with suppress(OSError):
+            content = path.read_bytes()
+            if hashlib.sha256(content).hexdigest() == path.stem.rpartition("-")[2]:
+                with np.load(BytesIO(content), allow_pickle=False) as stored:
+                    return dict(stored)
+    return None
+
+
+def _counted_and_kept(folder: Path, text: Text) -> Arrays:
+    arrays, content, stem = _counted(text), BytesIO(), f"counts-{_key(text)}"
+    np.savez(content, **arrays)  # type: ignore[arg-type]
+    # A folder that cannot be written costs time, and changes no result
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        for damaged in folder.glob(f"{stem}-*.npz"):
+            damaged.unlink(missing_ok=True)
+        sha256 = hashlib.sha256(content.getvalue()).hexdigest()
+        replace_file(folder / f"{stem}-{sha256}.npz", content.getvalue())
+    return arrays
+
+
 def _key(text: Text) -> str:
-    """Return the hash of all that the counts depend on."""
+    """Return a hash of all that the counts depend on, as 16 hexadecimal digits."""
     hashes = [file.sha256 for file in collection(COLLECTION).files.values()]
     package = package_files("perceptron_lab.datasets")
     code = [(package / name).read_text("utf-8") for name in _CODE]
-    return key_of(*hashes, *code, text)
+    return hashlib.sha256("\n".join([*hashes, *code, text]).encode()).hexdigest()[:16]
 
 
-def _packed(text: Text) -> Arrays:
-    """Count words; everything but the counts themselves is kept as JSON."""
-    training, test = mod_apte(read_collection())
-    sides = {"training": training, "test": test}
-    chosen = [
-        [document.text if text == "all" else document.body for document in side]
-        for side in sides.values()
-    ]
-    counts = count_words(*chosen)
+def _counted(text: Text) -> Arrays:
+    """Count words; everything but the counts themselves becomes JSON."""
+    sides = dict(zip(("training", "test"), mod_apte(read_collection()), strict=True))
+    counts = count_words(
+        *([one.text if text == "all" else one.body for one in side] for side in sides.values())
+    )
     described = {
         "words": counts.words,
         "numbers": {name: [one.number for one in side] for name, side in sides.items()},
         "topics": {name: [sorted(one.topics) for one in side] for name, side in sides.items()},
     }
-    arrays = {"described": np.frombuffer(json.dumps(described).encode(), dtype=np.uint8)}
-    for name, matrix in (("training", counts.training), ("test", counts.test)):
-        arrays |= {
-            f"{name}.{part}": np.asarray(getattr(matrix, part), dtype=np.int32)
-            for part in ("data", "indices", "indptr")
-        }
-    return arrays
+    packed = np.frombuffer(json.dumps(described).encode(), dtype=np.uint8)
+    return {"described": packed} | {
+        f"{name}.{part}": np.asarray(getattr(matrix, part), dtype=np.int32)
+        for name, matrix in (("training", counts.training), ("test", counts.test))
+        for part in _PARTS
+    }
 
 
 def signs(topics: Topics, category: str) -> FloatArray:

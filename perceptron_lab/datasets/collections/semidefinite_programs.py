@@ -14,11 +14,11 @@ from perceptron_lab.datasets.download.registered_files import sdplib
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.errors import did_you_mean
 from perceptron_lab.goals import STRICT
 
+# Of a program or of its rays
 Question = Literal["feasibility", "recession"]
-"""Of a program or of its rays; the instance of the latter is called ``NAME.recession``."""
 
 
 def instance_name(name: str, question: Question) -> str:
@@ -105,8 +105,8 @@ def _distinct(files: list[str]) -> list[str]:
     return files
 
 
-def _nameable_under(question: Question, info: ValidationInfo) -> Question:
-    # A file's name may be too long only with the end that the question adds.
+def _short_enough(question: Question, info: ValidationInfo) -> Question:
+    # A file's name may be too long only with the end that the question adds
     for file in info.data.get("files", []):
         check_instance_name(instance_name(_stem(file), question))
     return question
@@ -131,7 +131,7 @@ class SdpaFiles(Dataset):
     """
 
     files: Annotated[list[Annotated[str, AfterValidator(_nameable)]], AfterValidator(_distinct)]
-    question: Annotated[Question, AfterValidator(_nameable_under)] = "feasibility"
+    question: Annotated[Question, AfterValidator(_short_enough)] = "feasibility"
 
     def names(self) -> list[str]:
         """Return the names of the instances; no file is opened."""
@@ -139,10 +139,7 @@ class SdpaFiles(Dataset):
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Read an instance."""
-        paths = dict(zip(self.names(), (base / file for file in self.files), strict=True))
-        if name not in paths:
-            raise ConfigError(
-                f"no file is named {name!r}{did_you_mean(name, paths)}; known: {', '.join(paths)}"
-            )
-        path, data = paths[name], read_sdpa(paths[name])
+        self.check_name(name)
+        path = base / dict(zip(self.names(), self.files, strict=True))[name]
+        data = read_sdpa(path)
         return semidefinite_problem(_stem(path.name), data, sha256_of(path), self.question)

@@ -18,17 +18,18 @@ from perceptron_lab.datasets.collections.tabular_examples import (
     labels_of,
     split,
 )
-from perceptron_lab.datasets.dataset import Dataset, check_distinct, chosen
+from perceptron_lab.datasets.dataset import Dataset, Distinct, chosen
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
 Source = Literal["digits", "breast-cancer", "wine"]
 
 _CLASSES = {"digits": 10, "breast-cancer": 2, "wine": 3}
+_KERNELS = {"linear": Linear, "polynomial": Polynomial, "rbf": Rbf}
 _OF_KERNEL: dict[str, dict[str, Any]] = {
     "none": {},
     "linear": {},
@@ -97,10 +98,7 @@ class Tabular(Dataset):
 
     source: Source
     task: Literal["one-vs-rest", "pairs"] = "one-vs-rest"
-    instances: (
-        Annotated[list[Annotated[str, AfterValidator(_known)]], AfterValidator(check_distinct)]
-        | None
-    ) = None
+    instances: Annotated[list[Annotated[str, AfterValidator(_known)]], Distinct] | None = None
     scaling: Literal["raw", "standard", "unit", "range"] = "raw"
     degree: Annotated[int, Field(ge=1, le=2)] = 1
     test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -123,13 +121,15 @@ class Tabular(Dataset):
         """Return an instance; the seed is that of the split into training and test examples."""
         self.check_name(name)
         positive, negative = instances_of(self.source, self.task)[name]
+        made, names = _KERNELS.get(self.kernel), _OF_KERNEL[self.kernel]
+        given = {one.removeprefix("polynomial_"): getattr(self, one) for one in names}
         examples = examples_of(
             self.source,
             None if negative is None else (positive, negative),
             scaling=self.scaling,
             degree=self.degree,
             test_fraction=self.test_fraction,
-            kernel=self._kernel,
+            kernel=None if made is None else made(**given),
             seed=seed,
         )
         signs = np.where(examples.labels == positive, 1.0, -1.0)
@@ -141,16 +141,6 @@ class Tabular(Dataset):
         sha256 = sha256_of_arrays(examples.train, signs, examples.test, examples.test_labels)
         tasks = (held_out.task(name),) if held_out else ()
         return Problem(name, system, sha256, system.facts(), held_out, tasks)
-
-    @property
-    def _kernel(self) -> Kernel | None:
-        if self.kernel == "rbf":
-            return Rbf(gamma=self.gamma)
-        if self.kernel == "polynomial":
-            assert self.polynomial_degree is not None
-            assert self.coef0 is not None
-            return Polynomial(self.polynomial_degree, self.coef0, self.gamma)
-        return Linear() if self.kernel == "linear" else None
 
 
 @plain_dataclass(frozen=True, eq=False)

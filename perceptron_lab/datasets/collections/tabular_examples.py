@@ -49,8 +49,8 @@ class Examples:
         return self.kernel.matrix(self.test, self.train)
 
 
+# Examples in use: the ten classifiers of one seed share their kernel matrices
 _shared: WeakValueDictionary[tuple[Any, ...], Examples] = WeakValueDictionary()
-"""Examples in use: the ten classifiers of one seed share their kernel matrices."""
 
 
 def examples_of(
@@ -106,18 +106,14 @@ def split(
         train, test = train_test_split(
             every, test_size=test_fraction, stratify=labels, random_state=state
         )
+        if not len(np.unique(labels[train])) == len(np.unique(labels[test])) == labels.max() + 1:
+            raise ValueError("a class would have no example on one side")
     except ValueError as error:
-        raise _unsplit(source, test_fraction, str(error).rstrip(".")) from None
-    if not len(np.unique(labels[train])) == len(np.unique(labels[test])) == labels.max() + 1:
-        raise _unsplit(source, test_fraction, "a class would have no example on one side")
+        raise InputError(
+            f"{source} cannot be split with test_fraction {test_fraction:g}: "
+            f"{str(error).rstrip('.')}; choose one nearer to 0.5"
+        ) from None
     return np.sort(train), np.sort(test)
-
-
-def _unsplit(source: str, test_fraction: float, reason: str) -> InputError:
-    return InputError(
-        f"{source} cannot be split with test_fraction {test_fraction:g}: {reason}; choose one "
-        "nearer to 0.5"
-    )
 
 
 def _loaded(source: str) -> tuple[FloatArray, IntArray]:

@@ -21,7 +21,7 @@ from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 from scipy import sparse
 
-from perceptron_lab.datasets.dataset import Dataset, check_distinct
+from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.formats.sdpa_data import SdpaData, sha256_of_text
 from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem
@@ -29,10 +29,9 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray, IntArray
 
+# Vertices and edges of a generated graph, at most
 LARGEST_GRAPH = 100_000
-"""The most vertices of a generated graph."""
 MOST_EDGES = 1_000_000
-"""The most edges of a generated graph."""
 
 _RANDOM = re.compile(r"random-([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 _TORUS = re.compile(r"torus-([1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
@@ -57,11 +56,10 @@ def maxcut_data(weights: sparse.csr_array) -> SdpaData:
     order = quarter.shape[0]
     vertex = np.arange(order, dtype=np.int64)
     row, column = (np.asarray(index, dtype=np.int64) for index in quarter.coords)
-    indices = np.zeros((len(row) + order, 4), dtype=np.int64)
-    indices[: len(row), 2:] = np.column_stack([row, column])
-    indices[len(row) :] = np.column_stack([vertex + 1, np.zeros_like(vertex), vertex, vertex])
+    entries = np.column_stack([0 * row, 0 * row, row, column])
+    diagonal = np.column_stack([vertex + 1, 0 * vertex, vertex, vertex])
     value = np.concatenate([quarter.data, np.ones(order)])
-    return SdpaData.from_entries(np.ones(order), [order], indices, value)
+    return SdpaData.from_entries(np.ones(order), [order], np.vstack([entries, diagonal]), value)
 
 
 def random_graph(vertices: int, edges: int, rng: np.random.Generator) -> sparse.csr_array:
@@ -83,10 +81,8 @@ def torus(rows: int, columns: int, rng: np.random.Generator) -> sparse.csr_array
     Vertex r * columns + c is joined to its right and its lower neighbour.
     """
     vertex = np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
-    row = np.concatenate([vertex.ravel(), vertex.ravel()])
-    column = np.concatenate(
-        [np.roll(vertex, -1, axis=1).ravel(), np.roll(vertex, -1, axis=0).ravel()]
-    )
+    row = np.tile(vertex.ravel(), 2)
+    column = np.concatenate([np.roll(vertex, -1, axis=axis).ravel() for axis in (1, 0)])
     return _symmetric(rows * columns, row, column, rng.choice([-1.0, 1.0], size=len(row)))
 
 
@@ -101,21 +97,21 @@ def _possible(name: str) -> str:
         vertices, edges = map(int, match.groups())
         pairs = vertices * (vertices - 1) // 2
         if not 2 <= vertices <= LARGEST_GRAPH:
-            raise ValueError(f"{name}: {vertices} vertices; allowed: 2 to {LARGEST_GRAPH}")
+            raise InputError(f"{name}: {vertices} vertices; allowed: 2 to {LARGEST_GRAPH}")
         if edges > min(pairs, MOST_EDGES):
-            raise ValueError(
+            raise InputError(
                 f"{name}: {edges} edges; {vertices} vertices have {pairs} pairs, allowed: 1 to "
                 f"{min(pairs, MOST_EDGES)}"
             )
     elif match := _TORUS.fullmatch(name):
         rows, columns = map(int, match.groups())
         if min(rows, columns) < 3 or rows * columns > LARGEST_GRAPH:
-            raise ValueError(
+            raise InputError(
                 f"{name}: sides {rows} and {columns}; allowed: sides of 3 or more, so that no two "
                 f"edges coincide, and {LARGEST_GRAPH} vertices at most"
             )
     else:
-        raise ValueError(
+        raise InputError(
             f"no MAXCUT instance is called {name!r}; allowed: random-VERTICES-EDGES such as "
             "random-100-269, and torus-ROWSxCOLUMNS such as torus-20x40"
         )
@@ -140,9 +136,7 @@ class Maxcut(Dataset):
         Names as above; at least one, each once.
     """
 
-    instances: Annotated[
-        list[Annotated[str, AfterValidator(_possible)]], AfterValidator(check_distinct)
-    ]
+    instances: Annotated[list[Annotated[str, AfterValidator(_possible)]], Distinct]
 
     def names(self) -> list[str]:
         """Return the names of the instances."""
@@ -160,11 +154,7 @@ class Maxcut(Dataset):
 
 def generate(name: str, seed: int) -> SdpaData:
     """Return the data of a generated instance; equal arguments give equal data."""
-    try:
-        _possible(name)
-    except ValueError as error:
-        raise InputError(str(error)) from error
+    graph = random_graph if _possible(name).startswith("random") else torus
     rng = np.random.default_rng(seed_sequence(name, seed))
-    graph = random_graph if name.startswith("random") else torus
     first, second = map(int, re.findall(r"[0-9]+", name))
     return maxcut_data(graph(first, second, rng))
