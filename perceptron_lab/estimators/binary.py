@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, get_type_hints
+from typing import Annotated, Any, Literal, Self, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, WrapValidator
+from pydantic_core import PydanticCustomError
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,6 +26,24 @@ from perceptron_lab.inputs import checked_rows, refuse_rounded
 from perceptron_lab.results import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
+
+
+def _in_words(value: Any, check: Any) -> Any:
+    # pydantic reports the members of a union one by one, and not that None is one of them
+    try:
+        return check(value)
+    except ValidationError:
+        raise PydanticCustomError(
+            "class_weight",
+            "input should be None, 'balanced', or a mapping of labels to finite numbers above 0",
+        ) from None
+
+
+ClassWeight = Annotated[
+    Literal["balanced"] | Mapping[Any, Annotated[float, Field(gt=0)]] | None,
+    WrapValidator(_in_words),
+]
+"""None, ``"balanced"`` (half of the weight in each class), or factors by label."""
 
 
 @cache
@@ -36,14 +59,20 @@ def _ranges(kind: type) -> dict[str, TypeAdapter[Any]]:
 class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier of two classes by the sign of its decision function f.
 
-    The larger label, ``classes_[1]``, is positive: where f is an ellipsoid's, it lies inside. A
-    fitted classifier has ``n_iter_``, the iterations of its solver, and ``converged_``, whether
-    that ended by its tolerance.
+    The larger label, ``classes_[1]``, is positive: where f is an ellipsoid's, it lies inside.
+
+    Attributes
+    ----------
+    classes_
+        The two labels, sorted.
+    n_features_in_
+        The number of features.
+    n_iter_, converged_
+        The iterations of the solver, and whether it ended by its tolerance.
     """
 
     n_iter_: int
     converged_: bool
-    takes_sparse: ClassVar[bool] = False
 
     @abstractmethod
     def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
@@ -82,14 +111,16 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = self._sparse_formats() is not False
+        tags.input_tags.sparse = self.takes_sparse
         return tags
 
-    def _sparse_formats(self) -> str | Literal[False]:
-        """Return the format in which sparse examples are taken, or False for dense ones only."""
-        return "csr" if self.takes_sparse else False
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether examples may be sparse."""
+        return False
 
-    def _check_parameters(self) -> None:
+    def _learned(self, examples: Any, labels: Any) -> tuple[Any, BoolArray]:
+        """Return checked examples and which of them are positive; set ``classes_``."""
         for name, allowed in _ranges(type(self)).items():
             value = getattr(self, name)
             try:
@@ -97,11 +128,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             except ValidationError as error:
                 reason = str(error.errors()[0]["msg"])
                 raise InputError(f"{name}={value!r}: {reason[:1].lower()}{reason[1:]}") from None
-
-    def _learned(self, examples: Any, labels: Any) -> tuple[Any, BoolArray]:
-        """Return checked examples and which of them are positive; set ``classes_``."""
-        self._check_parameters()
-        accepted = self._sparse_formats()
+        accepted = "csr" if self.takes_sparse else False
         data, given = validate_data(
             self, examples, labels, accept_sparse=accepted, dtype=np.float64
         )
@@ -124,7 +151,29 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     def _new(self, examples: Any) -> Any:
         """Return checked new examples."""
         check_is_fitted(self)
-        accepted = self._sparse_formats()
+        accepted = "csr" if self.takes_sparse else False
         data = validate_data(self, examples, accept_sparse=accepted, dtype=np.float64, reset=False)
         refuse_rounded(examples)
         return checked_rows(data)
+
+    def _shares(
+        self, weights: FloatArray, positive: BoolArray, class_weight: ClassWeight
+    ) -> FloatArray:
+        """Return weights with sum 1, changed as ``class_weight`` says."""
+        if isinstance(class_weight, Mapping):
+            labels = self.classes_[positive.astype(np.intp)]
+            weights = weights * compute_sample_weight(dict(class_weight), labels)
+        sums = [float(weights[part].sum()) for part in (positive, ~positive)]
+        if min(sums) <= 0.0:
+            raise InputError(
+                "the examples of one class have weight 0 together; give some of them more"
+            )
+        if class_weight == "balanced":
+            return np.asarray(weights * np.where(positive, 0.5 / sums[0], 0.5 / sums[1]))
+        return np.asarray(weights / sum(sums))
+
+    def _ended(self, iterations: int, converged: bool, warning: str) -> None:
+        """Set how the solver ended; warn with ``fit`` as the place where it did not converge."""
+        self.n_iter_, self.converged_ = iterations, converged
+        if not converged:
+            warnings.warn(warning, ConvergenceWarning, stacklevel=3)

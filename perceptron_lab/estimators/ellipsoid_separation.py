@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+from functools import partial
 from typing import Annotated, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
-from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.hard.assessment import ranks
-from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators.binary import BinaryClassifier
@@ -60,16 +58,10 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
 
     Attributes
     ----------
-    classes_
-        The two labels, sorted.
-    n_features_in_
-        The number of features.
     status_
         As above.
     separation_
         t, E^, the weights and what is proved of them.
-    n_iter_, converged_
-        Iterations of what ``separation_`` comes from; whether it reached ``tol``.
     """
 
     def __init__(
@@ -102,49 +94,39 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             If the solver gives up, or the classes only touch, where there is nothing to rank by.
         """
         data, positive = self._learned(X, y)
-        inside, outside = data[positive], data[~positive]
-        found = self._separation(self.solver, inside, outside)
-        if not found.complete:
-            warnings.warn(
-                f"t is not found to tol, after {found.iterations} iterations ({found.message}); "
-                "raise tol, max_iter or max_seconds",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        elif not (self.inseparable == "solver" or ranks(found)):
-            found = self._limit(found, inside, outside)
-        self.separation_, self.status_ = found, found.status
-        self.n_iter_, self.converged_ = found.iterations, found.complete
-        return self
-
-    def _separation(
-        self, solver: SolverName, inside: FloatArray, outside: FloatArray
-    ) -> Separation:
-        return maximal_separation(
-            inside,
-            outside,
-            solver=solver,
+        separation = partial(
+            maximal_separation,
+            data[positive],
+            data[~positive],
             tolerance=self.tol,
             whiten=self.whiten,
             max_iterations=self.max_iter,
             max_seconds=self.max_seconds,
         )
-
-    def _limit(self, found: Separation, inside: FloatArray, outside: FloatArray) -> Separation:
-        """Return what ranks classes that no ellipsoid separates."""
-        if self.inseparable == "error":
-            raise InputError(
-                f"inseparable='error': {found.message}; use slacks (SoftEllipsoidClassifier), or "
-                "inseparable='central-path'"
-            )
-        try:
-            return self._separation("central-path", inside, outside)
-        except NumericalError as error:
-            raise NumericalError(
-                f"no ellipsoid is found that separates the classes ({found.message}), and the "
-                "central path has no limit to rank them by, as where they only touch; use slacks "
-                "(SoftEllipsoidClassifier)"
-            ) from error
+        found = separation(solver=self.solver)
+        self._ended(
+            found.iterations,
+            found.complete,
+            f"t is not found to tol, after {found.iterations} iterations ({found.message}); raise "
+            "tol, max_iter or max_seconds",
+        )
+        if found.complete and not (self.inseparable == "solver" or ranks(found)):
+            if self.inseparable == "error":
+                raise InputError(
+                    f"inseparable='error': {found.message}; use slacks (SoftEllipsoidClassifier), "
+                    "or inseparable='central-path'"
+                )
+            try:
+                found = separation(solver="central-path")
+            except NumericalError as error:
+                raise NumericalError(
+                    f"no ellipsoid is found that separates the classes ({found.message}), and the "
+                    "central path has no limit to rank them by, as where they only touch; use "
+                    "slacks (SoftEllipsoidClassifier)"
+                ) from error
+            self.n_iter_, self.converged_ = found.iterations, found.complete
+        self.separation_, self.status_ = found, found.status
+        return self
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Self
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_lab.datasets.problem import Examples
@@ -19,7 +15,7 @@ from perceptron_lab.ellipsoids.soft.certificate import SoftOptimality, certify
 from perceptron_lab.ellipsoids.soft.objective import Quadratic, SoftObjective, minimised
 from perceptron_lab.ellipsoids.soft.whitening import AffineMap
 from perceptron_lab.errors import InputError
-from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray
+from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
 from perceptron_lab.results import FloatArray
 
 
@@ -30,12 +26,12 @@ class SoftEllipsoidClassifier(BinaryClassifier):
                                 + regularisation / 2 (|L L'|_F^2 + 2 |g|^2),   sum_i w_i = 1,
         f(x) = -(|L'x|^2 + 2 g'x + c).
 
-    It is what chapter 8 of `Kharechko2009` lacks for data that no ellipsoid separates: a margin
-    fixed at 1 with slack, in place of the separation ratio. {f >= 0} is an ellipsoid, degenerate
-    where L has no full row rank. In A = L L' the problem is convex, so that a low-rank minimum
-    without a direction of negative curvature in A is the global one: :meth:`certify` tells by a
-    duality gap. L-BFGS with the exact gradient, from a small random L (L = 0 is stationary),
-    g = c = 0; one step costs two products of the examples with ``rank + 1`` vectors.
+    For data that no ellipsoid separates: a margin fixed at 1 with slack in place of the separation
+    ratio of `Kharechko2009`. {f >= 0} is an ellipsoid, degenerate where L has no full row rank. In
+    A = L L' the problem is convex, so that a low-rank minimum without a direction of negative
+    curvature in A is the global one: :meth:`certify` tells by a duality gap. L-BFGS from a small
+    random L (L = 0 is stationary); one step costs two products of the examples with ``rank + 1``
+    vectors.
 
     Dense or sparse examples; features of very different scales need a scaler, or ``whiten``.
 
@@ -64,10 +60,6 @@ class SoftEllipsoidClassifier(BinaryClassifier):
 
     Attributes
     ----------
-    classes_
-        The two labels, sorted.
-    n_features_in_
-        The number of features.
     quadratic_
         -f as :class:`~perceptron_lab.ellipsoids.soft.objective.Quadratic`, in the coordinates of
         ``axes_``.
@@ -75,8 +67,6 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         The whitening, or None.
     objective_
         The least objective found.
-    n_iter_, converged_
-        Steps of L-BFGS; False if a limit was reached, or no step made progress.
 
     References
     ----------
@@ -88,7 +78,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         rank: Annotated[int, Field(ge=0)] = 20,
         *,
         regularisation: Annotated[float, Field(ge=0)] = 1e-4,
-        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        class_weight: ClassWeight = None,
         whiten: bool = False,
         tol: Annotated[float, Field(gt=0)] = 1e-7,
         max_iter: Annotated[int, Field(ge=1)] = 1000,
@@ -110,15 +100,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Fit the ellipsoid.
-
-        Parameters
-        ----------
-        X, y
-            As for every classifier of two classes.
-        sample_weight
-            Weights >= 0, shape ``(m,)``.
-        """
+        """Fit the ellipsoid to examples with weights >= 0, shape ``(m,)``."""
         data, positive = self._learned(X, y)
         weights = self._weights(data, positive, sample_weight)
         self.axes_ = AffineMap.whitening(data, weights) if self.whiten else None
@@ -135,14 +117,12 @@ class SoftEllipsoidClassifier(BinaryClassifier):
             seconds=self.max_seconds,
         )
         self.quadratic_, self.objective_ = found.quadratic, found.value
-        self.n_iter_, self.converged_ = found.steps, found.converged
-        if not self.converged_:
-            warnings.warn(
-                f"L-BFGS ended after {self.n_iter_} steps without converging; raise max_iter, "
-                "max_seconds or regularisation, scale the features, or set whiten=True",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self._ended(
+            found.steps,
+            found.converged,
+            f"L-BFGS ended after {found.steps} steps without converging; raise max_iter, "
+            "max_seconds or regularisation, scale the features, or set whiten=True",
+        )
         return self
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
@@ -158,15 +138,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     ) -> SoftOptimality:
         """Return how far the objective is from the best of any rank, by duality.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            What the classifier was fitted to.
-
-        Raises
-        ------
-        InputError
-            If the regularisation is 0.
+        Arguments are those of :meth:`fit`; the regularisation must be above 0.
         """
         data, positive = self._new(X), np.asarray(y) == self.classes_[1]
         weights = self._weights(data, positive, sample_weight)
@@ -179,29 +151,12 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     def _weights(
         self, data: Examples, positive: BoolArray, sample_weight: npt.ArrayLike | None
     ) -> FloatArray:
-        """Return weights with sum 1, half of it in each class if they are to be balanced."""
         weights = _check_sample_weight(sample_weight, data, dtype=np.float64)
-        if isinstance(self.class_weight, Mapping):
-            labels = self.classes_[positive.astype(np.intp)]
-            weights = weights * compute_sample_weight(dict(self.class_weight), labels)
         if weights.min() < 0.0:
             raise InputError("sample weights must be >= 0; replace the others")
-        sums = [float(weights[part].sum()) for part in (positive, ~positive)]
-        if min(sums) <= 0.0:
-            raise InputError(
-                "the examples of one class have weight 0 together; give some of them more"
-            )
-        if self.class_weight == "balanced":
-            return np.asarray(weights * np.where(positive, 0.5 / sums[0], 0.5 / sums[1]))
-        return np.asarray(weights / sum(sums))
+        return self._shares(weights, positive, self.class_weight)
 
-    def _sparse_formats(self) -> str | Literal[False]:
-        """Return ``"csr"``, unless the examples are whitened, which makes them dense."""
-        return False if self.whiten else "csr"
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.class_weight, Mapping | None) and self.class_weight != "balanced":
-            raise InputError(
-                f"class_weight={self.class_weight!r}; allowed: None, 'balanced', or label -> weight"
-            )
-        super()._check_parameters()
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether examples may be sparse: whitening makes them dense."""
+        return not self.whiten

@@ -34,16 +34,10 @@ class SoftSeparationClassifier(BinaryClassifier):
 
     Attributes
     ----------
-    classes_
-        The two labels, sorted.
-    n_features_in_
-        The number of features.
     status_
         MARGIN_BOUNDED, or UNBOUNDED.
     separation_
         t, E^, the weights, and the bracket of the optimum as computed.
-    n_iter_, converged_
-        Iterations of Clarabel, which reaches ``tol`` or fails.
 
     Examples
     --------
@@ -80,7 +74,7 @@ class SoftSeparationClassifier(BinaryClassifier):
             tolerance=self.tol,
         )
         self.status_, self.n_iter_ = self.separation_.status, self.separation_.iterations
-        self.converged_ = True
+        self.converged_ = True  # Clarabel reaches tol or fails
         return self
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:

@@ -22,6 +22,7 @@ from perceptron_lab.estimators import (
     EllipsoidSeparationClassifier,
     SoftEllipsoidClassifier,
     SoftSeparationClassifier,
+    SquaredHingeClassifier,
 )
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.results import Status
@@ -134,6 +135,9 @@ def test_unknown_choice_for_inseparable_classes() -> None:
         EllipsoidSeparationClassifier(inseparable="slack").fit(*clouds(0))  # type: ignore[arg-type]
 
 
+WEIGHTS = "input should be None, 'balanced', or a mapping of labels to finite numbers above 0"
+
+
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
@@ -146,8 +150,15 @@ def test_unknown_choice_for_inseparable_classes() -> None:
         (SoftEllipsoidClassifier(rank=2.5), "^rank=2.5: input should be a valid integer$"),  # type: ignore[arg-type]
         (SoftEllipsoidClassifier(max_iter=0), "^max_iter=0: input should be greater"),
         (SoftEllipsoidClassifier(tol=0.0), "^tol=0.0: input should be greater than 0$"),
-        (SoftEllipsoidClassifier(class_weight="even"), "^class_weight='even'; allowed: None, 'bal"),  # type: ignore[arg-type]
-        (SoftEllipsoidClassifier(class_weight={1: 0.0}), "one class have weight 0 together"),
+        (SoftEllipsoidClassifier(class_weight="even"), f"^class_weight='even': {WEIGHTS}$"),  # type: ignore[arg-type]
+        (
+            SoftEllipsoidClassifier(class_weight={1: 0.0}),
+            rf"^class_weight=\{{1: 0.0\}}: {WEIGHTS}$",
+        ),
+        (
+            SquaredHingeClassifier(class_weight={1: float("nan")}),
+            rf"^class_weight=\{{1: nan\}}: {WEIGHTS}$",
+        ),
     ],
 )
 def test_parameters_out_of_range_are_named_as_they_were_given(
