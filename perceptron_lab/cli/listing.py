@@ -19,7 +19,7 @@ _LEGEND = (
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of what has a name.")
 def listing(kind: str, as_json: bool) -> int:
-    """List algorithms, learners, oracles, datasets or shipped experiments, each with a summary.
+    """List names of a kind, such as algorithms or shipped experiments, each with a summary.
 
     For algorithms a second table says on which kinds of systems each of them runs, and where a
     theorem bounds its updates.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import indent
 
 import click
 
@@ -14,7 +15,7 @@ from perceptron_lab.experiments.configuration.catalogue import show as meanings_
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of the meanings.")
 def show(name: str, as_json: bool) -> int:
-    """Explain an algorithm, learner, oracle or dataset, or print a shipped configuration.
+    """Explain an algorithm, learner, oracle, dataset, table or figure, or print a configuration.
 
     Where a name has several meanings, all are shown.
     """
@@ -28,8 +29,13 @@ def show(name: str, as_json: bool) -> int:
                 click.echo(f"# configuration {name}")
             click.echo(meaning["text"], nl=False)
             continue
-        click.echo(f"{meaning['kind']} {meaning['name']}\n")
-        click.echo(meaning["documentation"])
+        explained = f"{meaning['kind']} {meaning['name']}\n\n{meaning['documentation']}"
+        if meaning["kind"] in ("table", "figure"):
+            # Comments, where a configuration of this name follows: what is printed remains YAML
+            mark = "# " if meanings[-1]["kind"] == "experiment" else ""
+            click.echo(indent(explained, mark) + "\n")
+            continue
+        click.echo(explained)
         rows = [tuple(parameter.values()) for parameter in meaning["parameters"]]
         if not rows:
             click.echo("\nIt has no parameters.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass as plain_dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.dataset import chosen
@@ -29,15 +29,6 @@ _OF_KERNEL: dict[str, dict[str, Any]] = {
 }
 
 
-def _of_components(kernel: str, info: ValidationInfo) -> str:
-    if kernel != "linear" and info.data.get("components", 1) is None:
-        raise ValueError(
-            f"{kernel} has as many features as components says, and that is null; give a number, "
-            "or delete feature_kernel"
-        )
-    return kernel
-
-
 @dataclass(frozen=True, config=CHECKED)
 class OnFeatures:
     """The features that a learner is given: Gram-Schmidt features of a kernel, or the examples.
@@ -46,22 +37,28 @@ class OnFeatures:
     ----------
     components
         The number of Gram-Schmidt features, 1 or more (default 30); None for the examples as they
-        are.
+        are, dense or sparse.
     feature_kernel
-        Their kernel: ``linear`` (default) x'z; ``polynomial`` (1 + gamma x'z)^polynomial_degree;
-        ``rbf`` exp(-gamma norm(x - z)^2).
-    gamma
-        Of the latter two, > 0 (default 1 / columns of the examples).
-    polynomial_degree
-        1 or more (default 2).
+        Of these features: ``linear`` (default) x'z, ``polynomial``
+        (1 + gamma x'z)^polynomial_degree, or ``rbf`` exp(-gamma norm(x - z)^2).
+    gamma, polynomial_degree
+        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
     """
 
     components: Components = 30
-    feature_kernel: Annotated[
-        Literal["linear", "polynomial", "rbf"], AfterValidator(_of_components)
-    ] = "linear"
+    feature_kernel: Literal["linear", "polynomial", "rbf"] = "linear"
     gamma: Annotated[float, Field(gt=0)] | None = None
     polynomial_degree: Annotated[int, Field(ge=1)] | None = None
+
+    @field_validator("feature_kernel")
+    @classmethod
+    def _of_components(cls, kernel: str, info: ValidationInfo) -> str:
+        if kernel != "linear" and info.data.get("components", 1) is None:
+            raise ValueError(
+                f"{kernel} has as many features as components says, and that is null; give a "
+                "number, or delete feature_kernel"
+            )
+        return kernel
 
     @field_validator("gamma", "polynomial_degree")
     @classmethod
@@ -72,15 +69,13 @@ class OnFeatures:
         """Return the features' transformer, not fitted, or None for the examples as they are."""
         if self.components is None:
             return None
-        made = GramSchmidtFeatures(
+        return GramSchmidtFeatures(
             self.components,
             kernel=_NAMES[self.feature_kernel],
             gamma=self.gamma,
+            degree=self.polynomial_degree or 2,
             pivot_start=int(np.random.default_rng(seed).integers(_START)),
         )
-        if self.feature_kernel == "polynomial":
-            made.set_params(degree=self.polynomial_degree)
-        return made
 
 
 @plain_dataclass(frozen=True)

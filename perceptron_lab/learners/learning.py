@@ -1,4 +1,4 @@
-"""Learners in experiments: what is fitted to a task, and how it is judged on the test examples."""
+"""Learners in experiments: fitted to training examples of tasks, judged on the test examples."""
 
 from __future__ import annotations
 
@@ -58,19 +58,10 @@ class Learner(ABC):
         """Fit, and score the test examples; ``seed`` is the only source of randomness."""
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved | None:
-        """Prove again what ``learn`` proved; None, the default, if it proves nothing.
+        """Prove the status again by the arrays that ``learn`` returned; nothing is solved.
 
-        Parameters
-        ----------
-        task, seed
-            As for ``learn``.
-        proof
-            Of what it returned. Nothing is tuned or solved again.
-
-        Raises
-        ------
-        DataError
-            If the arrays do not belong to such a task.
+        None, the default, if there is nothing to prove. Raises a DataError if the arrays do not
+        belong to such a task.
         """
         return None
 
@@ -120,24 +111,10 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
 def prove(
     learner: Learner, tasks: Sequence[Task], seed: int, proof: Mapping[str, FloatArray]
 ) -> Reproved | None:
-    """Prove again what a learner proved of each task; None for learners that prove nothing.
+    """Prove the result of :func:`learn` again; None for learners that prove nothing.
 
-    Parameters
-    ----------
-    learner, tasks, seed
-        As for :func:`learn`.
-    proof
-        Of its result.
-
-    Returns
-    -------
-    Reproved or None
-        The status of all tasks, FITTED where they differ; the means of the bounds.
-
-    Raises
-    ------
-    DataError
-        If the arrays do not belong to such tasks.
+    The status is that of all tasks, or FITTED where they differ; bounds are means. A DataError says
+    that the arrays do not belong to such tasks.
     """
     parts: list[dict[str, FloatArray]] = [{} for _ in tasks]
     for key, array in proof.items():
@@ -152,13 +129,11 @@ def prove(
             return None
         each.append(found)
     status = each[0].status if len({one.status for one in each}) == 1 else Status.FITTED
-    names = [name for name in each[0].bounds if all(name in one.bounds for one in each)]
-    means = {name: math.fsum(one.bounds[name] for one in each) / len(each) for name in names}
-    return Reproved(status, means, each[0].message)
+    return Reproved(status, _means([one.bounds for one in each]), each[0].message)
 
 
 def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, float]:
-    """Return the mean figures over the tasks."""
+    """Return the means over the tasks of the figures that all of them have."""
     each = []
     for task, one in zip(tasks, outcomes, strict=True):
         wrong = np.where(one.scores > 0.0, 1.0, -1.0) != task.test_labels
@@ -167,5 +142,9 @@ def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, 
             "error": float(np.mean(wrong)),
         }
         each.append(judged | one.figures)
+    return _means(each)
+
+
+def _means(each: Sequence[Mapping[str, float]]) -> dict[str, float]:
     names = [name for name in each[0] if all(name in one for one in each)]
     return {name: math.fsum(one[name] for one in each) / len(each) for name in names}

@@ -1,8 +1,9 @@
-"""Everything that has a name: algorithms, learners, oracles, datasets, shipped configurations."""
+"""Everything that has a name, from algorithms to figures and shipped configurations."""
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import is_dataclass
 from typing import Any, Final
 
 from perceptron_lab import registry
@@ -11,10 +12,9 @@ from perceptron_lab.experiments.configuration.declared import declared
 from perceptron_lab.experiments.configuration.gallery import gallery
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 
-KINDS: Final = ("algorithms", "learners", "oracles", "datasets", "experiments")
+_REGISTERED: Final = ("algorithm", "learner", "oracle", "dataset", "table", "figure")
+KINDS: Final = (*(f"{kind}s" for kind in _REGISTERED), "experiments")
 """The kinds of names that can be listed."""
-
-_COMPONENTS = ("algorithm", "learner", "oracle", "dataset")
 
 
 def list_names(kind: str) -> list[dict[str, Any]]:
@@ -68,14 +68,14 @@ def show(name: str) -> list[dict[str, Any]]:
     Parameters
     ----------
     name
-        Of an algorithm, learner, oracle, dataset or shipped configuration.
+        Of something registered, or of a shipped configuration.
 
     Returns
     -------
     list of dict
         ``kind`` and ``name``; for a configuration (kind ``experiment``) its ``text``, otherwise
-        ``documentation`` and ``parameters``: ``parameter``, ``allowed``, ``default`` and
-        ``meaning`` each, in words.
+        ``documentation`` and ``parameters`` (none of tables and figures): ``parameter``,
+        ``allowed``, ``default`` and ``meaning`` each, in words.
 
     Raises
     ------
@@ -88,10 +88,10 @@ def show(name: str) -> list[dict[str, Any]]:
     >>> [one["parameter"] for one in show("perceptron")[0]["parameters"]]
     ['normalized']
     """
-    kinds = [kind for kind in _COMPONENTS if name in registry.names(kind)]
+    kinds = [kind for kind in _REGISTERED if name in registry.names(kind)]
     shipped = gallery()
     if not kinds and name not in shipped:
-        named = [*(known for kind in _COMPONENTS for known in registry.names(kind)), *shipped]
+        named = [*(known for kind in _REGISTERED for known in registry.names(kind)), *shipped]
         known = list(dict.fromkeys(named))
         raise ConfigError(
             f"nothing is called {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
@@ -99,17 +99,17 @@ def show(name: str) -> list[dict[str, Any]]:
     meanings = []
     for kind in kinds:
         # Imported here: lists need no pydantic.
-        from perceptron_lab.experiments.configuration.parameters import parameters_of
+        from perceptron_lab.experiments.configuration.parameters import (
+            documentation_of,
+            parameters_of,
+        )
 
         record = registry.load(kind, name)
-        meanings.append(
-            {
-                "kind": kind,
-                "name": name,
-                "documentation": inspect.getdoc(record) or "",
-                "parameters": parameters_of(record),
-            }
-        )
+        documentation, parameters = inspect.getdoc(record) or "", []
+        if is_dataclass(record):
+            documentation, parameters = documentation_of(record), parameters_of(record)
+        explained = {"documentation": documentation, "parameters": parameters}
+        meanings.append({"kind": kind, "name": name} | explained)
     if name in shipped:
         text = shipped[name].read_text(encoding="utf-8")
         meanings.append({"kind": "experiment", "name": name, "text": text})

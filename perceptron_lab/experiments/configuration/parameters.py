@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -24,6 +26,24 @@ _TYPES = {
     "object": "mapping",
     "array": "list",
 }
+
+_SECTION = "Parameters\n----------\n"
+
+
+def documentation_of(record: type[Any]) -> str:
+    """Return the docstring of a class of records, with the parameters that only bases document."""
+    names = {field.name for field in fields(record)}
+    entries: dict[str, str] = {}
+    for kind in reversed(record.__mro__):
+        # Each docstring in three parts, of which the record's own are the last.
+        before, _, rest = inspect.cleandoc(kind.__doc__ or "").partition(_SECTION)
+        section, *after = re.split(r"\n\n(?=\S)", rest, maxsplit=1)
+        for entry in re.split(r"\n(?=\S)", section):
+            key = entry.partition("\n")[0]
+            if names.intersection(key.split(", ")):
+                entries[key] = entry
+    explained = [_SECTION + "\n".join(entries.values())] if entries else []
+    return "\n\n".join([before.rstrip(), *explained, *after])
 
 
 def parameters_of(record: Any) -> list[dict[str, str]]:

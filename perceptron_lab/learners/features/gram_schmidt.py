@@ -1,11 +1,7 @@
-"""Gram-Schmidt kernel features as a scikit-learn transformer (chapter 8 of `Kharechko2009`).
-
-:mod:`perceptron_lab.learners.features.partial_cholesky` states the algorithm.
-"""
+"""Gram-Schmidt kernel features as a scikit-learn transformer (chapter 8 of `Kharechko2009`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -13,11 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 from scipy.linalg import solve_triangular
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -26,16 +18,12 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import refuse_rounded, signs_of
 from perceptron_lab.learners.features.kernel_columns import (
     FeatureKernel,
-    Rows,
+    computed_columns,
     dense,
     given_columns,
-    kernel_diagonal,
     kernel_values,
 )
-from perceptron_lab.learners.features.partial_cholesky import (
-    PartialCholesky,
-    partial_cholesky,
-)
+from perceptron_lab.learners.features.partial_cholesky import PartialCholesky, partial_cholesky
 from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray
 
@@ -52,12 +40,7 @@ class GramSchmidtFeatures(
 ):
     """Gram-Schmidt kernel features as a scikit-learn transformer.
 
-    Algorithms 1 and 2 of chapter 8 of `Kharechko2009`, as
-    :mod:`.partial_cholesky` states them, with its rule for ties and its
-    end at the numerical rank.
-
-    Where every row has norm 1 to rounding, K_ii is computed from norms of exactly 1, so that no
-    rounding error chooses the first pivot.
+    Algorithms 1 and 2 of chapter 8 of `Kharechko2009`, as :mod:`.partial_cholesky` states them.
 
     Parameters
     ----------
@@ -125,12 +108,6 @@ class GramSchmidtFeatures(
             Examples, dense or sparse, shape ``(m, columns)``; K for a precomputed kernel.
         y
             Labels of two classes, the larger one positive; needed unless ``bias`` is 1.
-
-        Raises
-        ------
-        InputError
-            If a parameter is out of its range, the labels do not have two classes, or K is not
-            square, not symmetric (in the pivots' columns), or not positive semidefinite.
         """
         self._train(X, y)
         return self
@@ -165,13 +142,11 @@ class GramSchmidtFeatures(
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise InputError(f"{name}={value!r}; allowed: a whole number, {least} or more")
-        bias = self._bias(labels, rows.shape[0])
-        column, diagonal = self._columns(rows)
-        found = partial_cholesky(column, diagonal, self.n_components, bias, self.pivot_start)
+        bias, given = self._bias(labels, rows.shape[0]), self.kernel == "precomputed"
+        columns = given_columns(rows) if given else computed_columns(self._kernel(), rows)
+        found = partial_cholesky(*columns, self.n_components, bias, self.pivot_start)
         self.pivots_ = found.pivots
-        self.pivot_rows_: Any = None
-        if self.kernel != "precomputed":
-            self.pivot_rows_ = dense(rows[found.pivots])
+        self.pivot_rows_ = None if given else dense(rows[found.pivots])
         self.pivot_features_ = np.ascontiguousarray(found.features[found.pivots])
         self.residuals_ = found.residuals
         self.n_first_ties_ = found.first_ties
@@ -199,17 +174,6 @@ class GramSchmidtFeatures(
 
     def _without_labels(self) -> bool:
         return not isinstance(self.bias, str) and self.bias == 1.0
-
-    def _columns(self, rows: Rows) -> tuple[Callable[[int], FloatArray], FloatArray]:
-        """Return the columns of K, computed when they are asked for, and its diagonal."""
-        if self.kernel == "precomputed":
-            return given_columns(rows)
-        kernel = self._kernel()
-
-        def column(pivot: int) -> FloatArray:
-            return kernel_values(kernel, rows, dense(rows[[pivot]]))[:, 0]
-
-        return column, kernel_diagonal(kernel, rows)
 
     def _kernel(self) -> FeatureKernel:
         try:

@@ -24,7 +24,7 @@ ASYMMETRY = 1e-8
 
 
 def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray]:
-    """Return the columns of K and its diagonal."""
+    """Return the columns of K, which must be symmetric there, and its diagonal."""
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the kernel matrix has shape {matrix.shape}; give a square one")
     diagonal = _exact_units(np.asarray(matrix.diagonal(), dtype=np.float64))
@@ -48,6 +48,27 @@ def given_columns(matrix: Rows) -> tuple[Callable[[int], FloatArray], FloatArray
     return column, diagonal
 
 
+def computed_columns(
+    kernel: FeatureKernel, rows: Rows
+) -> tuple[Callable[[int], FloatArray], FloatArray]:
+    """Return the columns of K, computed when they are asked for, and its diagonal.
+
+    Squared norms that are 1 to rounding are taken for exactly 1, so that no rounding error chooses
+    the first pivot.
+    """
+
+    def column(pivot: int) -> FloatArray:
+        return kernel_values(kernel, rows, dense(rows[[pivot]]))[:, 0]
+
+    squares = _exact_units(_square_norms(rows))
+    if isinstance(kernel, Rbf):
+        return column, np.ones(len(squares))
+    if isinstance(kernel, Linear):
+        return column, squares
+    gamma = kernel.gamma or 1.0 / rows.shape[1]
+    return column, np.asarray((gamma * squares + kernel.coef0) ** kernel.degree)
+
+
 def kernel_values(kernel: FeatureKernel, rows: Rows, pivots: FloatArray) -> FloatArray:
     """Return k(x_i, p_j); a product of sparse rows with dense pivots is dense, shape (m, k)."""
     if isinstance(kernel, Rbf) and not isinstance(rows, np.ndarray):
@@ -65,17 +86,6 @@ def kernel_matrix(kernel: FeatureKernel, rows: Rows) -> FloatArray:
         some = slice(start, start + BLOCK)
         matrix[:, some] = kernel_values(kernel, data, dense(data[some]))
     return matrix
-
-
-def kernel_diagonal(kernel: FeatureKernel, rows: Rows) -> FloatArray:
-    """Return k(x_i, x_i), with squared norms that are 1 to rounding taken for exactly 1."""
-    squares = _exact_units(_square_norms(rows))
-    if isinstance(kernel, Rbf):
-        return np.ones(len(squares))
-    if isinstance(kernel, Linear):
-        return squares
-    gamma = kernel.gamma or 1.0 / rows.shape[1]
-    return np.asarray((gamma * squares + kernel.coef0) ** kernel.degree)
 
 
 def _square_norms(rows: Rows) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.problem import Examples, Task
+from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.examples import dense_rows
 from perceptron_lab.ellipsoids.hard.assessment import ranks
 from perceptron_lab.ellipsoids.hard.separation import Separation
@@ -56,11 +56,6 @@ class EllipsoidSeparation(OnFeatures, Learner):
     ----------
     components
         k, 1 or more (default 30); None for the examples as they are, which must be dense.
-    feature_kernel
-        Of the features: ``linear`` (default) x'z, ``polynomial`` (1 + gamma x'z)^polynomial_degree,
-        ``rbf`` exp(-gamma norm(x - z)^2).
-    gamma, polynomial_degree
-        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
     below_positives
         Whether k is lowered to the number of different positives less 1 (but not below 1), without
         which the problem is unbounded (default false).
@@ -134,7 +129,16 @@ class EllipsoidSeparation(OnFeatures, Learner):
     def _features(self, task: Task, seed: int) -> tuple[BoolArray, int, Extracted]:
         """Return which examples are positive, how many different ones are, and the features."""
         positive = task.labels > 0
-        positives = _different(task.examples[positive])
+        rows = task.examples[positive]
+        if isinstance(rows, np.ndarray):
+            positives = len(np.unique(rows, axis=0))
+        else:
+            places = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+            parts = [slice(int(first), int(last)) for first, last in places]
+            different = {
+                (rows.indices[part].tobytes(), rows.data[part].tobytes()) for part in parts
+            }
+            positives = len(different)
         choice: OnFeatures = self
         if self.components is not None and self.below_positives:
             choice = replace(self, components=max(1, min(self.components, positives - 1)))
@@ -155,23 +159,10 @@ class EllipsoidSeparation(OnFeatures, Learner):
             return replace(found, message=f"{found.message}; ranked by the solver, since {error}")
 
 
-DRAWN = 3
-"""The most coordinates of examples whose ellipsoid is kept with the result, for figures."""
-
-
-def _different(rows: Examples) -> int:
-    """Return how many rows are different."""
-    if isinstance(rows, np.ndarray):
-        return len(np.unique(rows, axis=0))
-    places = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-    parts = [slice(int(first), int(last)) for first, last in places]
-    return len({(rows.indices[part].tobytes(), rows.data[part].tobytes()) for part in parts})
-
-
 def _drawn(found: Separation) -> dict[str, FloatArray]:
-    """Return what can be drawn: f(x) = threshold - (x, 1)' homogeneous (x, 1), t, and lambda."""
+    """Return the arrays of f(x) = threshold - (x, 1)' homogeneous (x, 1), t, and lambda."""
     homogeneous = found.rule.homogeneous()
-    if len(homogeneous) > DRAWN + 1:
+    if len(homogeneous) > 3 + 1:  # coordinates that a figure can show
         return {}
     return {
         "homogeneous": homogeneous,

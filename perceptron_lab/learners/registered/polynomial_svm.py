@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import OrderedDict
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -18,15 +17,12 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.extraction import CHECKED
 from perceptron_lab.learners.features.kernel_columns import kernel_matrix
 from perceptron_lab.learners.learning import Learned
-from perceptron_lab.learners.tuned import Candidates, Folds, TunedLearner
-from perceptron_lab.learners.tuning import Grid, Parameters
+from perceptron_lab.learners.tuning import Candidates, Folds, Grid, Parameters, TunedLearner
 from perceptron_lab.operators.kernels import Polynomial
 from perceptron_lab.results import FloatArray
 
-MOST_KERNELS = 1
-"""Kernel matrices that are kept: the categories of one collection share theirs."""
-
-_kept: OrderedDict[tuple[str, int], tuple[FloatArray, float]] = OrderedDict()
+# The one kernel matrix that is kept, which the categories of a collection share, and its seconds
+_kept: dict[tuple[str, int], tuple[FloatArray, float]] = {}
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -40,27 +36,15 @@ class TunedPolynomialSvm(TunedLearner):
     examples are known by one kernel matrix of training and test examples, n^2 doubles, which is
     kept for the next task with the same examples.
 
-    Figures: those of every tuned learner, and for sparse examples ``kernel_seconds``, processor
-    time of that matrix (computed once), which is no part of ``cpu_seconds``.
+    Figures: for sparse examples also ``kernel_seconds``, processor time of that matrix (computed
+    once), which is no part of ``cpu_seconds``.
 
     Parameters
     ----------
-    components
-        The number of Gram-Schmidt features, 1 or more (default 30); None for the examples as they
-        are, dense or sparse.
-    feature_kernel
-        Of these features: ``linear`` (default) x'z, ``polynomial``
-        (1 + gamma x'z)^polynomial_degree, or ``rbf`` exp(-gamma norm(x - z)^2).
-    gamma, polynomial_degree
-        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
     penalties
         The values of C that are tried, each above 0 (default 1e-2 to 1e4).
     degree
         Of the machine's own kernel, 1 or more (default 2).
-    class_weight
-        ``balanced``, or None (default).
-    folds
-        Of the cross-validation, 2 or more (default 3).
     iterations
         LIBSVM's at most in one fit, 1 or more (default 10 million).
     """
@@ -72,12 +56,9 @@ class TunedPolynomialSvm(TunedLearner):
     iterations: Annotated[int, Field(ge=1)] = 10_000_000
 
     def search(self, seed: int) -> tuple[Grid, int]:
-        """Return the machine with what is tried of it, and on how many folds."""
-        return self._search("poly")
-
-    def _search(self, kernel: Literal["poly", "precomputed"]) -> tuple[Grid, int]:
+        """Return the machine with the penalties that are tried, and the number of folds."""
         machine = SVC(
-            kernel=kernel,
+            kernel="poly",
             degree=self.degree,
             gamma=1.0,
             coef0=1.0,
@@ -105,7 +86,9 @@ class TunedPolynomialSvm(TunedLearner):
         known = replace(
             task, examples=matrix[training, training], test_examples=matrix[test, training]
         )
-        learned = self.learn_by(*self._search("precomputed"), known, seed)
+        grid, folds = self.search(seed)
+        grid.model.set_params(kernel="precomputed")
+        learned = self.learn_by(grid, folds, known, seed)
         own = {"components": float(task.examples.shape[1]), "kernel_seconds": seconds}
         return replace(learned, figures=learned.figures | own)
 
@@ -118,8 +101,7 @@ def _kernel_matrix(degree: int, task: Task) -> tuple[FloatArray, float]:
     digest = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in arrays))
     key = (digest.hexdigest(), degree)
     if key not in _kept:
-        while len(_kept) >= MOST_KERNELS:
-            _kept.popitem(last=False)
+        _kept.clear()
         began = time.process_time()
         matrix = kernel_matrix(Polynomial(degree=degree, coef0=1.0, gamma=1.0), both)
         _kept[key] = (matrix, time.process_time() - began)

@@ -10,8 +10,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.estimators.soft_ellipsoid import SoftEllipsoidClassifier
 from perceptron_lab.learners.extraction import CHECKED
-from perceptron_lab.learners.tuned import REGULARISATIONS, Candidates, Folds, TunedLearner
-from perceptron_lab.learners.tuning import Grid
+from perceptron_lab.learners.tuning import REGULARISATIONS, Candidates, Folds, Grid, TunedLearner
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -24,25 +23,10 @@ class TunedSoftEllipsoid(TunedLearner):
 
     Parameters
     ----------
-    components
-        The number of Gram-Schmidt features, 1 or more (default 30); None for the examples as they
-        are, dense or sparse.
-    feature_kernel
-        Of these features: ``linear`` (default) x'z, ``polynomial``
-        (1 + gamma x'z)^polynomial_degree, or ``rbf`` exp(-gamma norm(x - z)^2).
-    gamma, polynomial_degree
-        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
     rank
         Columns of L, 0 or more (default 20).
-    regularisations
-        What is tried, each above 0 (default 1e-2 to 1e-8); the first is preferred where average
-        precisions are equal.
-    class_weight
-        ``balanced``, or None (default).
     tolerance
         Of L-BFGS, above 0 (default 1e-6).
-    folds
-        Of the cross-validation, 2 or more (default 3).
     """
 
     rank: Annotated[int, Field(ge=0)] = 20

@@ -10,8 +10,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.estimators.soft_separation import SoftSeparationClassifier
 from perceptron_lab.learners.extraction import CHECKED
-from perceptron_lab.learners.tuned import Candidates, Folds, TunedLearner, distinct
-from perceptron_lab.learners.tuning import Grid
+from perceptron_lab.learners.tuning import Candidates, Folds, Grid, TunedLearner, distinct
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -24,18 +23,13 @@ class TunedSoftSeparation(TunedLearner):
     xi >= 0 and E^ >= 0: (7.9) of `Kharechko2009` with slacks, ranking by (8.2), see
     :class:`~perceptron_lab.estimators.SoftSeparationClassifier`.
 
-    Figures: those of every tuned learner, and ``ratio``, t as computed, where it is bounded.
+    Figures: also ``ratio``, t as computed, where it is bounded.
 
     Parameters
     ----------
     components
         The number of Gram-Schmidt features, 1 or more (default 10: the time grows with its sixth
         power); None for the examples as they are, which must be dense.
-    feature_kernel
-        Of these features: ``linear`` (default) x'z, ``polynomial``
-        (1 + gamma x'z)^polynomial_degree, or ``rbf`` exp(-gamma norm(x - z)^2).
-    gamma, polynomial_degree
-        Of that kernel: > 0 (default 1 / columns of the examples); 1 or more (default 2).
     positive_penalties
         The values of P+ that are tried, each above 0 (default 3, 10 and 30); t is unbounded below
         a critical penalty, which is 1 or more.
@@ -43,8 +37,6 @@ class TunedSoftSeparation(TunedLearner):
         Of P-, each above 1 (default 2, 5 and 20).
     tolerance
         Clarabel's, between 0 and 1 (default 1e-9).
-    folds
-        Of the cross-validation, 2 or more (default 3).
     """
 
     components: Annotated[int, Field(ge=1)] | None = 10
