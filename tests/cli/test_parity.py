@@ -19,6 +19,7 @@ import perceptron_lab as lab
 from perceptron_lab.cli.main import COMMANDS, main
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
 from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.configuration.catalogue import KINDS
 from perceptron_lab.experiments.storage.rows import CLOCKS, parsed
 from perceptron_lab.reporting.results import Results
 
@@ -132,16 +133,17 @@ def both_check(command: Command) -> None:
 
 
 def both_list(command: Command) -> None:
-    for kind in ("algorithms", "learners", "oracles", "datasets", "experiments"):
+    for kind in KINDS:
         assert json.loads(command("list", kind, "--json")) == lab.list_names(kind)
     with pytest.raises(ConfigError, match="did you mean 'oracles'"):
         lab.list_names("oracle")
 
 
 def both_show(command: Command) -> None:
-    for name in ("rescaled-perceptron", "quickstart", "maxcut"):
+    for name in ("rescaled-perceptron", "quickstart", "maxcut", "profile", "conic"):
         assert json.loads(command("show", name, "--json")) == lab.show(name)
     assert {one["kind"] for one in lab.show("maxcut")} == {"dataset", "experiment"}
+    assert [one["kind"] for one in lab.show("profile")] == ["table", "figure"]
     with pytest.raises(ConfigError, match="did you mean 'ellipsoid'"):
         lab.show("elipsoid")
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab import register, registry
@@ -287,11 +289,45 @@ def test_show_explains_parameters(output: Any) -> None:
     assert "number > 0 or nothing" in text
 
 
-@pytest.mark.parametrize("kind", ["algorithm", "oracle", "dataset"])
+@pytest.mark.parametrize("kind", ["algorithm", "learner", "oracle", "dataset", "table", "figure"])
 def test_everything_registered_can_be_shown(kind: str, output: Any) -> None:
     for name in registry.names(kind):
         assert main(["show", name]) == 0
         assert f"{kind} {name}\n" in output()
+
+
+@pytest.mark.parametrize("kind", ["tables", "figures"])
+def test_tables_and_figures_are_listed_with_summaries(kind: str, output: Any) -> None:
+    assert main(["list", kind, "--json"]) == 0
+    listed = json.loads(output())
+    assert [one["name"] for one in listed] == registry.names(kind.removesuffix("s"))
+    assert all(one["summary"].endswith(".") for one in listed)
+
+
+def test_a_table_is_explained_without_parameters(output: Any) -> None:
+    assert main(["show", "table_2"]) == 0
+    text = output()
+    assert text.startswith("table table_2\n\nReturn Table 2: ")
+    assert "``ratio``" in text
+    assert "parameters" not in text
+
+
+def test_a_configuration_named_like_a_table_is_printed_as_yaml(output: Any) -> None:
+    assert main(["show", "conic"]) == 0
+    text = output()
+    assert text.startswith("# table conic\n\n# Return costs")
+    assert yaml.safe_load(text) == yaml.safe_load(gallery()["conic"].read_text())
+
+
+@pytest.mark.parametrize("name", registry.names("learner"))
+def test_every_parameter_of_a_learner_is_explained(name: str, output: Any) -> None:
+    assert main(["show", name, "--json"]) == 0
+    (shown,) = (one for one in json.loads(output()) if one["kind"] == "learner")
+    _, _, section = shown["documentation"].partition("Parameters\n----------\n")
+    entries = re.findall(r"^(\S.*)\n    ", section, re.MULTILINE)
+    explained = [key for entry in entries for key in entry.split(", ")]
+    given = [one["parameter"] for one in shown["parameters"]]
+    assert sorted(explained) == sorted(given)
 
 
 def test_show_prints_a_configuration_as_it_is(output: Any) -> None:

@@ -17,7 +17,8 @@ from perceptron_lab.experiments.configuration.catalogue import list_names
 from perceptron_lab.experiments.configuration.declared import declared
 
 pytestmark = pytest.mark.usefixtures("own_registrations")
-KINDS = ("algorithm", "learner", "oracle", "dataset")
+KINDS = ("algorithm", "learner", "oracle", "dataset", "table", "figure")
+HEAVY = ("numpy", "scipy", "pandas", "matplotlib", "numba", "pydantic", "perceptron_lab.system")
 
 OWN = '''
 raise RuntimeError("it was imported")
@@ -70,12 +71,11 @@ def test_the_source_says_what_the_class_says(kind: str) -> None:
         assert declared(kind, name).documentation == inspect.getdoc(registry.load(kind, name))
 
 
-@pytest.mark.parametrize("kind", ["algorithms", "learners", "oracles", "datasets"])
+@pytest.mark.parametrize("kind", [f"{kind}s" for kind in KINDS])
 def test_listing_loads_nothing_that_is_heavy(kind: str) -> None:
     code = (
         f"import sys; from perceptron_lab.cli.main import main; main(['list', {kind!r}]); "
-        "print([name for name in ('numpy', 'scipy', 'numba', 'pydantic', 'perceptron_lab.system') "
-        "if name in sys.modules])"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     root = Path(registry.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
@@ -115,6 +115,14 @@ def test_what_is_no_literal_is_loaded(
     assert found.systems is not None
     assert found.summary == summary
     assert [kind for kind, holds in found.systems.items() if holds != "-"] == where
+
+
+def test_a_function_of_ones_own_is_read_and_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = OWN.partition("class")[0] + 'def Own(evidence):\n    """Count my rows.\n\n    All."""\n'
+    register("table", "own", module(tmp_path, monkeypatch, text))
+    assert list_names("tables")[-1] == {"name": "own", "summary": "Count my rows."}
 
 
 def test_a_class_that_declares_nothing_is_listed() -> None:

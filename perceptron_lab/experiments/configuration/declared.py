@@ -75,10 +75,13 @@ def declared(kind: str, name: str) -> Declared:
 @lru_cache(maxsize=4)
 def _definitions(module: str) -> Mapping[str, ast.ClassDef | ast.FunctionDef]:
     """Return classes and functions of a module by name; none if its source cannot be read."""
+    package, *inner = module.split(".")
     try:
-        spec = find_spec(module)
-        source = Path(spec.origin).read_bytes() if spec and spec.origin else b""
-        body = ast.parse(source).body
+        spec = find_spec(package)
+        path = Path((spec and spec.origin) or "")
+        if inner:  # whose own specification would import the packages around it
+            path = path.parent.joinpath(*inner).with_suffix(".py")
+        body = ast.parse(path.read_bytes()).body
     except (ImportError, OSError, SyntaxError, ValueError):
         return {}
     return {node.name: node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}

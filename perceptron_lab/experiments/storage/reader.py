@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
+from perceptron_lab import registry
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.config import KNOWN_KEYS, ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import refuse
@@ -152,9 +154,19 @@ class Reader:
     def config(self) -> ExperimentConfig:
         """Return the configuration of the latest run.
 
-        It is not held against the registries: what was run need not be registered any more.
+        What was run need not be registered any more; tables and figures of the report that are not
+        are left out, with a warning.
         """
         tree = json.loads(self.about("config"))
+        asked = tree.get("report", {})
+        for kind in ("table", "figure"):
+            for name in set(asked.get(f"{kind}s", ())).difference(registry.names(kind)):
+                asked[f"{kind}s"].remove(name)
+                warnings.warn(
+                    f"{self._path}: the {kind} {name!r} of its report is registered no more; it is "
+                    "left out",
+                    stacklevel=2,
+                )
         try:
             return validated(ExperimentConfig, tree)
         except ValidationError as error:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.storage import schema
@@ -358,6 +359,21 @@ def test_a_store_that_was_never_begun_has_no_results(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no results there yet"):
         Reader.open(tmp_path)
     fill(tmp_path, [0])
+
+
+def test_a_table_that_is_registered_no_more_is_left_out_with_a_warning(
+    configure: Configure, tmp_path: Path, own_registrations: None
+) -> None:
+    for kind in ("table", "figure"):
+        registry.register(kind, "mine", "my_module:mine")
+    report = {"tables": ["table_6_1", "mine"], "figures": ["mine"]}
+    with Store.open(tmp_path) as store:
+        store.begin(configure(report=report), tmp_path, MACHINE, [])
+    assert read_config_of(tmp_path).report.tables == ["table_6_1", "mine"]
+    registry.unregister("table", "mine")
+    with pytest.warns(UserWarning, match=r"runs\.sqlite: the table 'mine' .* registered no more"):
+        asked = read_config_of(tmp_path).report
+    assert (asked.tables, asked.figures) == (["table_6_1"], ["mine"])
 
 
 def test_a_configuration_of_another_version_is_named(tmp_path: Path) -> None:
