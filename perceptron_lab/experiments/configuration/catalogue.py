@@ -106,7 +106,7 @@ def show(name: str) -> list[dict[str, Any]]:
 
         record = registry.load(kind, name)
         documentation, parameters = inspect.getdoc(record) or "", []
-        if is_dataclass(record):
+        if isinstance(record, type) and is_dataclass(record):
             documentation, parameters = documentation_of(record), parameters_of(record)
         explained = {"documentation": documentation, "parameters": parameters}
         meanings.append({"kind": kind, "name": name} | explained)

@@ -56,11 +56,10 @@ def declared(kind: str, name: str) -> Declared:
     if node is not None:
         with suppress(ValueError):  # it computes its systems, and has to be loaded
             for statement in node.body:
-                if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value:
-                    assign = isinstance(statement, ast.Assign)
-                    targets = statement.targets if assign else [statement.target]
-                    if "systems" in map(ast.unparse, targets):
-                        systems = ast.literal_eval(statement.value)
+                if isinstance(statement, ast.Assign | ast.AnnAssign):
+                    left, _, right = ast.unparse(statement).partition(" = ")
+                    if right and left.partition(":")[0] == "systems":
+                        systems = ast.literal_eval(right)
             documentation = ast.get_docstring(node)
     if documentation is None:  # perhaps a base has them
         from perceptron_lab.algorithms.base import Algorithm  # here its modules are loaded anyway

@@ -146,7 +146,7 @@ class GramSchmidtFeatures(
         columns = given_columns(rows) if given else computed_columns(self._kernel(), rows)
         found = partial_cholesky(*columns, self.n_components, bias, self.pivot_start)
         self.pivots_ = found.pivots
-        self.pivot_rows_ = None if given else dense(rows[found.pivots])
+        self.pivot_rows_: Any = None if given else dense(rows[found.pivots])
         self.pivot_features_ = np.ascontiguousarray(found.features[found.pivots])
         self.residuals_ = found.residuals
         self.n_first_ties_ = found.first_ties
