@@ -58,16 +58,16 @@ def test_what_else_is_loaded_makes_no_other_environment() -> None:
 
 
 def test_a_clone_has_a_revision(tmp_path: Path) -> None:
-    assert module._git(tmp_path) is None
+    assert module.revision_of(tmp_path) is None
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    assert module._git(tmp_path) is None
+    assert module.revision_of(tmp_path) is None
     (tmp_path / "a").write_text("1")
     author = ["-c", "user.name=a", "-c", "user.email=a@b"]
     for command in (["add", "a"], [*author, "commit", "-qm", "a"]):
         subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
-    described = module._git(tmp_path)
+    described = module.revision_of(tmp_path)
     assert described is not None
     assert len(described["revision"]) == 40
     assert described["dirty"] is False
     (tmp_path / "a").write_text("2")
-    assert module._git(tmp_path) == described | {"dirty": True}
+    assert module.revision_of(tmp_path) == described | {"dirty": True}

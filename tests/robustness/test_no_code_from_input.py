@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[2] / "perceptron_lab"
 FILES = sorted(PACKAGE.rglob("*.py"))
 SHIPPING = {
     f"experiments/cells/{name}.py"
-    for name in ("attempt", "cell_process", "dask_executor", "dask_worker")
+    for name in ("attempt", "cell_run", "dask_executor", "dask_worker")
 }
 """Modules that ship cells and outcomes between processes of one run; no file of a user is read."""
 LOADERS = {"np.load", "numpy.load", "np.lib.format.open_memmap", "np.lib.format.read_array"}

@@ -17,15 +17,8 @@ from typing import IO, Any, Final
 import cloudpickle
 
 from perceptron_lab import registry
-from perceptron_lab.experiments.cells.cell_process import Job
-from perceptron_lab.experiments.cells.cell_run import Outcome
-from perceptron_lab.experiments.cells.messages import (
-    Mailbox,
-    MessageError,
-    Report,
-    add_record,
-    best_margin,
-)
+from perceptron_lab.experiments.cells import messages
+from perceptron_lab.experiments.cells.cell_run import Job, Outcome
 from perceptron_lab.experiments.cells.operating_system import in_words, kernel_kills
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.config import ProcessLimits
@@ -88,7 +81,7 @@ class Attempt:
             handles = (there.fileno(), writing.fileno(), self._parcel.fileno())
             self.number = server.launch(memory, handles)
             self._stack = stack.pop_all()
-        self._channel, self._mailbox = here, Mailbox(here)
+        self._channel, self._mailbox = here, messages.Mailbox(here)
         self.sources: set[socket.socket | int] = {here, self._output}
 
     def close(self) -> None:
@@ -133,7 +126,7 @@ class Attempt:
         try:
             for message in self._mailbox.read():
                 self._take(message, progress)
-        except MessageError as error:
+        except messages.MessageError as error:
             self._size = None
             self.sources.discard(self._channel)
             text = f"its process sent something that is no message: {error}"
@@ -159,14 +152,14 @@ class Attempt:
                 self._channel.send(b"g")
             progress.started(cell)
         elif kind == "record":
-            add_record(self.trace, message.get("record"))
-            progress.moved(cell, self.trace.updates[-1], best_margin(self.trace))
+            messages.add_record(self.trace, message.get("record"))
+            progress.moved(cell, self.trace.updates[-1], messages.best_margin(self.trace))
         elif kind == "done" and isinstance(message.get("size"), int):
             self._size = message["size"]
         elif kind != "ready":
-            raise MessageError(repr(message)[:80])
+            raise messages.MessageError(repr(message)[:80])
 
-    def outcome(self, end: Report, progress: Progress) -> Outcome:
+    def outcome(self, end: messages.Report, progress: Progress) -> Outcome:
         """Return the outcome, once the process has ended as reported."""
         self._drain(progress)
         status, peak = end.first, end.second

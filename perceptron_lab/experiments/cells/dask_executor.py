@@ -1,7 +1,7 @@
 """Run cells on the workers of a dask cluster, each in a limited process of its own there.
 
-Nothing is stored by the workers: outcomes come back, and the run stores them. What happens on a
-worker is in :mod:`perceptron_lab.experiments.cells.dask_worker`.
+Nothing is stored by the workers: outcomes come back, and the run stores them. The worker's end is
+:mod:`perceptron_lab.experiments.cells.dask_worker`.
 """
 
 from __future__ import annotations
@@ -80,30 +80,14 @@ def distribute(
     with _client(scheduler, workers) as client:
         run = _Run(client, topic, jobs, progress)
         try:
-            yield from run.outcomes(_parcels(jobs, limits, retries, topic))
+            yield from run.packed(limits, retries)
+            yield from run.outcomes()
         finally:
             run.end()
 
 
-def _parcels(
-    jobs: Sequence[Job], limits: ProcessLimits, retries: int, topic: str
-) -> list[_Parcel | Outcome]:
-    """Pickle the jobs with what the user's script defines, beside their code; or say why not."""
-    additions, code = tuple(registry.additions()), CellCode()
-    parcels: list[_Parcel | Outcome] = []
-    for position, job in enumerate(jobs):
-        task = Task(replace(job, additions=additions), limits, retries, position, topic)
-        try:
-            parcels.append((code.modules_of(job.cell.settings), cloudpickle.dumps(task)))
-        except Exception as error:
-            outcome = failure(error)
-            text = f"the cell cannot be handed to a worker: {outcome.message}"
-            parcels.append(replace(outcome, message=text))
-    return parcels
-
-
 class _Run:
-    """A run on a cluster: what waits, what is told, what comes back."""
+    """A run on a cluster: its cells that wait, those that run, and the news of them."""
 
     def __init__(self, client: Any, topic: str, jobs: Sequence[Job], progress: Progress) -> None:
         self._client, self._topic = client, topic
@@ -113,17 +97,33 @@ class _Run:
         self._positions: dict[Any, int] = {}  # of the futures that have not ended
         self._idle = False
 
-    def outcomes(self, parcels: Sequence[_Parcel | Outcome]) -> Generator[tuple[int, Outcome]]:
-        """Send the parcels; yield what comes back."""
-        self._client.subscribe_topic(self._topic, lambda event: self._news.put(event[1]))
-        for position, parcel in enumerate(parcels):
-            if isinstance(parcel, Outcome):
-                yield position, parcel
+    def packed(self, limits: ProcessLimits, retries: int) -> Generator[tuple[int, Outcome]]:
+        """Pickle the jobs with the classes of the user's script; yield those that cannot be."""
+        additions, code = tuple(registry.additions()), CellCode()
+        for position, job in enumerate(self._jobs):
+            task = Task(replace(job, additions=additions), limits, retries, position, self._topic)
+            try:
+                parcel = code.modules_of(job.cell.settings), cloudpickle.dumps(task)
+            except Exception as error:
+                outcome = failure(error)
+                text = f"the cell cannot be handed to a worker: {outcome.message}"
+                yield position, replace(outcome, message=text)
             else:
                 self._waiting.append((position, parcel))
+
+    def outcomes(self) -> Generator[tuple[int, Outcome]]:
+        """Send the parcels; yield the outcomes that come back."""
+        self._client.subscribe_topic(self._topic, lambda event: self._news.put(event[1]))
         self._send()
         while self._positions:
-            item = self._next()
+            try:
+                item = self._news.get(timeout=_LOOK_SECONDS)
+            except Empty:  # look for new workers, and for the scheduler
+                if self._client.status == "running":
+                    self._send()
+                elif self._client.status != "connecting":
+                    raise _gone() from None
+                continue
             if isinstance(item, dict):
                 self._tell(item)
             elif item in self._positions:
@@ -150,18 +150,8 @@ class _Run:
             self._positions[future] = position
             future.add_done_callback(self._news.put)
 
-    def _next(self) -> Any:
-        """Return what comes next; meanwhile look for new workers, and for the scheduler."""
-        while True:
-            with suppress(Empty):
-                return self._news.get(timeout=_LOOK_SECONDS)
-            if self._client.status == "running":
-                self._send()
-            elif self._client.status != "connecting":
-                raise _gone()
-
     def _tell(self, item: dict[str, Any]) -> None:
-        """Pass on what a worker tells; it may come later than the outcome."""
+        """Pass on the news from a worker; they may come later than the outcome."""
         if item["position"] not in self._positions.values():
             return
         cell = self._jobs[item["position"]].cell
@@ -171,7 +161,7 @@ class _Run:
             self._progress.moved(cell, item["updates"], item["margin"])
 
     def _outcome(self, future: Any) -> Outcome:
-        """Return what a worker sent, or why it sent nothing."""
+        """Return the outcome that a worker sent, or why it sent none."""
         try:
             outcome = future.result()
         except distributed.KilledWorker as error:
@@ -189,7 +179,7 @@ class _Run:
         return outcome
 
     def end(self) -> None:
-        """Cancel what has not ended, and end the processes on the workers."""
+        """Cancel the cells that have not ended, and end the processes on the workers."""
         with suppress(Exception):  # the cluster may have gone
             self._client.cancel(list(self._positions), force=True)
             self._client.run(end_run, self._topic, on_error="ignore")
@@ -229,11 +219,8 @@ def _client(scheduler: str | None, workers: int) -> Generator[Any]:
 async def _answer(scheduler: str) -> None:
     """Ask a scheduler who it is."""
     given = distributed.Security().get_connection_args("client")  # type: ignore[no-untyped-call]
-    remote = distributed.rpc(scheduler, connection_args=given)  # type: ignore[no-untyped-call]
-    try:
+    async with distributed.rpc(scheduler, connection_args=given) as remote:  # type: ignore[no-untyped-call]
         await asyncio.wait_for(remote.identity(), CONNECTION_SECONDS)
-    finally:
-        await remote.close_rpc()  # type: ignore[no-untyped-call]
 
 
 def _cluster(workers: int) -> Any:

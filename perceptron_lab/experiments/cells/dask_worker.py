@@ -1,4 +1,4 @@
-"""What a worker of a dask cluster does: it runs a cell in a limited process of its own.
+"""The worker of a dask cluster: it runs a cell in a limited process of its own.
 
 The worker loads data through its own cache or mirror and compares its sha256; it must have the same
 code for a cell as the run. For each run, each of its threads has a fork server, which ends with the
@@ -30,7 +30,7 @@ from perceptron_lab.results import Status
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is sent.
+    """A cell as it is sent to a worker.
 
     Parameters
     ----------
@@ -64,8 +64,10 @@ def run_task(topic: str, modules: Mapping[str, str], content: bytes) -> Outcome:
         The pickled :class:`Task`, which is not read if the worker has another version of the
         package.
     """
-    sent = {name: digest for name, digest in modules.items() if _is_imported(name)}
-    ours = {name: digest for name, digest in sent.items() if name.startswith(PACKAGE.name)}
+    # Classes of scripts and notebooks are sent, and not imported.
+    imported = [name for name in modules if name != "__main__" and ":" not in name]
+    sent = {name: modules[name] for name in imported}
+    ours = {name: modules[name] for name in imported if name.startswith(PACKAGE.name)}
     if refused := _other_code(topic, ours):
         return refused
     try:
@@ -77,13 +79,9 @@ def run_task(topic: str, modules: Mapping[str, str], content: bytes) -> Outcome:
     return _other_code(topic, sent) or replace(_run(task), environment=_described())
 
 
-def _is_imported(module: str) -> bool:
-    """Return whether workers import a module; classes of scripts and notebooks are sent."""
-    return module != "__main__" and ":" not in module
-
-
 _code_of = lru_cache(maxsize=4)(lambda topic: CellCode())
 """The code of a worker, read once for each run."""
+_described = cache(environment)
 
 
 def _other_code(topic: str, modules: Mapping[str, str]) -> Outcome | None:
@@ -103,13 +101,13 @@ def _run(task: Task) -> Outcome:
     if limits.memory is None and worker.memory_manager.memory_limit:
         allowed = int(worker.memory_manager.memory_limit) // worker.state.nthreads
         limits = limits.model_copy(update={"memory": allowed})
-    given: dict[str, Any] = {"workers": 1, "limits": limits, "retries": task.retries}
     told = _Told(worker.log_event, task)
-    with (
-        _serving(task) as server,
-        closing(supervise([task.job], server=server, progress=told, **given)) as ends,
-    ):
-        ((_, outcome),) = ends
+    with _serving(task) as server:
+        running = supervise(
+            [task.job], workers=1, limits=limits, progress=told, retries=task.retries, server=server
+        )
+        with closing(running) as ends:
+            ((_, outcome),) = ends
     return outcome
 
 
@@ -133,7 +131,7 @@ def _serving(task: Task) -> Generator[ForkServer]:
 
 
 def end_run(topic: str) -> None:
-    """End what a worker has started for a run; the cells that still run there die.
+    """End the servers that a worker has started for a run; the cells that still run there die.
 
     Parameters
     ----------
@@ -147,11 +145,6 @@ def end_run(topic: str) -> None:
         if used.acquire(blocking=False):  # otherwise its thread, which has lost a cell, closes it
             with closing(server):
                 used.release()
-
-
-@cache
-def _described() -> dict[str, Any]:
-    return environment()
 
 
 class _Told(Progress):

@@ -23,8 +23,7 @@ import scipy.linalg
 
 from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.experiments.cells import messages, operating_system
-from perceptron_lab.experiments.cells.cell_process import Handles, run_job
-from perceptron_lab.experiments.cells.cell_run import thread_pools
+from perceptron_lab.experiments.cells.cell_run import Handles, run_job, thread_pools
 
 _PATIENCE = 1.0  # seconds between looks at whether the parent is still there
 

@@ -27,14 +27,9 @@ REPORT: Final = struct.Struct("=4q")
 LONGEST: Final = 1 << 16
 """Bytes of the longest line."""
 SCALARS: Final[dict[str, type]] = {
-    "updates": int,
-    "iterations": int,
-    "queries": int,
-    "products": float,
-    "seconds": float,
+    **dict.fromkeys(("updates", "iterations", "queries"), int),
+    **dict.fromkeys(("products", "seconds", "margin", "upper"), float),
     "phase": str,
-    "margin": float,
-    "upper": float,
 }
 """The lists of a trace that a record has an entry of, and the types of these entries."""
 

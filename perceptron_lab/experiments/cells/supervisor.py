@@ -12,8 +12,7 @@ from multiprocessing.connection import wait
 
 from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.cells.attempt import Attempt
-from perceptron_lab.experiments.cells.cell_process import Job
-from perceptron_lab.experiments.cells.cell_run import Outcome, failure
+from perceptron_lab.experiments.cells.cell_run import Job, Outcome, failure
 from perceptron_lab.experiments.cells.messages import ENDED, STARTED, Report
 from perceptron_lab.experiments.cells.operating_system import machine_memory
 from perceptron_lab.experiments.cells.server_handle import ForkServer
@@ -59,14 +58,11 @@ def supervise(
         Forks the processes; by default one that is started here, and ended here.
     """
     used = ForkServer(modules_of(jobs)) if server is None else server
-    supervisor = _Supervisor(jobs, workers, limits, retries, progress, used)
-    try:
-        yield from supervisor.outcomes()
-    finally:
+    with closing(_Supervisor(jobs, workers, limits, retries, progress, used)) as supervisor:
         try:
-            used.close() if server is None else supervisor.kill_all()
+            yield from supervisor.outcomes()
         finally:
-            supervisor.close()
+            used.close() if server is None else supervisor.kill_all()
 
 
 def memory_of(limits: ProcessLimits, workers: int) -> int:

@@ -6,10 +6,11 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -49,16 +50,12 @@ def environment() -> dict[str, Any]:
         "argv": [Path(sys.argv[0]).name, *masked(sys.argv[1:])],
         "cpu": _cpu(),
         "cores": os.cpu_count(),
-        "memory_bytes": (
-            os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-            if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names
-            else None
-        ),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "blas": _blas(),
+        "blas": _thread_pools(),
         "packages": packages(),
-        "git": _git(Path(__file__).resolve().parents[3]),
+        "git": revision_of(Path(__file__).resolve().parents[3]),
     }
     return {"id": identity(described)} | described
 
@@ -71,14 +68,12 @@ def identity(described: dict[str, Any]) -> str:
 
 def _cpu() -> str:
     listed = Path("/proc/cpuinfo")
-    if listed.is_file():
-        for line in listed.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    text = listed.read_text(encoding="utf-8", errors="replace") if listed.is_file() else ""
+    models = re.findall(r"^model name.*?:\s*(.*?)\s*$", text, re.MULTILINE)
+    return models[0] if models else platform.processor() or platform.machine()
 
 
-def _blas() -> list[dict[str, Any]]:
+def _thread_pools() -> list[dict[str, Any]]:
     """Describe the thread pools of BLAS as cells have them; those of numpy and scipy are two.
 
     Other packages bring further ones, which are there only once those packages are loaded.
@@ -102,31 +97,22 @@ def _blas() -> list[dict[str, Any]]:
 
 def packages() -> dict[str, str | None]:
     """Return the versions of this package and of those that its numbers depend on."""
-    found: dict[str, str | None] = {"perceptron-lab": __version__}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = None
-    return found
+    found = {name: [one.version for one in distributions(name=name)] for name in _PACKAGES}
+    ours = {"perceptron-lab": __version__}
+    return ours | {name: versions[0] if versions else None for name, versions in found.items()}
 
 
-def _git(root: Path) -> dict[str, Any] | None:
-    """Return the revision of the clone that the package lies in, or None."""
+def revision_of(root: Path) -> dict[str, Any] | None:
+    """Return the revision of a clone, and whether its files were changed; None for no clone."""
     if not (root / ".git").exists():
         return None
-    revision = _output(root, "rev-parse", "HEAD")
-    changes = _output(root, "status", "--porcelain", "--untracked-files=no")
-    if revision is None or changes is None:
-        return None
-    return {"revision": revision, "dirty": bool(changes)}
-
-
-def _output(root: Path, *command: str) -> str | None:
+    asked = ["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
     try:
         done = subprocess.run(
-            ["git", "-C", str(root), *command], capture_output=True, text=True, timeout=30
+            ["git", "-C", str(root), *asked], capture_output=True, text=True, timeout=30
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    found = done.stdout.strip()
+    dirty = found.endswith("-dirty")
+    return {"revision": found.removesuffix("-dirty"), "dirty": dirty} if found else None

@@ -28,10 +28,8 @@ class Interrupts:
     @contextmanager
     def watched(self) -> Iterator[Interrupts]:
         """Handle the signals inside, and leave the earlier handlers in place afterwards."""
-        if threading.current_thread() is not threading.main_thread():
-            yield self
-            return
-        watched = [number for number in _SIGNALS if signal.getsignal(number) not in _KEPT]
+        here = threading.current_thread() is threading.main_thread()
+        watched = [one for one in _SIGNALS if here and signal.getsignal(one) not in _KEPT]
         earlier = {number: signal.signal(number, self._handle) for number in watched}
         try:
             yield self

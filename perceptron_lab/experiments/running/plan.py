@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,32 +96,25 @@ class Cell:
 def plan(experiment: Loadable) -> list[Cell]:
     """Return the cells of an experiment, as checked once; no data are loaded."""
     experiment = load_experiment(experiment)
-    config = experiment.config
-    return [
-        Cell(
-            instance,
-            variant,
-            config.goal,
-            variant.limits.applied_to(config.budget),
-            seed,
-            tuple(config.record_at),
-            config.trace_measures,
-        )
-        for instance in experiment.instances
-        for seed, variant in _runs(tuple(config.seeds), instance, experiment.variants)
-    ]
-
-
-def _runs(
-    seeds: tuple[int, ...], instance: Instance, variants: Sequence[AlgorithmVariant]
-) -> Iterator[tuple[int, AlgorithmVariant]]:
-    """Yield the runs on an instance: seed by seed, the variants that are run with it."""
-    usual = seeds if instance.seeds is None else instance.seeds
-    own = {variant.label: usual if variant.seeds is None else variant.seeds for variant in variants}
-    for seed in dict.fromkeys(seed for chosen in own.values() for seed in chosen):
-        for variant in variants:
-            if seed in own[variant.label]:
-                yield seed, variant
+    config, cells = experiment.config, []
+    for instance in experiment.instances:
+        usual = tuple(config.seeds) if instance.seeds is None else instance.seeds
+        chosen = [usual if one.seeds is None else one.seeds for one in experiment.variants]
+        cells += [
+            Cell(
+                instance,
+                variant,
+                config.goal,
+                variant.limits.applied_to(config.budget),
+                seed,
+                tuple(config.record_at),
+                config.trace_measures,
+            )
+            for seed in dict.fromkeys(chain.from_iterable(chosen))
+            for variant, seeds in zip(experiment.variants, chosen, strict=True)
+            if seed in seeds
+        ]
+    return cells
 
 
 @dataclass(frozen=True)
@@ -149,15 +143,15 @@ class Loaded:
     def of(cls, problem: Problem) -> Loaded:
         """Return those of a problem."""
         system = problem.system
-        records = system.cone.oracles.values()
+        oracles = [
+            Component("oracle", registry.name_of("oracle", record), record)
+            for record in system.cone.oracles.values()
+        ]
         return cls(
             sha256=problem.sha256,
             constraints=int(system.cone.rank),
             dimension=int(system.operator.unknowns),
-            oracles=tuple(
-                str(Component("oracle", registry.name_of("oracle", record), record))
-                for record in records
-            ),
+            oracles=tuple(map(str, oracles)),
             teachable=bool(problem.tasks),
         )
 

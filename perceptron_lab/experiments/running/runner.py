@@ -17,12 +17,12 @@ from perceptron_lab.experiments.configuration.loader import Loadable, load_exper
 from perceptron_lab.experiments.running.environment import environment
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.interrupts import Interrupts
-from perceptron_lab.experiments.running.ledger import Ledger
 from perceptron_lab.experiments.running.output_folder import output_folder
 from perceptron_lab.experiments.running.plan import Cell, Loaded, load_problems, plan
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.core_digest import CellCode
-from perceptron_lab.experiments.storage.reuse import Decision, judge
+from perceptron_lab.experiments.storage.reader import shown
+from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
 from perceptron_lab.experiments.storage.rows import Row, Run, parsed, rendered, row_of
 from perceptron_lab.experiments.storage.store import Store, set_aside
 from perceptron_lab.experiments.storage.stored import Planned
@@ -122,22 +122,60 @@ def run_cells(
             described = environment()
             store.begin(experiment.config, experiment.base, described, planned)
             limits = how.limits(experiment.config.process)
-            run = _Run(cells, problems, planned, store, interrupts, watcher, limits)
+            ledger = _Ledger(planned, store, limits)
+            run = _Run(cells, problems, ledger, store, interrupts, watcher, limits)
             return run.execute(how, experiment.base, described["id"])
 
 
+class _Ledger:
+    """The cells of a run, each with its verdict and its row, read from the store once."""
+
+    def __init__(self, planned: Sequence[Planned], store: Store, limits: ProcessLimits) -> None:
+        stored = store.reader.stored_of(one.cell for one in planned)
+        self.planned, self.code = planned, CellCode()
+        self.verdicts: list[Verdict] = []
+        self._rows: dict[str, Row] = {}
+        self._ran: set[str] = set()
+        for one in planned:
+            kept = stored.get(one.cell)
+            # To read the code takes a tenth of a second, in which the first cells can run.
+            core = None if kept is None else self.code.digest_of(one.settings)
+            self.verdicts.append(judge(kept, one, core, limits))
+            if kept is not None and not kept.fault:
+                self._rows[one.cell] = shown(one, kept)
+
+    def due(self, *decisions: Decision) -> list[int]:
+        """Return the positions of the cells of which this was decided."""
+        return [at for at, verdict in enumerate(self.verdicts) if verdict.decision in decisions]
+
+    def add(self, cell: str, row: Row) -> None:
+        """Note the row of a cell that has just ended."""
+        self._rows[cell] = row
+        self._ran.add(cell)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of runs.csv, in the order of the plan."""
+        return [self._rows[one.cell] for one in self.planned if one.cell in self._rows]
+
+    def left(self, decision: Decision) -> int:
+        """Return of how many cells this was decided that were not run since, failures aside."""
+        failed = {cell for cell, row in self._rows.items() if Status(row["status"]).failed}
+        cells = {self.planned[at].cell for at in self.due(decision)}
+        return len(cells - self._ran - failed)
+
+
 @dataclass(frozen=True)
-class _Run:
-    """A run under way."""
+class _Run(Progress):
+    """A run under way: it notes in the store which cells run, and passes everything on."""
 
     cells: Sequence[Cell]
     problems: Mapping[str, Loaded]
-    planned: Sequence[Planned]
+    ledger: _Ledger
     store: Store
     interrupts: Interrupts
     progress: Progress
     limits: ProcessLimits
-    code: CellCode = field(default_factory=CellCode)
 
     def execute(self, how: Execution, base: Path, environment_id: str) -> Rows:
         """Run the cells that are due, and store their rows; export the table at every end.
@@ -147,25 +185,22 @@ class _Run:
         Rows
             Of all cells that have ended, in this run or before.
         """
-        ledger = self._ledger()
-        again = {Decision.AGAIN, Decision.STALE} if how.refresh else {Decision.AGAIN}
-        due = ledger.due(again)
+        ledger = self.ledger
+        again = [Decision.AGAIN, Decision.STALE] if how.refresh else [Decision.AGAIN]
+        due = ledger.due(*again)
         total, done = len(self.cells), len(self.cells) - len(due)
-        stale = 0 if how.refresh else len(ledger.due([Decision.STALE]))
-        self.progress.planned(total, done, stale)
+        self.progress.planned(total, done, 0 if how.refresh else len(ledger.due(Decision.STALE)))
         verdicts = [ledger.verdicts[position] for position in due]
         self.progress.replacing([verdict.reason for verdict in verdicts if verdict.replaces])
         # The cells' processes need not be in this folder.
-        jobs = [Job(self.cells[p], self.planned[p].sha256, base.resolve()) for p in due]
+        jobs = [Job(self.cells[p], ledger.planned[p].sha256, base.resolve()) for p in due]
         exported = time.monotonic()
         try:
-            marking = _Marking(self.store, [self.planned[p] for p in due], jobs, self.progress)
-            with closing(how.function(self.limits, marking)(jobs)) as outcomes:
+            with closing(how.function(self.limits, self)(jobs)) as outcomes:
                 for index, outcome in outcomes:
                     done += 1
                     with self.interrupts.held():
                         row = self._keep(due[index], outcome, environment_id)
-                        ledger.add(due[index], row)
                     self.progress.finished(done, total, row)
                     if how.fail_fast and outcome.status.failed:
                         break
@@ -177,48 +212,24 @@ class _Run:
         left, stale = ledger.left(Decision.AGAIN), ledger.left(Decision.STALE)
         return Rows(self.store.folder, ledger.rows, cells=total, stale=stale, missing=left)
 
-    def _ledger(self) -> Ledger:
-        """Return the cells with their stored rows and the verdicts on these."""
-        stored = self.store.reader.stored_of(one.cell for one in self.planned)
-        found = [stored.get(one.cell) for one in self.planned]
-        # To read the code takes a tenth of a second, in which the first cells can run.
-        cores = [
-            None if row is None else self.code.digest_of(one.settings)
-            for row, one in zip(found, self.planned, strict=True)
-        ]
-        verdicts = [
-            judge(row, one, core, self.limits)
-            for row, one, core in zip(found, self.planned, cores, strict=True)
-        ]
-        return Ledger.of(self.planned, verdicts, stored)
-
     def _keep(self, position: int, outcome: Outcome, environment_id: str) -> Row:
-        cell, planned = self.cells[position], self.planned[position]
+        cell, planned = self.cells[position], self.ledger.planned[position]
         problem = self.problems[cell.problem_key]
         row = row_of(run_of(cell, planned.cell, problem, outcome, environment_id))
-        core = self.code.digest_of(planned.settings)
-        return self.store.add(planned, row, outcome, core=core, limits=self.limits)
-
-
-class _Marking(Progress):
-    """Note in the store which cells run, and pass everything on."""
-
-    def __init__(
-        self, store: Store, planned: Sequence[Planned], jobs: Sequence[Job], progress: Progress
-    ) -> None:
-        self._store, self._progress = store, progress
-        pairs = zip(jobs, planned, strict=True)
-        self._names = {id(job.cell): one.cell for job, one in pairs}
+        core = self.ledger.code.digest_of(planned.settings)
+        row = self.store.add(planned, row, outcome, core=core, limits=self.limits)
+        self.ledger.add(planned.cell, row)
+        return row
 
     def idle(self, reason: str) -> None:
-        self._progress.idle(reason)
+        self.progress.idle(reason)
 
     def started(self, cell: Cell) -> None:
-        self._store.running(self._names[id(cell)])
-        self._progress.started(cell)
+        self.store.running(cell.identify(self.problems[cell.problem_key].sha256))
+        self.progress.started(cell)
 
     def moved(self, cell: Cell, updates: int, margin: float) -> None:
-        self._progress.moved(cell, updates, margin)
+        self.progress.moved(cell, updates, margin)
 
 
 def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment_id: str) -> Run:

@@ -106,16 +106,13 @@ class ExperimentStatus:
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, with the counts."""
-        return asdict(self) | {
-            "counts": self.counts,
-            "cells": [asdict(cell) for cell in self.cells],
-        }
+        found = asdict(self)
+        return found | {"counts": self.counts, "cells": list(found["cells"])}
 
     def __str__(self) -> str:
         states = [f"{number} {state}" for state, number in self.counts.items() if number]
-        alive = ""
-        if self.running:
-            alive = f" (process {self.process} writes there now)" if self.process else " (running)"
+        alive = f"process {self.process} writes there now" if self.process else "running"
+        alive = f" ({alive})" if self.running else ""
         return f"{self.folder}: {', '.join(states)} of {counted(len(self.cells), 'cell')}{alive}"
 
 
@@ -203,6 +200,8 @@ def _judged(
     if stored is None or stored.fault:
         reason = "it was cut off" if cut_off else verdict.reason
         return _cell(planned, State.MISSING, reason, due)
+    unregistered = "its algorithm, oracle or dataset is not registered here: is it the same code?"
+    state, why = State.DONE, "" if core else unregistered
     if stored.status.failed:
         parts = [
             stored.row["message"],
@@ -210,23 +209,13 @@ def _judged(
             verdict.reason if stale else "",
             "the store has an earlier result of it" if kept else "",
         ]
-        return _cell(planned, State.FAILED, "; ".join(filter(None, parts)), due, stored.status)
-    if due:
-        return _cell(planned, State.MISSING, verdict.reason, due, stored.status)
-    if stale:
-        return _cell(planned, State.STALE, verdict.reason, due, stored.status)
-    unregistered = "its algorithm, oracle or dataset is not registered here: is it the same code?"
-    return _cell(planned, State.DONE, "" if core else unregistered, due, stored.status)
+        state, why = State.FAILED, "; ".join(filter(None, parts))
+    elif due or stale:
+        state, why = State.MISSING if due else State.STALE, verdict.reason
+    return _cell(planned, state, why, due, str(stored.status))
 
 
-def _cell(planned: Planned, state: State, why: str, due: bool, ended: str = "") -> CellStatus:
-    return CellStatus(
-        problem=planned.title,
-        label=planned.label,
-        seed=planned.settings["seed"],
-        state=state,
-        why=why,
-        due=due,
-        status=str(ended),
-        cell=planned.cell if planned.sha256 else "",
-    )
+def _cell(planned: Planned, state: State, why: str, due: bool, status: str = "") -> CellStatus:
+    name = planned.cell if planned.sha256 else ""
+    seed = planned.settings["seed"]
+    return CellStatus(planned.title, planned.label, seed, state, why, due, status, name)

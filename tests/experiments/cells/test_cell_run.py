@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_lab.experiments.cells.attempt import STDERR_TAIL, ending, printable
-from perceptron_lab.experiments.cells.cell_process import Job
-from perceptron_lab.experiments.cells.cell_run import failure, run_cell
+from perceptron_lab.experiments.cells.cell_run import Job, failure, run_cell
 from perceptron_lab.experiments.cells.messages import (
     LONGEST,
     Mailbox,
