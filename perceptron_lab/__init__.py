@@ -58,9 +58,9 @@ if TYPE_CHECKING:
     from perceptron_lab.infeasible_margin import negative_margin as negative_margin
     from perceptron_lab.registry import register as register
     from perceptron_lab.reporting.compare import compare as compare
+    from perceptron_lab.reporting.experiment import Results as Results
     from perceptron_lab.reporting.experiment import run as run
-    from perceptron_lab.reporting.rebuild import report as report
-    from perceptron_lab.reporting.results import Results as Results
+    from perceptron_lab.reporting.report import report as report
     from perceptron_lab.results import Result as Result
     from perceptron_lab.results import Status as Status
     from perceptron_lab.solving import solve as solve
@@ -74,7 +74,7 @@ _PUBLIC = {
     "EllipsoidSeparationClassifier": "perceptron_lab.estimators",
     "ExperimentConfig": "perceptron_lab.experiments.configuration.config",
     "Result": "perceptron_lab.results",
-    "Results": "perceptron_lab.reporting.results",
+    "Results": "perceptron_lab.reporting.experiment",
     "SoftEllipsoidClassifier": "perceptron_lab.estimators",
     "Status": "perceptron_lab.results",
     "check": "perceptron_lab.experiments.configuration.checking",
@@ -83,7 +83,7 @@ _PUBLIC = {
     "list_names": "perceptron_lab.experiments.configuration.catalogue",
     "negative_margin": "perceptron_lab.infeasible_margin",
     "register": "perceptron_lab.registry",
-    "report": "perceptron_lab.reporting.rebuild",
+    "report": "perceptron_lab.reporting.report",
     "run": "perceptron_lab.reporting.experiment",
     "show": "perceptron_lab.experiments.configuration.catalogue",
     "solve": "perceptron_lab.solving",

@@ -8,10 +8,7 @@ import click
 
 from perceptron_lab.cli.options import complete_config, output_option, quiet_option
 from perceptron_lab.cli.rendering import show_frame
-from perceptron_lab.experiments.storage.exports import difference
-from perceptron_lab.experiments.storage.reader import Reader
-from perceptron_lab.reporting import make_report, table_frame
-from perceptron_lab.reporting.rebuild import found_results
+from perceptron_lab.reporting import rebuilt
 
 
 @click.command("report")
@@ -24,18 +21,15 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
     FOLDER holds results (runs.sqlite); CONFIG stands for the results of its experiment, reported
     as it says now. Without either, every experiment in the folder of results is reported.
     """
-    for folder, config in found_results(targets, output):
-        made = make_report(folder, config.report.model_dump(), config.title)
-        with Reader.open(folder) as reader:  # reports are made from the store, not from runs.csv
-            edited = difference(folder, reader.rows())
-        for caution in filter(None, (*made.cautions, edited)):
+    for made in rebuilt(targets, output):
+        for caution in filter(None, (*made.cautions, made.edited)):
             click.echo(f"warning: {caution}", err=True)
         if quiet:
             continue
-        for name in config.report.tables:
-            show_frame(config.title or name, table_frame(name, made.evidence))
+        for name, table in made.tables.items():
+            show_frame(made.title or name, table.frame)
         for path in made.files:
             click.echo(str(path))
         if not made.files:
-            click.echo(f"{folder}: the configuration asks for no tables or figures")
+            click.echo(f"{made.folder}: the configuration asks for no tables or figures")
     return 0

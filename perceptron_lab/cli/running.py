@@ -118,14 +118,14 @@ def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> None:
         text = f"{row['problem']}  {row['label']}  {row['status']}: {row['message']}"
         click.echo(f"failed: {text}", err=True)
     # Imported here: the first cells run while it loads.
-    from perceptron_lab.reporting import make_report, table_frame
+    from perceptron_lab.reporting import make_report
 
     made = make_report(results.folder, config.report.model_dump(), config.title, results)
     for caution in made.cautions:
         click.echo(f"warning: {caution}", err=True)
     if quiet:
         return
-    for name in config.report.tables:
-        show_frame(config.title or name, table_frame(name, made.evidence))
+    for name, table in made.tables.items():
+        show_frame(made.title or name, table.frame)
     for path in (results.folder / "runs.csv", results.folder / "environment.json", *made.files):
         click.echo(str(path))

@@ -4,12 +4,13 @@
 and a reader can check it.
 """
 
-from perceptron_lab.reporting.cautions import cautions
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.report import (
     Report,
+    cautions,
     check_report,
     make_report,
+    rebuilt,
     table_frame,
     write_report,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "cautions",
     "check_report",
     "make_report",
+    "rebuilt",
     "table_frame",
     "write_report",
 ]

@@ -1,24 +1,26 @@
-"""The evidence that reports are made from: the table of runs, and the store beside it."""
+"""The evidence that reports are made from: the checked table of runs, and the store beside it."""
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import instances_of
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
-from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.storage.rows import Row, reals, rendered
 from perceptron_lab.goals import Goal
-from perceptron_lab.reporting.runs import checked_runs, read_runs, runs_of
 from perceptron_lab.results import Bound, Status, Trace
 
 WITHOUT_RESULT = frozenset(
@@ -27,6 +29,16 @@ WITHOUT_RESULT = frozenset(
 """The endings of cells that leave a row and nothing else."""
 PARAMETER = "problem."
 """The columns of dataset parameters begin with it."""
+
+TEXT: Final = ("cell", "problem", "label", "status")
+COUNTS: Final = ("updates", "queries", "seconds")
+FURTHER: Final = ("proof_seconds", "products", "margin_upper", "bound")
+NUMBERS: Final = ("constraints", "dimension", "seed", *COUNTS, *FURTHER)
+SIGNED: Final = ("margin_lower",)
+REQUIRED: Final = (*TEXT, "proved", *NUMBERS, *SIGNED)
+"""The columns that reports need; further ones are carried along unchecked."""
+
+_TRUTH = {"true": True, "True": True, "false": False, "False": False, "": False}
 
 
 @dataclass(frozen=True)
@@ -38,8 +50,7 @@ class Evidence:
     Parameters
     ----------
     frame
-        The table of runs, one row per cell, as :func:`~perceptron_lab.reporting.runs.checked_runs`
-        returns it.
+        The table of runs, one row per cell, as :func:`checked_runs` returns it.
     folder
         Of the store, from which traces and the configuration are read when they are asked for;
         None if only the rows are there.
@@ -57,22 +68,22 @@ class Evidence:
     @classmethod
     def of_folder(cls, folder: Path) -> Evidence:
         """Return the evidence in an experiment's folder."""
-        return cls(read_runs(folder), folder)
+        with Reader.open(folder) as reader:
+            return cls.of_rows(reader.rows(), folder)
 
     @classmethod
     def of_rows(cls, rows: Iterable[Row], folder: Path) -> Evidence:
         """Return the evidence of the rows that an experiment's folder is known to hold."""
-        return cls(runs_of(rows, str(folder)), folder)
+        runs = pd.read_csv(io.StringIO(rendered(rows)), dtype=str, keep_default_na=False)
+        return cls(checked_runs(runs, str(folder)), folder)
 
     def trace(self, cell: str) -> Trace | None:
         """Return the course of a cell; None for one that ended without a result."""
-        kept = self._read(cell)
-        return None if kept is None else kept[0]
+        return self._read(cell)[0]
 
     def bound(self, cell: str) -> Bound | None:
         """Return the guarantee that a cell's algorithm gave; otherwise as :meth:`trace`."""
-        kept = self._read(cell)
-        return None if kept is None else kept[1]
+        return self._read(cell)[1]
 
     def dataset(self, problem: str) -> Dataset:
         """Return the record of the dataset that a problem belongs to, as the experiment had it."""
@@ -94,35 +105,29 @@ class Evidence:
 
         They are the columns ``problem.PARAMETER`` of the runs, None where its dataset has no such.
         """
-        return self._parameters[problem]
+        columns = [name for name in self.frame.columns if name.startswith(PARAMETER)]
+        (row,) = self.frame[self.frame["problem"] == problem][columns][:1].to_dict("records")
+        return {str(name).removeprefix(PARAMETER): _scalar(row[name]) for name in columns}
 
     def goal(self) -> Goal:
         """Return when the runs of the experiment were to end."""
-        return read_config_of(self._store("the configuration")).goal
+        return self._config.goal
+
+    @cached_property
+    def _config(self) -> ExperimentConfig:
+        return read_config_of(self._store("the configuration"))
 
     @cached_property
     def _instances(self) -> dict[str, Instance]:
-        config = read_config_of(self._store("the configuration"))
-        return {instance.title: instance for instance in instances_of(config)}
+        return {instance.title: instance for instance in instances_of(self._config)}
 
-    @cached_property
-    def _parameters(self) -> Mapping[str, Mapping[str, Any]]:
-        columns = [name for name in self.frame.columns if name.startswith(PARAMETER)]
-        first = self.frame.drop_duplicates("problem").set_index("problem")[columns]
-        return {
-            str(problem): {
-                str(name).removeprefix(PARAMETER): _scalar(value) for name, value in row.items()
-            }
-            for problem, row in first.to_dict("index").items()
-        }
-
-    def _read(self, cell: str) -> tuple[Trace, Bound] | None:
-        """Read the trace and the bound of a cell once."""
+    def _read(self, cell: str) -> tuple[Trace | None, Bound | None]:
+        """Return the trace and the bound of a cell; they are read once."""
         status = self.frame.loc[self.frame["cell"] == cell, "status"]
         if status.empty:
             raise DataError(f"the table of runs: no cell {cell!r}")
         if status.iloc[0] in WITHOUT_RESULT:
-            return None
+            return None, None
         if cell not in self._kept:
             with Reader.open(self._store("the traces")) as reader:
                 trace, bound = reader.trace(cell), reader.bound(cell)
@@ -141,6 +146,72 @@ class Evidence:
                 "make it from the folder of the results"
             )
         return self.folder
+
+
+def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.DataFrame:
+    """Return the runs with numbers as floats (missing: NaN) and ``proved`` as booleans.
+
+    A missing ``proved`` is false: no proof was given.
+
+    Parameters
+    ----------
+    runs
+        One row per cell, with at least the columns :data:`REQUIRED`; values as text, as read from
+        a file, or as Python objects.
+    where
+        The name of the table in error messages.
+
+    Raises
+    ------
+    DataError
+        If there are no rows, columns are missing, a value does not belong into its column, a
+        feasible cell lacks its counts, or two rows share problem, label and seed.
+    """
+    missing = [column for column in REQUIRED if column not in runs.columns]
+    if missing:
+        raise DataError(
+            f"{where}: no column {', '.join(missing)}; a table of runs has {', '.join(REQUIRED)}"
+        )
+    if runs.empty:
+        raise DataError(f"{where}: it has no rows; run the experiment first (`plab run CONFIG`)")
+    checked = runs.reset_index(drop=True)
+    for column in TEXT:
+        text = checked[column].where(checked[column].notna(), "").astype(str)
+        _refuse(text == "", text, where, "a non-empty text")
+        checked[column] = text
+    for column in (*NUMBERS, *SIGNED):
+        given = checked[column].astype(object)
+        given = given.where(given.notna() & (given.astype(str) != ""), None)
+        numbers = reals(given, invalid="coerce")
+        signed = column in SIGNED
+        wrong = given.notna() & ~(np.isfinite(numbers) & (signed | (numbers >= 0)))
+        allowed = f"a finite number, {'' if signed else '0 or more, '}or nothing"
+        _refuse(wrong, checked[column], where, allowed)
+        checked[column] = numbers
+    given = checked["proved"].astype(object)
+    truth = given.where(given.notna(), "").astype(str).map(_TRUTH)
+    _refuse(truth.isna(), checked["proved"], where, "true or false")
+    checked["proved"] = truth.astype(bool)
+    _refuse(~checked["status"].isin(list(Status)), checked["status"], where, ", ".join(Status))
+    for column in COUNTS:
+        wrong = (checked["status"] == Status.FEASIBLE) & checked[column].isna()
+        _refuse(wrong, checked[column], where, "a number, since the cell is FEASIBLE")
+    repeated = checked[checked.duplicated(["problem", "label", "seed"])]
+    for problem, label, seed in repeated[["problem", "label", "seed"]].head(1).to_numpy():
+        raise DataError(
+            f"{where}: problem {problem!r}, label {label!r}, seed {seed:g} occurs twice; give each "
+            "algorithm of the experiment its own label"
+        )
+    return checked
+
+
+def _refuse(wrong: pd.Series, values: pd.Series, where: str, allowed: str) -> None:
+    if wrong.any():
+        row = int(wrong.to_numpy().argmax())
+        raise DataError(
+            f"{where}, row {row + 1}, column {values.name}: {values.iloc[row]!r} is not allowed; "
+            f"allowed: {allowed}"
+        )
 
 
 def _scalar(value: Any) -> Any:

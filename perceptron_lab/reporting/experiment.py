@@ -1,17 +1,83 @@
-"""An experiment from its configuration to its tables and figures."""
+"""An experiment from its configuration to its rows, tables and figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.execution import Execution, Executor
 from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.experiments.running.runner import run_cells
-from perceptron_lab.reporting.report import make_report
-from perceptron_lab.reporting.results import Results
+from perceptron_lab.experiments.running.runner import Rows, run_cells
+from perceptron_lab.experiments.running.wording import counted
+from perceptron_lab.reporting import report
+from perceptron_lab.reporting.evidence import Evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+_SHOWN: Final = ("problem", "label", "seed", "status", "proved", "margin_lower", "margin_upper")
+_COSTS: Final = ("updates", "queries", "seconds", "message")
+_MOST = 60
+"""Rows that a notebook shows."""
+
+
+@dataclass(frozen=True)
+class Results(Rows):
+    """The rows of an experiment, with its tables and figures.
+
+    Parameters
+    ----------
+    folder, rows
+        As in :class:`~perceptron_lab.experiments.running.runner.Rows`.
+    title
+        Of the experiment.
+    cautions
+        To be known before the rows are compared; empty if nothing is amiss.
+    """
+
+    title: str = ""
+    cautions: tuple[str, ...] = ()
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a table by its name, such as ``table_6_1``, in full precision.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such table.
+        DataError
+            If it cannot be made of these runs.
+        """
+        return report.table_frame(name, self._evidence)
+
+    def figure(self, name: str) -> Figure:
+        """Return a figure by its name, such as ``figure_2``; errors as of :meth:`table`."""
+        return report.figure(name, self._evidence)
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return Evidence.of_rows(self.rows, self.folder)
+
+    def __str__(self) -> str:
+        rows = counted(len(self.rows), "row")
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        return f"{self.title or self.folder.name}: {rows}{failed}, in {self.folder}"
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks; every text in it is escaped."""
+        frame = self.to_frame()
+        shown = frame[[column for column in (*_SHOWN, *_COSTS) if column in frame.columns]]
+        table = shown.head(_MOST).to_html(index=False, escape=True, na_rep="", border=0)
+        more = f"<p>and {len(frame) - _MOST} more rows</p>" if len(frame) > _MOST else ""
+        amiss = "".join(f"<p><b>{escape(caution)}</b></p>" for caution in self.cautions)
+        return f"<div><p>{escape(str(self))}</p>{amiss}{table}{more}</div>"
 
 
 def run(
@@ -71,6 +137,6 @@ def run(
     execution = Execution(jobs, fresh, refresh, retries, fail_fast, executor, scheduler)
     done = run_cells(experiment, output=output, execution=execution, progress=progress)
     loaded = experiment.config
-    made = make_report(done.folder, loaded.report.model_dump(), loaded.title, done)
+    made = report.make_report(done.folder, loaded.report.model_dump(), loaded.title, done)
     counts = {"cells": done.cells, "stale": done.stale, "missing": done.missing}
     return Results(done.folder, done.rows, loaded.title, made.cautions, **counts)

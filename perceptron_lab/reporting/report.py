@@ -1,8 +1,8 @@
-"""A report: the tables and figures of one experiment, made from its stored runs."""
+"""Reports: the tables and figures of experiments, made from their stored runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,32 +11,71 @@ import pandas as pd
 
 from perceptron_lab import registry
 from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import ConfigError, StoreError, did_you_mean
-from perceptron_lab.experiments.running.runner import Rows
-from perceptron_lab.reporting.cautions import cautions
+from perceptron_lab.errors import ConfigError, DataError, StoreError, did_you_mean
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import load_experiment
+from perceptron_lab.experiments.running.output_folder import folders_with_results
+from perceptron_lab.experiments.running.runner import RESULTS, Rows
+from perceptron_lab.experiments.running.status import State, status
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.exports import difference
+from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Target = str | Path | ExperimentConfig
+"""A folder of results; or a configuration: a file, the name of a shipped one, or the object."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that was written.
+
+    Parameters
+    ----------
+    folder, title
+        Of the experiment.
+    tables
+        Name -> table, in the order of the report.
+    files
+        The files written.
+    cautions
+        The findings of :func:`cautions`.
+    edited
+        Where runs.csv differs from the store that the report was made from; empty if it does not.
+    """
+
+    folder: Path
+    title: str
+    tables: Mapping[str, Table]
+    files: tuple[Path, ...]
+    cautions: tuple[str, ...]
+    edited: str
+
 
 def check_report(report: Mapping[str, Sequence[str]]) -> None:
-    """Refuse unknown tables and figures, before an experiment spends hours on its runs.
+    """Refuse unknown tables and figures with a ConfigError, before an experiment spends hours.
 
     Parameters
     ----------
     report
         ``tables`` and ``figures``, each a list of registered names; both optional.
-
-    Raises
-    ------
-    ConfigError
-        If a key or a name is unknown; the message suggests the closest one.
     """
     _refuse_unknown("entry of the report", report, ("tables", "figures"))
     for kind in ("table", "figure"):
         _refuse_unknown(kind, report.get(f"{kind}s", ()), registry.names(kind))
+
+
+def _refuse_unknown(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise ConfigError(
+                f"report: unknown {kind} {name!r}{did_you_mean(name, known)}; "
+                f"known: {', '.join(known)}"
+            )
 
 
 def table(name: str, evidence: Evidence) -> Table:
@@ -65,23 +104,34 @@ def figure(name: str, evidence: Evidence) -> Figure:
     return draw(registry.load("figure", name), evidence)
 
 
-@dataclass(frozen=True)
-class Report:
-    """A report that was written.
+def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list[str]:
+    """Return a sentence for each fault of the rows of an experiment as a whole.
+
+    Rows made in different environments (their seconds do not compare), rows made by another version
+    of the numeric core than today's, and cells without a row that serves the latest request.
 
     Parameters
     ----------
+    folder
+        The experiment's.
     evidence
-        The runs that it was made from.
-    cautions
-        The findings of :func:`~perceptron_lab.reporting.cautions.cautions`.
-    files
-        The files written, in the order of the report.
+        Its rows.
+    done
+        The run that has just ended, if there was one; otherwise the store is asked.
     """
-
-    evidence: Evidence
-    cautions: tuple[str, ...]
-    files: tuple[Path, ...]
+    if done is not None:
+        cells, stale, missing = done.cells, done.stale, done.missing
+    else:
+        now = status(folder)
+        cells, stale, missing = len(now.cells), now.counts[State.STALE], now.counts[State.MISSING]
+    found = []
+    if (environments := evidence.frame["environment"].nunique()) > 1:
+        found.append(f"rows of {environments} environments: seconds do not compare")
+    if stale:
+        found.append(f"{stale} of {len(evidence.frame)} rows made by another numeric core")
+    if missing:
+        found.append(f"{missing} of {cells} cells have no row that serves")
+    return found
 
 
 def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -> list[Path]:
@@ -104,8 +154,7 @@ def make_report(
     report
         ``tables`` and ``figures``, each a list of names; both optional.
     title
-        The captions, to which the findings of :func:`~perceptron_lab.reporting.cautions.cautions`
-        are added.
+        The captions, to which the findings of :func:`cautions` are added.
     done
         The run that has just ended there, whose rows need not be read again.
 
@@ -120,24 +169,25 @@ def make_report(
         If a file cannot be written.
     """
     check_report(report)
-    evidence = Evidence.of_rows(done.rows, folder) if done else Evidence.of_folder(folder)
+    edited = ""
+    if done is not None:
+        evidence = Evidence.of_rows(done.rows, folder)
+    else:
+        with Reader.open(folder) as reader:
+            rows = reader.rows()
+        evidence, edited = Evidence.of_rows(rows, folder), difference(folder, rows)
     found = cautions(folder, evidence, done)
-    title = f"{title} ({'; '.join(found)})" if found else title
+    caption = f"{title} ({'; '.join(found)})" if found else title
+    tables = {name: table(name, evidence) for name in report.get("tables", ())}
     contents: dict[Path, bytes] = {}
-    for name in report.get("tables", ()):
-        made = table(name, evidence)
-        texts = {
-            "csv": made.csv(),
-            "tex": made.latex(title),
-            "html": made.html(title),
-            "md": made.markdown(title),
-        }
-        contents |= {folder / f"{name}.{kind}": text.encode() for kind, text in texts.items()}
+    for name, made in tables.items():
+        for kind, text in made.texts(caption).items():
+            contents[folder / f"{name}.{kind}"] = text.encode()
     for name in report.get("figures", ()):
         from perceptron_lab.reporting.printing.drawing import render  # it takes half a second
 
-        files = render(registry.load("figure", name), evidence, title)
-        contents |= {folder / f"{name}.{kind}": content for kind, content in files.items()}
+        for kind, content in render(registry.load("figure", name), evidence, caption).items():
+            contents[folder / f"{name}.{kind}"] = content
     for path, content in contents.items():
         try:
             replace_file(path, content)
@@ -146,13 +196,56 @@ def make_report(
                 f"{path} cannot be written ({error.strerror}); mend that, and `plab report` makes "
                 "the tables and figures: the runs are stored"
             ) from error
-    return Report(evidence, tuple(found), tuple(contents))
+    return Report(folder, title, tables, tuple(contents), tuple(found), edited)
 
 
-def _refuse_unknown(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
-    for name in given:
-        if name not in known:
-            raise ConfigError(
-                f"report: unknown {kind} {name!r}{did_you_mean(name, known)}; "
-                f"known: {', '.join(known)}"
-            )
+def report(target: Target | None = None, *, output: str | Path = RESULTS) -> list[Path]:
+    """Rebuild the tables and figures of results; ``plab report`` in Python.
+
+    Parameters
+    ----------
+    target
+        A folder of results; or a configuration (a file, the name of a shipped one, or the object),
+        which stands for the results of its experiment, reported as it says now; None for every
+        experiment in ``output``.
+    output
+        The folder of all results.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration is wrong.
+    DataError
+        If there are no results, or no report can be made of them.
+    StoreError
+        If a file cannot be written.
+    """
+    targets = [] if target is None else [target]
+    return [path for made in rebuilt(targets, Path(output)) for path in made.files]
+
+
+def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:
+    """Rebuild reports one after the other, once all targets are known to have results.
+
+    Parameters
+    ----------
+    targets, output
+        As for :func:`report`; no targets stand for every experiment in ``output``.
+    """
+    found = []
+    for target in targets or folders_with_results(output):
+        if not isinstance(target, ExperimentConfig) and Path(target).is_dir():
+            found.append((Path(target), read_config_of(Path(target))))
+        else:
+            config = load_experiment(target).config
+            found.append((output / config.experiment, config))
+    for folder, _ in found:
+        if not (folder / schema.NAME).is_file():
+            raise DataError(f"{folder}: no results there; `plab run` makes them")
+    for folder, config in found:
+        yield make_report(folder, config.report.model_dump(), config.title)

@@ -21,7 +21,7 @@ from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Colle
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.catalogue import KINDS
 from perceptron_lab.experiments.storage.rows import CLOCKS, parsed
-from perceptron_lab.reporting.results import Results
+from perceptron_lab.reporting.experiment import Results
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.reporting.runs import REQUIRED, checked_runs, read_runs
+from perceptron_lab.reporting.evidence import REQUIRED, Evidence, checked_runs
 from tests.repetitions import examples
 from tests.reporting.made_runs import rows_of, write_folder
 
@@ -19,7 +19,9 @@ from tests.reporting.made_runs import rows_of, write_folder
 def test_a_written_table_reads_back_as_it_was(runs: pd.DataFrame, tmp_path: Path) -> None:
     write_folder(tmp_path, rows_of(runs))
     expected = checked_runs(runs)
-    pd.testing.assert_frame_equal(read_runs(tmp_path)[list(REQUIRED)], expected[list(REQUIRED)])
+    pd.testing.assert_frame_equal(
+        Evidence.of_folder(tmp_path).frame[list(REQUIRED)], expected[list(REQUIRED)]
+    )
     assert expected["queries"].tolist() == [313, 173, 209, 167]
 
 
@@ -36,7 +38,7 @@ def test_the_runs_given_are_not_changed(troubled: pd.DataFrame) -> None:
 
 def test_names_that_look_like_missing_values_stay_names(runs: pd.DataFrame, tmp_path: Path) -> None:
     write_folder(tmp_path, rows_of(runs.assign(label=["NA", "nan", "NA", "nan"])))
-    assert read_runs(tmp_path)["label"].tolist() == ["NA", "nan", "NA", "nan"]
+    assert Evidence.of_folder(tmp_path).frame["label"].tolist() == ["NA", "nan", "NA", "nan"]
 
 
 @pytest.mark.parametrize(
@@ -90,13 +92,13 @@ def test_two_algorithms_under_one_label_are_refused(runs: pd.DataFrame) -> None:
 
 def test_missing_results_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no results there; `plab run CONFIG` makes them"):
-        read_runs(tmp_path)
+        Evidence.of_folder(tmp_path)
 
 
 def test_nothing_but_the_store_is_read(runs: pd.DataFrame, tmp_path: Path) -> None:
     write_folder(tmp_path, rows_of(runs))
     (tmp_path / "runs.csv").write_text("problem\nother\n")
-    assert read_runs(tmp_path)["problem"].tolist() == runs["problem"].tolist()
+    assert Evidence.of_folder(tmp_path).frame["problem"].tolist() == runs["problem"].tolist()
 
 
 @pytest.mark.slow
@@ -110,7 +112,7 @@ def test_a_truncated_store_never_gains_or_alters_proofs(
     store = folder / "runs.sqlite"
     store.write_bytes(store.read_bytes()[:cut])
     try:
-        found = read_runs(folder)
+        found = Evidence.of_folder(folder).frame
     except (DataError, ConfigError):
         return
     assert not found["proved"].any()

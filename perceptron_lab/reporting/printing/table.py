@@ -61,6 +61,11 @@ class Table:
             )
         return pd.DataFrame({c.name: c.series for c in self.columns if c.values is not None})
 
+    def texts(self, title: str) -> dict[str, str]:
+        """Return the table as the text of a file of each kind."""
+        printed = {"tex": self.latex, "html": self.html, "md": self.markdown}
+        return {"csv": self.csv()} | {kind: text(title) for kind, text in printed.items()}
+
     def csv(self) -> str:
         """Return the frame as CSV; truth values are spelt as in ``runs.csv``."""
         frame = self.frame
