@@ -77,10 +77,10 @@ _OURS = {
     "table": {
         "table_6_1": "reporting.table_6_1.table:table_6_1",
         "table_2": "reporting.yu.table_2:table_2",
-        "infeasible": "reporting.yu.infeasible:infeasible",
+        "infeasible": "reporting.performance.brackets:infeasible",
         "table_figure_2": "reporting.yu.kernel_errors:table_figure_2",
         "table_figure_7_4": "reporting.chapter_7.invariance:table_figure_7_4",
-        "conic": "reporting.performance.conic:conic",
+        "conic": "reporting.performance.brackets:conic",
         "rates": "reporting.yu.rates:rates",
         "profile": "reporting.performance.profiles:profile",
         "table_8_1": "reporting.table_8_1.table_8_1:table_8_1",

@@ -89,8 +89,7 @@ def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
     if quantity.level is not None:
         named.insert(len(known), Line2D([], [], label=quantity.level_name, **_LEVEL))
     drawing.legend_above(figure, named)
-    if len(drawn) < len(problems):
-        figure.supxlabel(f"the first {len(drawn)} of {len(problems)} problems", fontsize=7)
+    drawing.name_left_out(figure, drawn, problems, "problems")
     return figure
 
 

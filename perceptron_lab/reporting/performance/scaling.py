@@ -65,24 +65,20 @@ def scaling(evidence: Evidence) -> Figure:
     figure = drawing.canvas(max(3.8, 2.6 * columns), 0.6 + 2.4 * lines)
     panels = list(figure.subplots(lines, columns, squeeze=False, sharey=True).flat)
     for axes, series in zip(panels, drawn, strict=False):
-        axes.set_xscale("log")
-        axes.set_yscale("log")
         axes.set_title(series.title, loc="left")
-        axes.set_xlabel(series.size)
-        axes.set_ylabel("seconds")
-        for label, look in known.items():
-            sizes = series.problems.items()
-            mine = [(float(size), entries[problem, label]) for size, problem in sizes]
-            drawing.draw_medians(axes, label, look, mine, "seconds", lambda entry: entry.answered)
-        drawing.rule_logarithmic(axes, "x")
-        drawing.rule_logarithmic(axes, "y")
+        axes.set(xlabel=series.size, ylabel="seconds")
+        mine = [
+            (float(size), entries[problem, label])
+            for size, problem in series.problems.items()
+            for label in known
+        ]
+        drawing.draw_medians(axes, known, mine, "seconds", lambda entry: entry.answered)
     for axes in panels[len(drawn) :]:
         axes.remove()
     shown = {problem for series in drawn for problem in series.problems.values()}
     answered = all(one.answered for one in entries.values() if one.problem in shown)
     drawing.legend_above(figure, drawing.handles(known, answered))
-    if len(drawn) < len(found):
-        figure.supxlabel(f"the first {len(drawn)} of {len(found)} panels", fontsize=7)
+    drawing.name_left_out(figure, drawn, found, "panels")
     return figure
 
 

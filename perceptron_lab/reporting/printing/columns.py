@@ -102,6 +102,39 @@ def cells(runs: pd.DataFrame, entries: Sequence[Summary], size: str = "rows") ->
     ]
 
 
+def medians(
+    entries: Sequence[Summary], names: Iterable[str], rivals: Sequence[bool] = ()
+) -> list[Column]:
+    """Return medians over the seeds, the least of a problem in bold.
+
+    Parameters
+    ----------
+    entries
+        One per line.
+    names
+        Of the columns: ``queries``, ``iterations``, ``products``, ``seconds``.
+    rivals
+        Which lines take part in the comparison; by default none, so that nothing is bold.
+    """
+    problems = [entry.problem for entry in entries]
+    columns = []
+    for name in names:
+        column, show = _COSTS[name]
+        found = numbers(name, [entry.median(column) for entry in entries], show)
+        columns.append(in_bold(found, problems, rivals or [False] * len(problems)))
+    return columns
+
+
+_COSTS = {
+    "queries": ("queries", typesetting.count),
+    # Changes of the point
+    "iterations": ("updates", typesetting.count),
+    "products": ("products", typesetting.real),
+    "seconds": ("seconds", typesetting.seconds),
+}
+"""Name -> column of the runs, and how its medians are printed."""
+
+
 def in_bold(column: Column, groups: Sequence[str], counted: Sequence[bool]) -> Column:
     """Return a column with the least number of each group in bold, ties in print included.
 

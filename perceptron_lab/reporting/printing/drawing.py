@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from io import BytesIO
 from math import ceil
 from typing import Any, Literal, TypedDict
@@ -144,22 +144,30 @@ def points(
             )
 
 
+def draw_bar(
+    axes: Axes, place: float, ends: Sequence[float], colour: str, width: float = 0.8
+) -> None:
+    """Draw a vertical bar from the lower to the upper end."""
+    axes.plot([place, place], ends, color=colour, linewidth=width, solid_capstyle="butt")
+
+
 def draw_medians(
     axes: Axes,
-    label: str,
-    look: Look,
+    known: Mapping[str, Look],
     entries: Sequence[tuple[float, Summary]],
     column: str,
     answered: Callable[[Summary], bool],
 ) -> None:
-    """Draw medians over the seeds, joined by a line, with bars from quartile to quartile.
+    """Draw medians over the seeds on logarithmic axes, joined by a line per label.
+
+    Bars reach from quartile to quartile.
 
     Parameters
     ----------
     axes
-        With logarithmic scales.
-    label, look
-        Of the line.
+        Of one panel.
+    known
+        The look of each label.
     entries
         Where on the horizontal axis each summary stands, in increasing order.
     column
@@ -167,21 +175,22 @@ def draw_medians(
     answered
         Whether a summary has a marker; otherwise a cross, at the lower edge if there is no number.
     """
-    heights = [(x, entry.median(column), answered(entry)) for x, entry in entries]
-    line = [(x, y) for x, y, _ in heights if y]
-    colour, dashes = look["color"], look["linestyle"]
-    axes.plot([x for x, _ in line], [y for _, y in line], color=colour, ls=dashes, lw=0.8)
-    for x, entry in entries:
-        known = entry.runs[column].dropna()
-        if len(known) > 1:
-            quartiles = known.quantile([0.25, 0.75])
-            axes.plot([x, x], quartiles, color=colour, linewidth=0.8, solid_capstyle="butt")
-    for told, name, size, marker in (
-        (True, "proved", 3.5, look["marker"]),
-        (False, UNPROVED, 5.0, "x"),
-    ):
-        some = [(x, y) for x, y, fine in heights if fine is told]
-        points(axes, some, f"{label} {name}", {**look, "marker": marker}, markersize=size)
+    axes.set(xscale="log", yscale="log")
+    for label, look in known.items():
+        mine = [(x, entry, entry.median(column)) for x, entry in entries if entry.label == label]
+        line = [(x, y) for x, _, y in mine if y]
+        colour, dashes = look["color"], look["linestyle"]
+        axes.plot([x for x, _ in line], [y for _, y in line], color=colour, ls=dashes, lw=0.8)
+        for x, entry, _ in mine:
+            values = entry.runs[column].dropna()
+            if len(values) > 1:
+                draw_bar(axes, x, values.quantile([0.25, 0.75]).tolist(), colour)
+        proved = [(x, y) for x, entry, y in mine if answered(entry)]
+        others = [(x, y) for x, entry, y in mine if not answered(entry)]
+        points(axes, proved, f"{label} proved", look, markersize=3.5)
+        points(axes, others, f"{label} {UNPROVED}", {**look, "marker": "x"}, markersize=5.0)
+    rule_logarithmic(axes, "x")
+    rule_logarithmic(axes, "y")
 
 
 def rule_logarithmic(axes: Axes, which: Literal["x", "y"]) -> None:
@@ -206,6 +215,12 @@ def legend_above(figure: Figure, handles: Sequence[Line2D], rows: int = 1) -> No
     fitting = max(1, int(figure.get_figwidth() / (0.45 + LETTER * longest)))
     columns = ceil(len(handles) / max(rows, ceil(len(handles) / fitting)))
     figure.legend(handles=list(handles), loc="outside upper center", ncols=columns, frameon=False)
+
+
+def name_left_out(figure: Figure, drawn: Sized, found: Sized, things: str) -> None:
+    """Say below the panels that not everything is drawn, if so."""
+    if len(drawn) < len(found):
+        figure.supxlabel(f"the first {len(drawn)} of {len(found)} {things}", fontsize=7)
 
 
 def handles(

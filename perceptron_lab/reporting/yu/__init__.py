@@ -1,1 +1,1 @@
-"""The results of YuKilincCarbonell2014: Tables 1 and 2, Figures 1 and 2, epsilon-certificates."""
+"""The results of YuKilincCarbonell2014: Tables 1 and 2, Figures 1 and 2."""

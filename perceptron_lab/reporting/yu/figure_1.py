@@ -24,29 +24,26 @@ def figure_1(evidence: Evidence) -> Figure:
         Of runs on problems of one shape with a parameter ``difficulty``, such as those of the
         dataset margin-sets, family reflected.
     """
-    kappas = {problem: difficulty(evidence, problem) for problem in evidence.frame["problem"]}
+    kappas = {
+        problem: difficulty(evidence, problem) for problem in evidence.frame["problem"].unique()
+    }
     shapes = set(shape_of(evidence.frame).values())
     if len(shapes) > 1:
         raise DataError(
             f"figure_1: problems of {len(shapes)} shapes {sorted(shapes)}; it draws one shape, "
             "put the others into an experiment of their own"
         )
-    entries = sorted(summaries(evidence.frame), key=lambda entry: kappas[entry.problem])
+    found = [(kappas[entry.problem], entry) for entry in summaries(evidence.frame)]
+    found.sort(key=lambda pair: pair[0])
     known = drawing.looks(list(evidence.frame["label"].unique()))
     figure = drawing.canvas(7.0, 3.0)
     panels = figure.subplots(1, 2, sharex=True)
     columns = {"seconds": "seconds", "updates": "iterations"}
     for axes, (column, name) in zip(panels, columns.items(), strict=True):
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("difficulty $\\kappa$ (smaller is harder)")
-        axes.set_ylabel(name)
-        for label, look in known.items():
-            mine = [(kappas[entry.problem], entry) for entry in entries if entry.label == label]
-            drawing.draw_medians(axes, label, look, mine, column, lambda entry: entry.feasible)
-        drawing.rule_logarithmic(axes, "x")
-        drawing.rule_logarithmic(axes, "y")
-    drawing.legend_above(figure, drawing.handles(known, all(entry.feasible for entry in entries)))
+        axes.set(xlabel="difficulty $\\kappa$ (smaller is harder)", ylabel=name)
+        drawing.draw_medians(axes, known, found, column, lambda entry: entry.feasible)
+    proved = all(entry.feasible for _, entry in found)
+    drawing.legend_above(figure, drawing.handles(known, proved))
     return figure
 
 

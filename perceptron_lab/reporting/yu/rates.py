@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
+from perceptron_lab.reporting.printing.columns import Column, counts, medians, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import NOTHING, escape
 from perceptron_lab.reporting.summary import Summary, summaries
@@ -45,12 +45,8 @@ def rates(evidence: Evidence) -> Table:
     reasons = [_distinct(bound.reason for bound in found) for found in bounds]
     kinds = [_distinct(b.kind for b in found if b.value is not None) for found in bounds]
     largest, mean = zip(*map(_ratios, entries, kinds), strict=True)
-    sides = [
-        next((side for side, of in SIDES.items() if set(entry.runs["status"]) <= of), "")
-        if entry.answered
-        else ""
-        for entry in entries
-    ]
+    statuses = [set(entry.runs["status"]) if entry.answered else {""} for entry in entries]
+    sides = [next((side for side, of in SIDES.items() if one <= of), "") for one in statuses]
     pairs = zip(theorems, reasons, strict=True)
     said = [escape(": ".join(filter(None, pair))) or NOTHING for pair in pairs]
     columns = [
@@ -58,7 +54,7 @@ def rates(evidence: Evidence) -> Table:
         texts("side", sides),
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
-        counts("iterations", [entry.median("updates") for entry in entries]),
+        *medians(entries, ["iterations"]),
         numbers("bound", [entry.median("bound") for entry in entries]),
         numbers("largest ratio", largest),
         numbers("mean ratio", mean),

@@ -9,14 +9,7 @@ from importlib.resources import files
 import pandas as pd
 
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.printing.columns import (
-    Column,
-    cells,
-    counts,
-    in_bold,
-    seconds,
-    texts,
-)
+from perceptron_lab.reporting.printing.columns import Column, cells, medians, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import real
 from perceptron_lab.reporting.summary import Shape, shape_of, summaries
@@ -59,7 +52,6 @@ def table_2(evidence: Evidence) -> Table:
     the same dimension and rows; ``status``, empty where every cell is proved feasible.
     """
     entries = summaries(evidence.frame)
-    problems = [entry.problem for entry in entries]
     shape = shape_of(evidence.frame)
     proved = [entry.feasible for entry in entries]
     papers = [paper_table().get((shape.get(e.problem), e.label), _ABSENT) for e in entries]
@@ -79,8 +71,7 @@ def table_2(evidence: Evidence) -> Table:
     printed = [paper.ending or real(paper.ratio) for paper in papers]
     columns = [
         *cells(evidence.frame, entries),
-        in_bold(counts("iterations", [e.median("updates") for e in entries]), problems, proved),
-        in_bold(seconds("seconds", [e.median("seconds") for e in entries]), problems, proved),
+        *medians(entries, ["iterations", "seconds"], proved),
         Column("ratio", [r if exact else None for r, exact in known], shown),
         Column("ratio at least", [None if exact else r for r, exact in known], None),
         Column("paper seconds", [paper.seconds for paper in papers], None),
