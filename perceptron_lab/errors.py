@@ -1,4 +1,4 @@
-"""The errors a user can cause, and the one that arithmetic can cause.
+"""The errors a user can cause, and those that arithmetic can cause; words of their messages.
 
 Each message says where, what was received, what is allowed and how to mend it. The command line
 prints it without a traceback and exits with 2.
@@ -42,3 +42,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known word, or an empty string."""
     close = get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return how many there are of something, by default with an s: ``1 cell``, ``2 cells``."""
+    return f"{number} {one if number == 1 else several or f'{one}s'}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -148,6 +148,16 @@ def name_of(kind: str, record: object) -> str:
     path = f"{here.__module__}:{here.__qualname__}"
     known = _TARGETS[kind].items()
     return next((name for name, target in known if target in (here, path)), here.__name__)
+
+
+def named_in(value: object, kinds: Sequence[str]) -> set[tuple[str, str]]:
+    """Return kind and name of the components that texts in nested lists and mappings name."""
+    if isinstance(value, str):
+        return {(kind, value) for kind in kinds if value in _TARGETS[kind]}
+    if isinstance(value, dict):
+        value = list(value.values())
+    parts = value if isinstance(value, list | tuple) else ()
+    return {found for part in parts for found in named_in(part, kinds)}
 
 
 def additions() -> list[tuple[str, str, Target]]:

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.table import Column
 
+from perceptron_lab.errors import counted
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.experiments.running.progress import Progress
-from perceptron_lab.experiments.running.wording import counted
 
 
 class ProgressLines(Progress):

@@ -14,14 +14,13 @@ import click
 from perceptron_lab import registry
 from perceptron_lab.cli.progress import ProgressLines
 from perceptron_lab.cli.rendering import show_frame, show_table
-from perceptron_lab.errors import ConfigError
+from perceptron_lab.errors import ConfigError, counted
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import Experiment, load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.plan import Cell, plan
 from perceptron_lab.experiments.running.runner import Rows, run_cells
-from perceptron_lab.experiments.running.wording import counted
 
 
 def run_all(

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from perceptron_lab.errors import ConfigError, did_you_mean
-from perceptron_lab.experiments.running.wording import counted
+from perceptron_lab.errors import ConfigError, counted, did_you_mean
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.learners.bootstrap import resample_counts

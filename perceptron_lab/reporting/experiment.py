@@ -9,12 +9,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from perceptron_lab.errors import counted
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.execution import Execution, Executor
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.runner import Rows, run_cells
-from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
 

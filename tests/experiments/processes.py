@@ -9,8 +9,9 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from perceptron_lab.experiments.cells.cell_run import Outcome
-from perceptron_lab.experiments.cells.supervisor import ForkServer, Job, supervise
+from perceptron_lab.experiments.cells.cell_run import Job, Outcome
+from perceptron_lab.experiments.cells.server_handle import ForkServer
+from perceptron_lab.experiments.cells.supervisor import supervise
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.configuration.loader import checked
 from perceptron_lab.experiments.configuration.yaml_source import Source

@@ -14,7 +14,7 @@ import pytest
 
 from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, DataError
-from perceptron_lab.experiments.cells.supervisor import memory_of
+from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.running.status import ExperimentStatus, State, status
@@ -148,7 +148,7 @@ def test_failures_that_are_kept_are_failures(config: ExperimentConfig, results: 
 def test_a_cell_that_was_out_of_memory_among_others_is_tried_again_alone(
     config: ExperimentConfig, results: Path, cells_at_a_time: int, due: bool
 ) -> None:
-    limits = ProcessLimits(memory=memory_of(ProcessLimits(), cells_at_a_time))
+    limits = ProcessLimits(memory=memory_of(None, cells_at_a_time))
     ended = replace(make_failure(Status.OUT_OF_MEMORY), limit="memory")
     with Store.open(results) as store:
         planned = begun(store, config)[0]

@@ -20,8 +20,8 @@ import cloudpickle
 
 from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.cells.cell_run import Outcome, failure
-from perceptron_lab.experiments.cells.supervisor import Job, memory_of
+from perceptron_lab.experiments.cells.cell_run import Job, Outcome, failure
+from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.core_digest import CellCode
@@ -75,7 +75,7 @@ def distribute(
     if not jobs:
         return
     if scheduler is None:
-        limits = limits.model_copy(update={"memory": memory_of(limits, workers)})
+        limits = limits.model_copy(update={"memory": memory_of(limits.memory, workers)})
     topic = f"perceptron-lab-{uuid.uuid4().hex}"
     with _client(scheduler, workers) as client:
         run = _Run(client, topic, jobs, progress)

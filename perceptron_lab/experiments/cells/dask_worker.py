@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Callable, Generator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
 import distributed
 
-from perceptron_lab.experiments.cells.cell_run import Outcome, failure
+from perceptron_lab.experiments.cells.cell_run import Job, Outcome, failure
 from perceptron_lab.experiments.cells.server_handle import ForkServer
-from perceptron_lab.experiments.cells.supervisor import Job, modules_of, supervise
+from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.running.environment import environment
 from perceptron_lab.experiments.running.plan import Cell
@@ -95,36 +95,29 @@ def _other_code(topic: str, modules: Mapping[str, str]) -> Outcome | None:
     return None
 
 
+_servers: dict[tuple[str, int], tuple[ForkServer, threading.Lock]] = {}  # by run and thread
+_ended: set[str] = set()  # runs
+
+
 def _run(task: Task) -> Outcome:
     worker = distributed.get_worker()
     limits = task.limits
     if limits.memory is None and worker.memory_manager.memory_limit:
         allowed = int(worker.memory_manager.memory_limit) // worker.state.nthreads
         limits = limits.model_copy(update={"memory": allowed})
-    told = _Told(worker.log_event, task)
-    with _serving(task) as server:
-        running = supervise(
-            [task.job], workers=1, limits=limits, progress=told, retries=task.retries, server=server
-        )
-        with closing(running) as ends:
-            ((_, outcome),) = ends
-    return outcome
-
-
-_servers: dict[tuple[str, int], tuple[ForkServer, threading.Lock]] = {}  # by run and thread
-_ended: set[str] = set()  # runs
-
-
-@contextmanager
-def _serving(task: Task) -> Generator[ForkServer]:
-    """Return the fork server of this run and thread: cells come there one after another."""
     key = task.topic, threading.get_ident()
     if key not in _servers:
         _servers[key] = ForkServer(modules_of([task.job])), threading.Lock()
     server, used = _servers[key]
+    told = _Told(worker.log_event, task)
+    ends = supervise(
+        [task.job], workers=1, limits=limits, progress=told, retries=task.retries, server=server
+    )
     with used:
         try:
-            yield server
+            with closing(ends):
+                ((_, outcome),) = ends
+            return outcome
         finally:
             if task.topic in _ended:
                 server.close()

@@ -89,9 +89,9 @@ class _Server:
 
     def serve(self, parent: int) -> None:
         """Serve until the socket is closed or the parent is another one."""
+        sources: list[socket.socket | int] = [self.channel, self.woken]
         try:
             self.report(messages.READY)
-            sources: list[socket.socket | int] = [self.channel, self.woken]
             while os.getppid() == parent:
                 readable, _, _ = select.select(sources, [], [], _PATIENCE)
                 if self.woken in readable:

@@ -93,6 +93,11 @@ def machine_memory() -> int:
     return min(physical, int(granted)) if granted.isdigit() else physical
 
 
+def memory_of(limit: int | None, workers: int = 1) -> int:
+    """Return the bytes of memory that each of so many processes at a time may have."""
+    return machine_memory() // workers if limit is None else limit
+
+
 def kernel_kills() -> int:
     """Return how many processes the kernel has killed for lack of memory; 0 if it does not say."""
     try:

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from typing import IO, Final, NamedTuple
 
@@ -40,8 +40,6 @@ _START = (
 )
 _STARTS = 3  # that may fail in a row by a signal, which may be somebody else's
 _PATIENCE = 5.0  # seconds to end by itself
-# The lists of a configuration whose entries, or parameters of them, name components.
-_LISTS = ("problems", "algorithms")
 
 
 class _Running(NamedTuple):
@@ -208,12 +206,9 @@ def started_ahead(sources: Iterable[Source]) -> ForkServer | None:
         None where it cannot be started: whoever needs one says why.
     """
     trees = [source.tree for source in sources if isinstance(source.tree, dict)]
-    texts = set(_texts([tree.get(key) for tree in trees for key in _LISTS]))
-    targets = [
-        registry.target(kind, name)
-        for kind in ("dataset", "algorithm", "learner")
-        for name in texts.intersection(registry.names(kind))
-    ]
+    entries = [tree.get(key) for tree in trees for key in ("problems", "algorithms")]
+    named = registry.named_in(entries, ("dataset", "algorithm", "learner"))
+    targets = [registry.target(kind, name) for kind, name in named]
     modules = {
         target.partition(":")[0] if isinstance(target, str) else target.__module__
         for target in targets
@@ -224,14 +219,6 @@ def started_ahead(sources: Iterable[Source]) -> ForkServer | None:
     except PlabError:
         return None
     return server
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
 
 
 def _refusal(reason: str) -> str:

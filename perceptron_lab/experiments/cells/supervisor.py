@@ -14,13 +14,11 @@ from perceptron_lab.errors import PlabError
 from perceptron_lab.experiments.cells.attempt import Attempt
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, failure
 from perceptron_lab.experiments.cells.messages import ENDED, STARTED, Report
-from perceptron_lab.experiments.cells.operating_system import machine_memory
+from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.results import Status
-
-__all__ = ["ForkServer", "Job", "memory_of", "modules_of", "supervise"]
 
 _AGAIN = (Status.CRASHED, Status.KILLED, Status.ERROR)
 _PATIENCE = 5.0  # seconds for the ends of processes that were killed
@@ -65,11 +63,6 @@ def supervise(
             used.close() if server is None else supervisor.kill_all()
 
 
-def memory_of(limits: ProcessLimits, workers: int) -> int:
-    """Return the bytes of memory that each of so many processes at a time may have."""
-    return machine_memory() // workers if limits.memory is None else limits.memory
-
-
 def modules_of(jobs: Sequence[Job]) -> list[str]:
     """Return the modules of the classes of all jobs, but for that of the user's script."""
     modules: set[str] = set()
@@ -91,7 +84,7 @@ class _Supervisor:
     server: ForkServer
 
     def __post_init__(self) -> None:
-        self.memory = memory_of(self.limits, self.workers)
+        self.memory = memory_of(self.limits.memory, self.workers)
         self.waiting = deque((position, 1) for position in range(len(self.jobs)))
         self.running: dict[int, tuple[Attempt, int, int]] = {}  # with position and attempts
         self.ended: deque[tuple[int, Outcome]] = deque()

@@ -15,8 +15,7 @@ from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 
 if TYPE_CHECKING:
-    from perceptron_lab.experiments.cells.cell_run import Outcome
-    from perceptron_lab.experiments.cells.supervisor import Job
+    from perceptron_lab.experiments.cells.cell_run import Job, Outcome
     from perceptron_lab.experiments.configuration.config import ProcessLimits
     from perceptron_lab.experiments.running.progress import Progress
 
@@ -107,9 +106,9 @@ class Execution:
         """Return the limits in force; dask's workers have memory limits of their own."""
         if self.executor == "dask":
             return given
-        from perceptron_lab.experiments.cells.supervisor import memory_of
+        from perceptron_lab.experiments.cells.operating_system import memory_of
 
-        return given.model_copy(update={"memory": memory_of(given, self.jobs)})
+        return given.model_copy(update={"memory": memory_of(given.memory, self.jobs)})
 
     def function(self, limits: ProcessLimits, progress: Progress) -> Execute:
         """Return the function that runs jobs in this way."""

@@ -49,7 +49,6 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._holding and not self._pending:
-            self._pending = True
-            return
-        raise KeyboardInterrupt
+        if self._pending or not self._holding:
+            raise KeyboardInterrupt
+        self._pending = True

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.cells.cell_run import Outcome
-from perceptron_lab.experiments.cells.supervisor import Job
+from perceptron_lab.experiments.cells.cell_run import Job, Outcome
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
 from perceptron_lab.experiments.running.environment import environment

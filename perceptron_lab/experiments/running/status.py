@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_lab import registry
-from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.cells.operating_system import machine_memory
+from perceptron_lab.errors import ConfigError, counted
+from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.plan import plan
-from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.core_digest import CellCode, components_of
 from perceptron_lab.experiments.storage.reader import Reader
@@ -165,9 +164,7 @@ def _held_against(
     alive = process is not None
     begun = store.running() if store else {}
     kept = store.failed_again() if store else frozenset()
-    limits = config.process
-    if limits.memory is None:
-        limits = limits.model_copy(update={"memory": machine_memory()})
+    limits = config.process.model_copy(update={"memory": memory_of(config.process.memory)})
     known = store.stored_of(one.cell for one in planned) if store else {}
     code, cells = CellCode(), []
     for one in planned:

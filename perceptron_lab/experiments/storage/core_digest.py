@@ -57,19 +57,9 @@ def components_of(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     algorithm, oracles = settings["algorithm"], settings["oracle"]
     kind = "learner" if algorithm in registry.names("learner") else "algorithm"
     given = [settings["dataset_parameters"], settings["parameters"], oracles]
-    named = {
-        (sort, text) for text in _texts(given) for sort in _KINDS if text in registry.names(sort)
-    }
+    named = registry.named_in(given, _KINDS)
     used = [("dataset", settings["dataset"]), (kind, algorithm)]
     return [*used, *(("oracle", oracle["name"]) for oracle in oracles), *sorted(named)]
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
 
 
 class CellCode:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from perceptron_lab.errors import counted
 from perceptron_lab.experiments.configuration.config import ProcessLimits
-from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.experiments.storage.core_digest import is_of_whole_package, shown_digest
 from perceptron_lab.experiments.storage.stored import Planned, Stored
 from perceptron_lab.goals import Budget

@@ -21,10 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from perceptron_lab.durable_files import remove_partial_files, sync_folder
-from perceptron_lab.errors import StoreError
+from perceptron_lab.errors import StoreError, counted
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
 from perceptron_lab.experiments.running.privacy import portable
-from perceptron_lab.experiments.running.wording import counted
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.certificate_files import (
     FOLDER,

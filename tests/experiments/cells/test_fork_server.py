@@ -45,7 +45,8 @@ SPINNING = """
     from perceptron_lab.experiments.configuration.loader import checked
     from perceptron_lab.experiments.running.plan import plan
     from perceptron_lab.experiments.cells import server_handle
-    from perceptron_lab.experiments.cells.supervisor import Job, supervise
+    from perceptron_lab.experiments.cells.cell_run import Job
+    from perceptron_lab.experiments.cells.supervisor import supervise
     from perceptron_lab.experiments.configuration.config import ProcessLimits
     from perceptron_lab.experiments.running.progress import Progress
     from perceptron_lab.experiments.configuration.yaml_source import Source
@@ -84,7 +85,8 @@ OWN_CLASSES = """
     from perceptron_lab.experiments.running.plan import plan
     from perceptron_lab.experiments.running.progress import Progress
     from perceptron_lab.experiments.cells import server_handle
-    from perceptron_lab.experiments.cells.supervisor import Job, supervise
+    from perceptron_lab.experiments.cells.cell_run import Job
+    from perceptron_lab.experiments.cells.supervisor import supervise
     from perceptron_lab.experiments.configuration.yaml_source import Source
     from perceptron_lab.goals import STRICT
     from nearby import GREETING

@@ -16,15 +16,10 @@ import numpy as np
 import pytest
 
 from perceptron_lab import register
-from perceptron_lab.experiments.cells.cell_run import Outcome, run_cell
-from perceptron_lab.experiments.cells.operating_system import machine_memory
-from perceptron_lab.experiments.cells.supervisor import (
-    ForkServer,
-    Job,
-    memory_of,
-    modules_of,
-    supervise,
-)
+from perceptron_lab.experiments.cells.cell_run import Job, Outcome, run_cell
+from perceptron_lab.experiments.cells.operating_system import machine_memory, memory_of
+from perceptron_lab.experiments.cells.server_handle import ForkServer
+from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 from perceptron_lab.experiments.configuration.config import ProcessLimits
 from perceptron_lab.results import Status
 from tests.experiments import toys
@@ -398,8 +393,8 @@ def test_no_jobs_need_no_process() -> None:
 
 
 def test_the_memory_is_shared_by_the_workers() -> None:
-    assert memory_of(ProcessLimits(memory=10), 4) == 10
-    assert memory_of(ProcessLimits(), 4) == machine_memory() // 4
+    assert memory_of(10, 4) == 10
+    assert memory_of(None, 4) == machine_memory() // 4
     assert machine_memory() > 100_000_000
 
 

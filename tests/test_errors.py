@@ -1,8 +1,8 @@
-"""Numbers in messages."""
+"""Words of messages."""
 
 from __future__ import annotations
 
-from perceptron_lab.experiments.running.wording import counted
+from perceptron_lab.errors import counted
 
 
 def test_one_is_not_several() -> None:
