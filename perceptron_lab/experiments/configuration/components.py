@@ -49,72 +49,46 @@ class Component:
 
     def __str__(self) -> str:
         """The name, followed by the parameters that are not the defaults."""
-        changed = {
-            field.name
-            for field in fields(self.record)
-            if getattr(self.record, field.name) != _default(field)
-        }
-        chosen = [f"{key}={value}" for key, value in self.parameters.items() if key in changed]
-        return f"{self.name}({', '.join(chosen)})" if chosen else self.name
+        changed = []
+        for field in fields(self.record):
+            default = getattr(field.default, "default", field.default)  # pydantic's Field(...)
+            if field.default_factory is not MISSING:
+                default = field.default_factory()
+            if getattr(self.record, field.name) != default:
+                changed.append(f"{field.name}={self.parameters[field.name]}")
+        return f"{self.name}({', '.join(changed)})" if changed else self.name
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The choice of a component by a configuration, not checked yet.
+def build(
+    kind: str,
+    name: str,
+    at: Crumbs,
+    parameters: Mapping[str, Any],
+    places: Mapping[str, Crumbs],
+    faults: list[Fault],
+) -> Component | None:
+    """Return the component that a configuration chooses, or None after adding to ``faults``.
 
-    Parameters
-    ----------
-    kind, name
-        As in :class:`Component`.
-    at
-        The crumbs of the name.
-    parameters
-        The parameters as given.
-    places
-        Parameter -> its crumbs.
+    ``at`` are the crumbs of its name, ``places`` those of its parameters.
     """
-
-    kind: str
-    name: str
-    at: Crumbs
-    parameters: Mapping[str, Any]
-    places: Mapping[str, Crumbs]
-
-
-def build(chosen: Choice, faults: list[Fault]) -> Component | None:
-    """Return the component that is chosen, or None after adding to ``faults``."""
     try:
-        kind = registry.load(chosen.kind, chosen.name)
-    except PlabError as error:
-        faults.append(Fault(chosen.at, str(error)))
-        return None
-    known = [field.name for field in fields(kind) if field.init]
-    unknown = [key for key in chosen.parameters if key not in known]
-    faults += [
-        Fault(chosen.places[key], unknown_key((key,), known).message, at_key=True)
-        for key in unknown
-    ]
-    given = {key: value for key, value in chosen.parameters.items() if key in known}
-    try:
-        record = validated(kind, given)
+        record = registry.load(kind, name)
+        known = [field.name for field in fields(record) if field.init]
+        unknown = [key for key in parameters if key not in known]
+        for key in unknown:
+            faults.append(Fault(places[key], unknown_key((key,), known).message, at_key=True))
+        given = {key: value for key, value in parameters.items() if key in known}
+        made = validated(record, given)
+        return None if unknown else Component(kind, name, made)
     except ValidationError as error:
         # Faults of parameters stand in the configuration that holds them.
         for fault in faults_of(error, given, {}):
             key, rest = str(fault.crumbs[0]) if fault.crumbs else "", fault.crumbs[1:]
-            if key in chosen.places:
-                at = (*chosen.places[key], *rest)
-                faults.append(Fault(at, fault.message, fault.at_key))
+            if key in places:
+                faults.append(Fault((*places[key], *rest), fault.message, fault.at_key))
             else:
-                needed = f"{chosen.kind} {chosen.name!r} needs {key}: " if key else ""
-                faults.append(Fault(chosen.at, needed + fault.message))
+                needed = f"{kind} {name!r} needs {key}: " if key else ""
+                faults.append(Fault(at, needed + fault.message))
     except PlabError as error:
-        faults.append(Fault(chosen.at, str(error)))
-    else:
-        return None if unknown else Component(chosen.kind, chosen.name, record)
+        faults.append(Fault(at, str(error)))
     return None
-
-
-def _default(field: Any) -> Any:
-    default = field.default
-    default = getattr(default, "default", default)  # pydantic's Field(...) as a default
-    return field.default_factory() if field.default_factory is not MISSING else default

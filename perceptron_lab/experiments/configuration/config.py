@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
@@ -20,39 +19,38 @@ _GOALS = "decide, budget, {margin_upper: more than 0} or {margin_ratio: between 
 
 
 def _goal(value: Any) -> Any:
-    if isinstance(value, MarginUpper | MarginRatio):
+    if isinstance(value, MarginUpper | MarginRatio) or value in _GOAL_WORDS:
         return value
     if isinstance(value, dict) and len(value) == 1 and set(value) <= set(_GOAL_RECORDS):
         record = _GOAL_RECORDS[next(iter(value))]
         return TypeAdapter(record).validate_json(json.dumps(value))
-    if value in _GOAL_WORDS:
-        return value
     mend = did_you_mean(value, _GOAL_WORDS) if isinstance(value, str) else ""
     raise ValueError(f"allowed: {_GOALS}{mend}")
 
 
-def _registered(kind: str) -> Callable[[str], str]:
+def _registered(kind: str) -> AfterValidator:
     def check(name: str) -> str:
         known = registry.names(kind)
         if name not in known:
             raise ValueError(f"allowed: {', '.join(known)}{did_you_mean(name, known)}")
         return name
 
-    return check
+    return AfterValidator(check)
 
 
-def _matching(pattern: str, words: str) -> Callable[[str], str]:
-    form = re.compile(pattern)
-
+def _matching(further: str, words: str) -> AfterValidator:
     def check(text: str) -> str:
-        if not form.fullmatch(text):
-            raise ValueError(f"allowed: {words}, beginning with a letter or digit, 1 to 64 in all")
+        if not re.fullmatch(f"[A-Za-z0-9][A-Za-z0-9{further}]{{0,63}}", text):
+            raise ValueError(
+                f"allowed: letters, digits, {words}, beginning with a letter or digit, 1 to 64 in "
+                "all"
+            )
         return text
 
-    return check
+    return AfterValidator(check)
 
 
-def _without_repeats(what: str) -> Callable[[list[int]], list[int]]:
+def _without_repeats(what: str) -> AfterValidator:
     def check(numbers: list[int]) -> list[int]:
         repeated = [number for index, number in enumerate(numbers) if number in numbers[:index]]
         if repeated:
@@ -61,30 +59,17 @@ def _without_repeats(what: str) -> Callable[[list[int]], list[int]]:
             )
         return numbers
 
-    return check
+    return AfterValidator(check)
 
 
-FileName = Annotated[
-    str,
-    AfterValidator(
-        _matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "letters, digits, dots, hyphens, underscores")
-    ),
-]
+FileName = Annotated[str, _matching("._-", "dots, hyphens, underscores")]
 """It becomes the name of a folder: neither ``..`` nor hidden."""
-Label = Annotated[
-    str,
-    AfterValidator(
-        _matching(
-            r"[A-Za-z0-9][A-Za-z0-9._ -]{0,63}",
-            "letters, digits, dots, hyphens, underscores, spaces",
-        )
-    ),
-]
+Label = Annotated[str, _matching("._ -", "dots, hyphens, underscores, spaces")]
 """As :data:`FileName`, with spaces allowed inside."""
 Grid = dict[str, Annotated[list[Any], Field(min_length=1)]]
 """Parameter -> its values; the sweep is the product."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
-Seeds = Annotated[list[Seed], Field(min_length=1), AfterValidator(_without_repeats("seed"))]
+Seeds = Annotated[list[Seed], Field(min_length=1), _without_repeats("seed")]
 Updates = Annotated[int, Field(ge=1)]
 
 
@@ -198,8 +183,8 @@ class Report(BaseModel):
 
     model_config = STRICT | ConfigDict(frozen=True)
 
-    tables: list[Annotated[str, AfterValidator(_registered("table"))]] = []
-    figures: list[Annotated[str, AfterValidator(_registered("figure"))]] = []
+    tables: list[Annotated[str, _registered("table")]] = []
+    figures: list[Annotated[str, _registered("figure")]] = []
 
 
 class ExperimentConfig(BaseModel):
@@ -240,7 +225,7 @@ class ExperimentConfig(BaseModel):
     budget: Budget = Budget()
     seeds: Seeds = [0]
     trace_measures: bool = False
-    record_at: Annotated[list[Updates], AfterValidator(_without_repeats("update"))] = []
+    record_at: Annotated[list[Updates], _without_repeats("update")] = []
     process: ProcessLimits = ProcessLimits()
     report: Report = Report()
 

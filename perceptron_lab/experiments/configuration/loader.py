@@ -1,4 +1,7 @@
-"""The one loader of configurations: ``plab check`` and ``plab run`` see the same."""
+"""The one loader of configurations: ``plab check`` and ``plab run`` see the same.
+
+``-s path.to.key=value`` replaces one value of a file, under the same validation.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,16 @@ from perceptron_lab.experiments.configuration.config import (
     ExperimentConfig,
     ProblemEntry,
 )
-from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, Place, refuse
+from perceptron_lab.experiments.configuration.faults import (
+    Crumbs,
+    Fault,
+    Place,
+    dotted,
+    received,
+    refuse,
+    shortened,
+)
 from perceptron_lab.experiments.configuration.gallery import find_config
-from perceptron_lab.experiments.configuration.overrides import override
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
     AlgorithmVariant,
@@ -28,7 +38,12 @@ from perceptron_lab.experiments.configuration.variants import (
     repeated_algorithms,
     repeated_instances,
 )
-from perceptron_lab.experiments.configuration.yaml_source import Source, read_source
+from perceptron_lab.experiments.configuration.yaml_source import (
+    MOST_LEVELS,
+    Source,
+    parse,
+    read_source,
+)
 
 Entry = TypeVar("Entry", bound=BaseModel)
 
@@ -68,17 +83,8 @@ one."""
 def load_experiment(config: Loadable, overrides: Iterable[str] = ()) -> Experiment:
     """Read a configuration and check it whole; nothing is downloaded.
 
-    Parameters
-    ----------
-    config
-        The configuration; one that was checked is returned as it is, if there are no overrides.
-    overrides
-        ``path.to.key=value`` each.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such file, or anything is wrong: all of it, one line each.
+    One that was checked is returned as it is, if there are no overrides. A ConfigError says all
+    that is wrong, one line each.
     """
     overrides = tuple(overrides)
     if isinstance(config, Experiment):
@@ -158,3 +164,69 @@ def _readable(tree: Any, key: str, kind: type[Entry], needed: str) -> list[tuple
             entry = validated(kind, {key: part[key] for key in part if key not in wrong})
         entries.append(((key, index), entry))
     return entries
+
+
+def override(source: Source, assignments: Iterable[str]) -> None:
+    """Write overrides into a parsed configuration, in their order.
+
+    A missing mapping on the way is made; a list is entered by index, its length as the index
+    appends to it.
+    """
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        name = f"-s {shortened(assignment)}"
+        if not equals or not all(path.split(".")):
+            raise ConfigError(
+                f"{name}: an override is path.to.key=value, such as budget.seconds=5 "
+                "or problems.0.instances=[mcp100]"
+            )
+        if path.count(".") >= MOST_LEVELS:
+            raise ConfigError(f"{name}: a path of more than {MOST_LEVELS} keys; shorten it")
+        value = parse(name, text)
+        refuse(value.faults, value.place)
+        crumbs = _write(source, path.split("."), value.tree, name)
+        # Faults, places and origins of the value that was replaced are gone with it; that its own
+        # key stands twice in the file is as wrong as before.
+        source.values = {at: mark for at, mark in source.values.items() if _outside(at, crumbs)}
+        source.keys = {
+            at: mark for at, mark in source.keys.items() if _outside(at, crumbs) or at == crumbs
+        }
+        source.origins = {at: said for at, said in source.origins.items() if _outside(at, crumbs)}
+        source.faults = [
+            fault
+            for fault in source.faults
+            if _outside(fault.crumbs, crumbs) or (fault.at_key and fault.crumbs == crumbs)
+        ]
+        source.origins[crumbs] = name
+
+
+def _outside(crumbs: Crumbs, around: Crumbs) -> bool:
+    return crumbs[: len(around)] != around
+
+
+def _write(source: Source, steps: list[str], value: Any, name: str) -> Crumbs:
+    """Set the value and return its crumbs."""
+    if not isinstance(source.tree, dict):
+        source.tree = {}
+    node: Any = source.tree
+    crumbs: Crumbs = ()
+    for place, step in enumerate(steps, 1):
+        if not isinstance(node, dict | list):
+            raise ConfigError(
+                f"{name}: {dotted(crumbs)} is {received(node)} and has no part {step!r}; "
+                f"override {dotted(crumbs)} as a whole"
+            )
+        whole = step.isascii() and step.isdecimal() and len(step) < 10
+        if isinstance(node, list) and not (whole and int(step) <= len(node)):
+            raise ConfigError(
+                f"{name}: {dotted(crumbs)} is a list of {len(node)}; "
+                f"allowed: an index from 0 to {len(node)} (which appends), not {step!r}"
+            )
+        key: Any = int(step) if isinstance(node, list) else step
+        new = value if place == len(steps) else {}
+        if isinstance(node, list) and key == len(node):
+            node.append(new)
+        elif place == len(steps) or (isinstance(node, dict) and node.get(step) is None):
+            node[key] = new
+        node, crumbs = node[key], (*crumbs, key)
+    return crumbs

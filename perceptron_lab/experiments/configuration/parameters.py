@@ -47,18 +47,10 @@ def documentation_of(record: type[Any]) -> str:
 
 
 def parameters_of(record: Any) -> list[dict[str, str]]:
-    """Return the parameters of a class of records.
+    """Return the parameters of a class of records, a frozen dataclass of pydantic's.
 
-    Parameters
-    ----------
-    record
-        A frozen dataclass of pydantic's.
-
-    Returns
-    -------
-    list of dict
-        ``parameter``, ``allowed``, ``default`` and ``meaning`` each, in words; an empty meaning
-        where the docstring alone tells it.
+    Each has ``parameter``, ``allowed``, ``default`` and ``meaning``, in words; an empty meaning
+    where the docstring alone tells it.
     """
     if not fields(record):
         return []
@@ -80,15 +72,7 @@ def parameters_of(record: Any) -> list[dict[str, str]]:
 
 
 def allowed(schema: dict[str, Any], defined: dict[str, Any]) -> str:
-    """Return the values that a JSON schema allows, in words.
-
-    Parameters
-    ----------
-    schema
-        The schema of one parameter.
-    defined
-        The schemas that it may refer to, by name.
-    """
+    """Return the values that a JSON schema allows, in words; it may refer to ``defined`` ones."""
     if "$ref" in schema:
         return allowed(defined[schema["$ref"].rpartition("/")[2]], defined)
     if "anyOf" in schema:

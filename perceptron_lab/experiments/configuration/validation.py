@@ -15,21 +15,14 @@ from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, recei
 Record = TypeVar("Record")
 
 _ALLOWED = {
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
+    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
     "float_type": "a number",
     "finite_number": "a finite number",
     "string_type": "text",
     "bool_type": "true or false",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "set_type": "a list",
-    "frozen_set_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-    "dataclass_type": "a mapping",
-    "dataclass_exact_type": "a mapping",
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), "a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping"),
+    **dict.fromkeys(("dataclass_type", "dataclass_exact_type"), "a mapping"),
     "none_required": "nothing",
     "greater_than": "more than {gt:g}",
     "greater_than_equal": "{ge:g} or more",
@@ -83,9 +76,13 @@ def faults_of(
             # The members of a union report one by one; the reader wants them in one sentence.
             template = _ALLOWED.get(details["type"])
             said = details["msg"].removeprefix("Input should be ")
-            words = said if template is None else template.format(**details.get("ctx", {}))
-            allowed.setdefault(crumbs, []).append(words)
-            faults[crumbs] = Fault(crumbs, _sentence(details["input"], allowed[crumbs]))
+            choices = allowed.setdefault(crumbs, [])
+            choices.append(template.format(**details.get("ctx", {})) if template else said)
+            words = [word.strip("'") for word in " ".join(choices).replace(",", " or ").split()]
+            value = details["input"]
+            mend = did_you_mean(value, words) if isinstance(value, str) else ""
+            told = f"received {received(value)}; allowed: {', or '.join(dict.fromkeys(choices))}"
+            faults[crumbs] = Fault(crumbs, told + mend)
     return list(faults.values())
 
 
@@ -101,17 +98,9 @@ def _crumbs(details: ErrorDetails, tree: Any) -> Crumbs:
     crumbs: Crumbs = ()
     node = tree
     for step in details["loc"]:
-        inside = (isinstance(node, dict) and step in node) or (
-            isinstance(node, list) and isinstance(step, int) and step < len(node)
-        )
-        if inside:
+        known = range(len(node)) if isinstance(node, list) else node
+        if isinstance(known, dict | range) and step in known:
             node, crumbs = node[step], (*crumbs, step)
     if details["type"] == "missing":
         crumbs = (*crumbs, details["loc"][-1])
     return crumbs
-
-
-def _sentence(value: Any, allowed: list[str]) -> str:
-    words = [word.strip("'") for choice in allowed for word in choice.replace(",", " or ").split()]
-    mend = did_you_mean(value, words) if isinstance(value, str) else ""
-    return f"received {received(value)}; allowed: {', or '.join(dict.fromkeys(allowed))}{mend}"

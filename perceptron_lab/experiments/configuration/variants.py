@@ -16,7 +16,7 @@ from typing import Any
 
 from perceptron_lab import registry
 from perceptron_lab.errors import PlabError
-from perceptron_lab.experiments.configuration.components import Choice, Component, build
+from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.config import AlgorithmEntry, Limits, ProblemEntry
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, dotted, received
 
@@ -94,22 +94,6 @@ class Instance:
         }
 
 
-@dataclass(frozen=True)
-class _Combination:
-    """One combination of a grid, with the parameters it is added to."""
-
-    parameters: dict[str, Any]
-    places: dict[str, Crumbs]
-    swept: dict[str, Any]
-
-    @property
-    def suffix(self) -> str:
-        """The swept values as they appear in labels."""
-        shown = {key: _brief(value) for key, value in self.swept.items() if key not in SELECTORS}
-        # The name of an oracle speaks for itself; the value of a parameter does not.
-        return "".join(f" {v}" if key == "oracle" else f" {key}={v}" for key, v in shown.items())
-
-
 def algorithm_variants(
     entry: AlgorithmEntry, crumbs: Crumbs, faults: list[Fault]
 ) -> list[AlgorithmVariant]:
@@ -124,20 +108,17 @@ def algorithm_variants(
     faults
         What is wrong is added here.
     """
-    given = dict(entry.parameters)
-    places: dict[str, Crumbs] = {key: (*crumbs, "parameters", key) for key in given}
-    if entry.oracle is not None and "oracle" in entry.grid:
+    swept = "oracle" in entry.grid
+    if entry.oracle is not None and swept:
         faults.append(_given_twice(crumbs, "oracle"))
     seeds = None if entry.seeds is None else tuple(entry.seeds)
+    kind = "learner" if entry.name in registry.names("learner") else "algorithm"
     variants = []
-    for choice in _choices(given, places, entry.grid, crumbs, faults):
-        chosen = dict(choice.parameters)
-        swept = "oracle" in entry.grid
-        spec = chosen.pop("oracle", None) if swept else entry.oracle
-        at = choice.places["oracle"] if swept else (*crumbs, "oracle")
-        kind = "learner" if entry.name in registry.names("learner") else "algorithm"
-        named = Choice(kind, entry.name, (*crumbs, "name"), chosen, choice.places)
-        algorithm = build(named, faults)
+    at_parameters = (*crumbs, "parameters")
+    for given, places, suffix in _choices(entry.parameters, at_parameters, entry.grid, faults):
+        spec = given.pop("oracle", None) if swept else entry.oracle
+        at = places["oracle"] if swept else (*crumbs, "oracle")
+        algorithm = build(kind, entry.name, (*crumbs, "name"), given, places, faults)
         oracles = _oracles(spec, at, faults)
         if algorithm is None or oracles is None:
             continue
@@ -145,21 +126,17 @@ def algorithm_variants(
             text = f"the algorithm {entry.name!r} asks no separation oracle; delete `oracle`"
             faults.append(Fault(at, text, at_key=True))
             continue
-        label = (entry.label or entry.name) + choice.suffix
+        label = (entry.label or entry.name) + suffix
         variants.append(AlgorithmVariant(algorithm, oracles, label, entry.budget, seeds))
     return variants
 
 
 def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) -> list[Instance]:
     """Return the instances of an entry; arguments as in :func:`algorithm_variants`."""
-    given = entry.parameters
-    places: dict[str, Crumbs] = {key: (*crumbs, key) for key in given}
     seeds = None if entry.seeds is None else tuple(entry.seeds)
     found: list[tuple[Component, str, str]] = []
-    for choice in _choices(given, places, entry.grid, crumbs, faults):
-        at = (*crumbs, "dataset")
-        named = Choice("dataset", entry.dataset, at, choice.parameters, choice.places)
-        dataset = build(named, faults)
+    for given, places, suffix in _choices(entry.parameters, crumbs, entry.grid, faults):
+        dataset = build("dataset", entry.dataset, (*crumbs, "dataset"), given, places, faults)
         if dataset is None:
             continue
         try:
@@ -169,7 +146,7 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
             continue
         if not names:
             faults.append(Fault(crumbs, f"the dataset {entry.dataset!r} has no instances here"))
-        found += [(dataset, name, choice.suffix) for name in names]
+        found += [(dataset, name, suffix) for name in names]
     counts = Counter(name for _, name, _ in found)
     return [
         Instance(dataset, name, name + suffix if counts[name] > 1 else name, seeds)
@@ -218,22 +195,24 @@ def repeated_instances(entries: Sequence[tuple[Crumbs, Sequence[Instance]]]) -> 
 
 
 def _choices(
-    given: dict[str, Any],
-    places: dict[str, Crumbs],
-    grid: Mapping[str, Sequence[Any]],
-    crumbs: Crumbs,
-    faults: list[Fault],
-) -> Iterator[_Combination]:
-    """Yield the combinations of a grid; without a grid, the parameters as they are."""
+    given: dict[str, Any], at: Crumbs, grid: Mapping[str, Sequence[Any]], faults: list[Fault]
+) -> Iterator[tuple[dict[str, Any], dict[str, Crumbs], str]]:
+    """Yield parameters with their places and a suffix of labels, one per combination of a grid."""
+    crumbs = at[:2]  # of the entry
     faults += [_given_twice(crumbs, key) for key in grid if key in given]
     if prod(map(len, grid.values())) > MOST_COMBINATIONS:
         text = f"the sweep has more than {MOST_COMBINATIONS} combinations; shorten its lists"
         faults.append(Fault((*crumbs, "grid"), text))
         return
+    places = {key: (*at, key) for key in given}
     for indices in product(*(range(len(values)) for values in grid.values())):
-        swept = {key: grid[key][index] for key, index in zip(grid, indices, strict=True)}
-        at = {key: (*crumbs, "grid", key, index) for key, index in zip(grid, indices, strict=True)}
-        yield _Combination(given | swept, places | at, swept)
+        chosen = dict(zip(grid, indices, strict=True))
+        swept = {key: grid[key][index] for key, index in chosen.items()}
+        shown = {key: _brief(value) for key, value in swept.items() if key not in SELECTORS}
+        # The name of an oracle speaks for itself; the value of a parameter does not.
+        words = [f" {v}" if key == "oracle" else f" {key}={v}" for key, v in shown.items()]
+        swept_at = {key: (*crumbs, "grid", key, index) for key, index in chosen.items()}
+        yield given | swept, places | swept_at, "".join(words)
 
 
 def _given_twice(crumbs: Crumbs, key: str) -> Fault:
@@ -246,28 +225,26 @@ def _oracles(spec: Any, at: Crumbs, faults: list[Fault]) -> tuple[Component, ...
     if spec is None:
         return ()
     several = isinstance(spec, list)
-    specs = spec if several else [spec]
-    oracles = []
-    for index, one in enumerate(specs):
+    built: list[Component | None] = []
+    for index, one in enumerate(spec if several else [spec]):
         place = (*at, index) if several else at
-        if isinstance(one, str):
-            named = Choice("oracle", one, place, {}, {})
-        elif isinstance(one, dict) and isinstance(one.get("name"), str):
-            parameters = {key: value for key, value in one.items() if key != "name"}
-            places: dict[str, Crumbs] = {key: (*place, key) for key in parameters}
-            named = Choice("oracle", one["name"], (*place, "name"), parameters, places)
-        else:
-            allowed = "a name, {name: ..., parameter: ...}, or a list of those"
-            faults.append(Fault(place, f"received {received(one)}; allowed: {allowed}"))
+        places: dict[str, Crumbs] = {"name": place}
+        if isinstance(one, dict):
+            places = {key: (*place, key) for key in one}
+        given = dict(one) if isinstance(one, dict) else {"name": one}
+        name = given.pop("name", None)
+        if isinstance(name, str):
+            built.append(build("oracle", name, places["name"], given, places, faults))
             continue
-        oracle = build(named, faults)
-        oracles += [] if oracle is None else [oracle]
-    kinds = [oracle.record.kind for oracle in oracles]
-    for index, kind in enumerate(kinds):
-        if kind in kinds[:index]:
+        allowed = "a name, {name: ..., parameter: ...}, or a list of those"
+        faults.append(Fault(place, f"received {received(one)}; allowed: {allowed}"))
+        built.append(None)
+    oracles = tuple(oracle for oracle in built if oracle is not None)
+    for kind, count in Counter(oracle.record.kind for oracle in oracles).items():
+        if count > 1:
             faults.append(Fault(at, f"two oracles for {kind} cones; allowed: one per kind"))
             return None
-    return tuple(oracles) if len(oracles) == len(specs) else None
+    return oracles if len(oracles) == len(built) else None
 
 
 def _brief(value: Any) -> str:

@@ -7,7 +7,6 @@ number; ``no``, ``on``, ``1:30`` and dates are text; ``010`` is ten.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,10 @@ _INTEGERS = {
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)")
 _NAN = {".nan", ".NaN", ".NAN"}
+_MENDS = {
+    "'\\t'": " (indent with spaces, not tabs)",
+    "mapping values are not allowed": (" (check the indentation, and quote text that holds ': ')"),
+}
 
 
 @dataclass
@@ -100,27 +103,15 @@ def read_source(path: Path) -> Source:
 
 
 def parse(name: str, text: str) -> Source:
-    """Parse YAML text.
-
-    Parameters
-    ----------
-    name
-        What messages call it.
-    text
-        One document.
-
-    Returns
-    -------
-    Source
-        The tree and its places; faults that leave the rest readable are in ``faults``.
-    """
+    """Parse YAML text of one document; faults that leave the rest readable are in ``faults``."""
     try:
         return _Builder(name, text).build()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        reason = "; ".join(part for part in (error.context, error.problem) if part)
-        raise ConfigError(f"{name}{where}: not valid YAML: {reason}{_mend(reason)}") from None
+        reason = "; ".join(filter(None, (error.context, error.problem)))
+        mend = next((mend for sign, mend in _MENDS.items() if sign in reason), "")
+        raise ConfigError(f"{name}{where}: not valid YAML: {reason}{mend}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ConfigError(
@@ -129,46 +120,34 @@ def parse(name: str, text: str) -> Source:
         ) from None
 
 
-def _mend(reason: str) -> str:
-    if "'\\t'" in reason:
-        return " (indent with spaces, not tabs)"
-    if "mapping values are not allowed" in reason:
-        return " (check the indentation, and quote text that holds ': ')"
-    return ""
-
-
-def _events(name: str, loader: yaml.SafeLoader) -> Iterator[yaml.Event]:
-    while True:
-        try:
-            if not loader.check_event():
-                return
-            event = loader.get_event()  # type: ignore[no-untyped-call]
-        except (ValueError, OverflowError):
-            # PyYAML lets these through for escapes and directives with absurd numbers.
-            raise ConfigError(
-                f"{name}:{loader.line + 1}:{loader.column + 1}: not valid YAML: an escape or "
-                "directive with a number that is out of range; write the character itself"
-            ) from None
-        yield event
-
-
 class _Builder:
     """Turn the events of PyYAML's parser into a tree with places."""
 
     def __init__(self, name: str, text: str) -> None:
         self.source = Source(name)
-        self.events = _events(name, yaml.SafeLoader(text))
+        self._loader = yaml.SafeLoader(text)
+
+    def _next(self) -> yaml.Event:
+        try:
+            return self._loader.get_event()  # type: ignore[no-untyped-call, no-any-return]
+        except (ValueError, OverflowError):
+            # PyYAML lets these through for escapes and directives with absurd numbers.
+            mark = f"{self._loader.line + 1}:{self._loader.column + 1}"
+            raise ConfigError(
+                f"{self.source.name}:{mark}: not valid YAML: an escape or directive with a number "
+                "that is out of range; write the character itself"
+            ) from None
 
     def build(self) -> Source:
-        event = next(self.events)
+        event = self._next()
         while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-            event = next(self.events)
+            event = self._next()
         if isinstance(event, yaml.StreamEndEvent):
             self.source.values[()] = (1, 1)
             return self.source
         self.source.tree = self._value(event, ())
-        next(self.events)  # the end of the document
-        event = next(self.events)
+        self._next()  # the end of the document
+        event = self._next()
         if not isinstance(event, yaml.StreamEndEvent):
             self.source.values[()] = _mark(event)
             self._fault((), "a second document begins here; one file holds one configuration")
@@ -193,12 +172,21 @@ class _Builder:
             self._fault(crumbs, f"the alias *{event.anchor} is not allowed; repeat the value")
             return None
         self._refuse_properties(event, crumbs)
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(crumbs)
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, crumbs)
         if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(crumbs)
-        assert isinstance(event, yaml.ScalarEvent)
-        return self._scalar(event, crumbs)
+            entries: list[Any] = []
+            while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+                entries.append(self._value(event, (*crumbs, len(entries))))
+            return entries
+        values: dict[str, Any] = {}
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+            key = self._key(event, crumbs, values)
+            if key is None:
+                self._skip(self._next(), len(crumbs) + 1)
+            else:
+                values[key] = self._value(self._next(), (*crumbs, key))
+        return values
 
     def _refuse_properties(self, event: yaml.Event, crumbs: Crumbs, at_key: bool = False) -> None:
         assert isinstance(event, yaml.NodeEvent)
@@ -208,23 +196,6 @@ class _Builder:
         if tag is not None:
             shown = tag.replace("tag:yaml.org,2002:", "!!")
             self._fault(crumbs, f"the tag {shortened(shown)} is not allowed; delete it", at_key)
-
-    def _sequence(self, crumbs: Crumbs) -> list[Any]:
-        values: list[Any] = []
-        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            values.append(self._value(event, (*crumbs, len(values))))
-        return values
-
-    def _mapping(self, crumbs: Crumbs) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            key = self._key(event, crumbs, values)
-            if key is None:
-                self._skip(next(self.events), len(crumbs) + 1)
-            else:
-                inner = (*crumbs, key)
-                values[key] = self._value(next(self.events), inner)
-        return values
 
     def _key(self, event: yaml.Event, crumbs: Crumbs, known: dict[str, Any]) -> str | None:
         """Return a key, or None after a fault: the value that follows is then left out."""
@@ -258,7 +229,7 @@ class _Builder:
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth == 0:
                 return
-            event = next(self.events)
+            event = self._next()
 
     def _scalar(self, event: yaml.ScalarEvent, crumbs: Crumbs, at_key: bool = False) -> Any:
         if any("\ud800" <= character <= "\udfff" for character in event.value):
