@@ -15,10 +15,11 @@ from sklearn import datasets
 from sklearn.preprocessing import PolynomialFeatures
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-from perceptron_lab.datasets.collections import tabular, tabular_examples
-from perceptron_lab.datasets.collections.tabular import HeldOut, Tabular
-from perceptron_lab.datasets.collections.tabular_examples import (
+from perceptron_lab.datasets.collections import tabular
+from perceptron_lab.datasets.collections.tabular import (
     Examples,
+    HeldOut,
+    Tabular,
     examples_of,
     labels_of,
     split,
@@ -175,7 +176,7 @@ def test_nothing_of_the_test_examples_enters_training(
     data, labels = datasets.load_wine(return_X_y=True)
     test = split("wine", labels, 0.3, 0)[1]
     data[test] *= 1e3
-    monkeypatch.setattr(tabular_examples, "_loaded", lambda source: (data, labels))
+    monkeypatch.setattr(tabular, "_loaded", lambda source: (data, labels))
     after = some_examples(scaling=scaling, degree=degree, kernel=Linear())  # another object
     assert (before.train == after.train).all()
     assert (before.test != after.test).any()

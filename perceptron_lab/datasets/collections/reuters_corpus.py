@@ -140,7 +140,17 @@ def corpus(text: Text) -> Corpus:
 
 @lru_cache(maxsize=2)
 def _corpus(text: Text, folder: Path) -> Corpus:
-    arrays = _kept(folder, text) or _counted_and_kept(folder, text)
+    arrays = _kept(folder, text)
+    if arrays is None:
+        arrays, content, stem = _counted(text), BytesIO(), f"counts-{_key(text)}"
+        np.savez(content, **arrays)  # type: ignore[arg-type]
+        # A folder that cannot be written costs time, and changes no result
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            for damaged in folder.glob(f"{stem}-*.npz"):
+                damaged.unlink(missing_ok=True)
+            sha256 = hashlib.sha256(content.getvalue()).hexdigest()
+            replace_file(folder / f"{stem}-{sha256}.npz", content.getvalue())
     described: dict[str, Any] = json.loads(arrays["described"].tobytes())
     words, numbers = tuple(described["words"]), described["numbers"]
     matrices = []
@@ -182,19 +192,6 @@ def _kept(folder: Path, text: Text) -> Arrays | None:
                 with np.load(BytesIO(content), allow_pickle=False) as stored:
                     return dict(stored)
     return None
-
-
-def _counted_and_kept(folder: Path, text: Text) -> Arrays:
-    arrays, content, stem = _counted(text), BytesIO(), f"counts-{_key(text)}"
-    np.savez(content, **arrays)  # type: ignore[arg-type]
-    # A folder that cannot be written costs time, and changes no result
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        for damaged in folder.glob(f"{stem}-*.npz"):
-            damaged.unlink(missing_ok=True)
-        sha256 = hashlib.sha256(content.getvalue()).hexdigest()
-        replace_file(folder / f"{stem}-{sha256}.npz", content.getvalue())
-    return arrays
 
 
 def _key(text: Text) -> str:

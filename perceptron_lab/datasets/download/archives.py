@@ -13,17 +13,15 @@ import zipfile
 from collections.abc import Container, Iterator
 from typing import IO, Any
 
+# Bytes of an archive as it is sent, of all that it unpacks to, and of a member that is read
 LARGEST_ARCHIVE = 32 * 2**20
-"""The most bytes of an archive as it is sent."""
 LARGEST_CONTENT = 64 * 2**20
-"""The most bytes of an archive when unpacked."""
 LARGEST_MEMBER = 4 * 2**20
-"""The most bytes of a member that is read."""
+# Members of an archive, whether they are asked for or not
 MOST_MEMBERS = 1000
-"""The most members of an archive, whether they are asked for or not."""
 
+# Name and content
 Member = tuple[str, bytes]
-"""Name and content."""
 
 _ZIP, _ZIP_ENTRY, _GZIP = b"PK\x03\x04", b"PK\x01\x02", b"\x1f\x8b"
 _ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -80,7 +78,15 @@ def read_members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iter
         if start.startswith(_GZIP):
             yield from _from_gzip(archive, wanted)
         elif start == _ZIP:
-            yield from _from_zip(archive, inner, wanted)
+            # Opening a .zip makes objects of all its entries; hence they are counted before
+            _check_count(archive.read().count(_ZIP_ENTRY))
+            archive.seek(0)
+            with zipfile.ZipFile(archive) as packed:
+                found = [entry for entry in packed.infolist() if entry.filename == inner]
+                if len(found) != 1 or found[0].compress_type not in _ZIP_METHODS:
+                    raise ArchiveError(f"sent a .zip without {inner}")
+                with packed.open(found[0]) as file:
+                    yield from _from_gzip(file, wanted)
         else:
             yield from _from_tar(archive, wanted)
     except ArchiveError:
@@ -88,18 +94,6 @@ def read_members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iter
     except Exception as error:
         # Readers of tar, zip and gzip raise errors of a dozen kinds on damaged archives.
         raise ArchiveError("sent a damaged archive") from error
-
-
-def _from_zip(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iterator[Member]:
-    # Opening a .zip makes objects of all its entries; hence they are counted before.
-    _check_count(archive.read().count(_ZIP_ENTRY))
-    archive.seek(0)
-    with zipfile.ZipFile(archive) as packed:
-        found = [entry for entry in packed.infolist() if entry.filename == inner]
-        if len(found) != 1 or found[0].compress_type not in _ZIP_METHODS:
-            raise ArchiveError(f"sent a .zip without {inner}")
-        with packed.open(found[0]) as file:
-            yield from _from_gzip(file, wanted)
 
 
 def _from_gzip(packed: IO[bytes], wanted: Container[str]) -> Iterator[Member]:
@@ -110,7 +104,12 @@ def _from_gzip(packed: IO[bytes], wanted: Container[str]) -> Iterator[Member]:
 
 
 def _from_tar(unpacked: IO[bytes] | gzip.GzipFile, wanted: Container[str]) -> Iterator[Member]:
-    with _opened(_CappedReader(unpacked, LARGEST_CONTENT)) as tar:
+    capped: Any = _CappedReader(unpacked, LARGEST_CONTENT)
+    try:
+        archive = tarfile.open(fileobj=capped, mode="r|")  # noqa: SIM115 - closed below
+    except tarfile.ReadError as error:  # not even a first header
+        raise ArchiveError("sent no archive") from error
+    with archive as tar:
         for count, member in enumerate(tar, 1):
             _check_count(count)
             name = member.name.removeprefix("./")
@@ -120,13 +119,6 @@ def _from_tar(unpacked: IO[bytes] | gzip.GzipFile, wanted: Container[str]) -> It
                 file = tar.extractfile(member)
                 assert file is not None
                 yield name, file.read()
-
-
-def _opened(stream: Any) -> tarfile.TarFile:
-    try:
-        return tarfile.open(fileobj=stream, mode="r|")
-    except tarfile.ReadError as error:  # not even a first header
-        raise ArchiveError("sent no archive") from error
 
 
 def _check_count(count: int) -> None:

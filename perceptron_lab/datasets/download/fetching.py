@@ -35,20 +35,14 @@ from perceptron_lab.datasets.download.registered_files import (
     DataFile,
     collection,
 )
-from perceptron_lab.datasets.download.transfer import (
-    LARGEST_FILE,
-    TransferError,
-    UnreachableError,
-    host_of,
-    transfer,
-)
+from perceptron_lab.datasets.download.transfer import LARGEST_FILE, TransferError, host_of, transfer
 from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import ConfigError, DataError
 
+# A home that failed is asked again so often
 RETRIES = 1
-"""How often a home that failed is asked again."""
+# Seconds for which a host that could not be reached is not asked for further files
 PATIENCE = 60.0
-"""Seconds for which a host that could not be reached is not asked for further files."""
 _unreachable: dict[str, float] = {}
 
 
@@ -94,11 +88,11 @@ def verify(collection_name: str) -> list[tuple[str, State]]:
     source = collection(collection_name)
     mirror = _mirror()
     roots = [cache_folder(), *([mirror] if isinstance(mirror, Path) else [])]
-    result: list[tuple[str, State]] = []
+    result = []
     for name, file in source.files.items():
-        states = [_state(root / source.name / file.file, file) for root in roots]
-        found = [state for state in (State.WRONG_HASH, State.PRESENT) if state in states]
-        result.append((name, found[0] if found else State.MISSING))
+        states = {_state(root / source.name / file.file, file) for root in roots}
+        gravest = next(one for one in (State.WRONG_HASH, *State) if one in states)
+        result.append((name, gravest))
     return result
 
 
@@ -134,16 +128,15 @@ def fetching(
 
     Parameters and errors are those of :func:`fetch_data`.
     """
-    chosen = {
-        source: tuple(names) or tuple(collection(source).files)
+    chosen = [
+        (source, name)
         for source in chosen_collections(collection_name)
-    }
-    for source, wanted in chosen.items():
-        for name in wanted:
-            collection(source).file(name)  # all names are checked before the first download
-    for source, wanted in chosen.items():
-        for name in wanted:
-            yield f"{source}/{name}", fetch(source, name)
+        for name in names or collection(source).files
+    ]
+    for source, name in chosen:
+        collection(source).file(name)  # all names are checked before the first download
+    for source, name in chosen:
+        yield f"{source}/{name}", fetch(source, name)
 
 
 def chosen_collections(collection_name: str | None) -> list[str]:
@@ -153,13 +146,11 @@ def chosen_collections(collection_name: str | None) -> list[str]:
 
 def cache_folder() -> Path:
     """Return the folder that downloads go to; it need not exist yet."""
-    chosen = os.environ.get("PLAB_DATA_DIR")
-    if chosen:
+    if chosen := os.environ.get("PLAB_DATA_DIR"):
         return _folder("PLAB_DATA_DIR", chosen)
     here = Path.cwd()
     files = (folder / "pyproject.toml" for folder in (here, *here.parents))
-    file = next((file for file in files if file.is_file()), None)
-    if file is not None:
+    if file := next(filter(Path.is_file, files), None):
         # A file that cannot be read is another project's: not ours to complain about.
         with suppress(OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
             project = tomllib.loads(file.read_text("utf-8")).get("project")
@@ -233,11 +224,10 @@ def _download(urls: list[str], file: DataFile, target: Path, source: Collection)
             if url in source.archives:
                 return _from_archive(url, file, target, source)
             return _from_home(url, file, target)
-        except UnreachableError as error:
-            failures.append(f"{host}: {error}")
-            _unreachable[host] = time.monotonic() + PATIENCE
         except (TransferError, ArchiveError) as error:
             failures.append(f"{host}: {error}")
+            if isinstance(error, TransferError) and error.unreachable:
+                _unreachable[host] = time.monotonic() + PATIENCE
         except ValueError:  # pooch's, whose message is long
             failures.append(f"{host}: sent another file (wrong sha256)")
         except OSError as error:

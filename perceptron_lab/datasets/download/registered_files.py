@@ -80,12 +80,7 @@ def sdplib() -> Collection:
             "B. Borchers, SDPLIB 1.2, a library of semidefinite programming test problems, "
             "Optimization Methods and Software 11(1):683-690, 1999"
         ),
-        files={
-            file.removesuffix(".dat-s"): DataFile(
-                file, sha256, tuple(home.format(file=file, sha256=sha256) for home in _SDPLIB_HOMES)
-            )
-            for file, sha256 in _known_sha256("sdplib.sha256").items()
-        },
+        files=_files("sdplib.sha256", ".dat-s", _SDPLIB_HOMES),
     )
 
 
@@ -101,25 +96,27 @@ def reuters21578() -> Collection:
             "D. D. Lewis, Reuters-21578 text categorization test collection, Distribution 1.0, "
             "AT&T Labs - Research, 1997"
         ),
-        files={
-            file.removesuffix(".sgm"): DataFile(file, sha256, ())
-            for file, sha256 in _known_sha256("reuters21578.sha256").items()
-        },
+        files=_files("reuters21578.sha256", ".sgm"),
         archives=_REUTERS_ARCHIVES,
     )
 
 
-def _known_sha256(listing: str) -> dict[str, str]:
-    """Return file name -> sha256 of a listing in this package."""
+def _files(listing: str, end: str, homes: tuple[str, ...] = ()) -> dict[str, DataFile]:
+    """Return the files of a listing in this package, by their names without their end."""
     lines = (package_files(__package__) / listing).read_text("ascii").splitlines()
-    return {file: sha256 for sha256, file in (line.split() for line in lines)}
+    return {
+        file.removesuffix(end): DataFile(
+            file, sha256, tuple(home.format(file=file, sha256=sha256) for home in homes)
+        )
+        for sha256, file in map(str.split, lines)
+    }
 
 
+# Each is read when it is asked for
 COLLECTIONS: dict[str, Callable[[], Collection]] = {
     "sdplib": sdplib,
     "reuters21578": reuters21578,
 }
-"""Name -> the collection, read when it is asked for."""
 
 
 def collection(name: str) -> Collection:

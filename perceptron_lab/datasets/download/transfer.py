@@ -14,14 +14,13 @@ import requests
 
 from perceptron_lab.datasets.download.archives import CappedWriter
 
+# Bytes of one file, as of the largest program that is read
 LARGEST_FILE = 2**30
-"""The most bytes of one file, as of the largest program that is read."""
+# Seconds to wait for a connection, and for the next bytes
 TIMEOUT = (5.0, 60.0)
-"""Seconds to wait for a connection, and for the next bytes."""
+# Seconds after which a transfer must have had the least speed, in bytes per second, on average
 PATIENCE = 60.0
-"""Seconds after which a transfer must have had the least speed on average."""
 LEAST_SPEED = 1000.0
-"""Bytes per second."""
 _MOST_REDIRECTS = 10
 _PIECE = 2**12
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
@@ -35,11 +34,14 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
 
 
 class TransferError(ValueError):
-    """A transfer that gave nothing; the message says why, in a few words."""
+    """A transfer that gave nothing; the message says why, in a few words.
 
+    Of an ``unreachable`` host it makes no sense to ask for another file for a while.
+    """
 
-class UnreachableError(TransferError):
-    """There was no connection, so that asking for another file makes no sense for a while."""
+    def __init__(self, reason: str, *, unreachable: bool = False) -> None:
+        super().__init__(reason)
+        self.unreachable = unreachable
 
 
 def transfer(url: str, sink: CappedWriter) -> None:
@@ -82,10 +84,12 @@ def _pieces(url: str) -> Iterator[bytes]:
         # The layers below raise errors of a dozen kinds on answers that are none.
         if isinstance(error, requests.HTTPError) and error.response is not None:
             raise TransferError(f"HTTP {error.response.status_code}") from error
-        found = [words for kind, words in _REASONS if isinstance(error, kind)]
-        reason = found[0] if found else "the transfer broke off"
+        reason = next(
+            (words for kind, words in _REASONS if isinstance(error, kind)),
+            "the transfer broke off",
+        )
         lost = isinstance(error, requests.ConnectionError)
-        if lost and not connected:
-            raise UnreachableError(reason) from error
         # After the first byte requests says so of a time-out, and of nothing else.
-        raise TransferError("no answer in time" if lost else reason) from error
+        if lost and connected:
+            reason = "no answer in time"
+        raise TransferError(reason, unreachable=lost and not connected) from error

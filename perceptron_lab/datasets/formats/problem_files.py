@@ -115,7 +115,12 @@ def _contents(path: Path, kind: str, labels: str | None, memory: int | None) -> 
             case ".npz":
                 return _archive(path)
             case ".parquet":
-                return _parquet(path, labels, memory or MEMORY)
+                names, most = parquet_names(path), memory or MEMORY
+                column, _ = column_of(labels, names)
+                if column is None:
+                    return ParquetRows(path, most), None
+                rows = ParquetRows(path, most, omitted=names[column])
+                return rows, parquet_labels(path, names[column])
         # Imported here: scikit-learn takes longer to load than most files to solve.
         from sklearn.datasets import load_svmlight_file
 
@@ -127,15 +132,6 @@ def _contents(path: Path, kind: str, labels: str | None, memory: int | None) -> 
         # On damaged bytes the libraries' readers end in anything, from zlib.error to TokenError.
         reason = " ".join(str(error).split())[:LONGEST_TEXT]
         raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
-
-
-def _parquet(path: Path, labels: str | None, memory: int) -> Contents:
-    names = parquet_names(path)
-    column, _ = column_of(labels, names)
-    if column is None:
-        return ParquetRows(path, memory), None
-    examples = ParquetRows(path, memory, omitted=names[column])
-    return examples, parquet_labels(path, names[column])
 
 
 def _matrix(path: Path, labels: str | None, memory: int | None) -> Contents:

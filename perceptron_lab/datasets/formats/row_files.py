@@ -132,6 +132,8 @@ class ParquetRows(_FileRows):
     def __init__(self, path: Path, memory: int = MEMORY, *, omitted: str | None = None) -> None:
         self.path = path
         with opened(path) as file:
+            from pyarrow.types import is_decimal, is_floating, is_integer
+
             schema, count = file.schema_arrow, file.metadata.num_rows
             groups = range(file.metadata.num_row_groups)
             sizes = [file.metadata.row_group(group).num_rows for group in groups]
@@ -139,24 +141,15 @@ class ParquetRows(_FileRows):
         self._names = [name for name in schema.names if name != omitted]
         if not self._names or not count:
             raise DataError(f"{path}: it holds no rows of numbers; give one column and row or more")
-        narrow = [self._narrow(schema.field(name)) for name in self._names]
-        super().__init__(
-            (count, len(self._names)), np.float32 if all(narrow) else np.float64, memory
-        )
-
-    def _narrow(self, field: Any) -> bool:
-        """Return whether single precision holds a column's numbers; refuse it if it has none."""
-        import pyarrow.types as kinds
-
-        if kinds.is_decimal(field.type):
-            return False
-        if not (kinds.is_integer(field.type) or kinds.is_floating(field.type)):
-            raise DataError(
-                f"{self.path}: column {field.name!r} holds {field.type}; give numbers, or say that "
-                "it holds the labels if it does"
-            )
-        most = 16 if kinds.is_integer(field.type) else 32
-        return bool(field.type.bit_width <= most)
+        columns = [schema.field(name).type for name in self._names]
+        for name, column in zip(self._names, columns, strict=True):
+            if not (is_integer(column) or is_floating(column) or is_decimal(column)):
+                raise DataError(
+                    f"{path}: column {name!r} holds {column}; give numbers, or say that it holds "
+                    "the labels if it does"
+                )
+        single = all(np.can_cast(one.to_pandas_dtype(), np.float32) for one in columns)
+        super().__init__((count, len(columns)), np.float32 if single else np.float64, memory)
 
     def blocks(self) -> Iterator[tuple[slice, Dense]]:
         """Yield the file's batches of rows, one after the other."""

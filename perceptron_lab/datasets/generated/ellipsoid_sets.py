@@ -38,7 +38,8 @@ INNER = 0.95
 OUTER = (1.05, 2.0)
 
 
-def _not_one(ratio: float) -> float:
+def check_ratio(ratio: float) -> float:
+    """Return a ratio other than 1."""
     if ratio == 1.0:
         raise ValueError(
             "1 puts positives and negatives on one ellipsoid; choose a ratio above 1, which an "
@@ -47,7 +48,7 @@ def _not_one(ratio: float) -> float:
     return ratio
 
 
-Ratio = Annotated[float, Field(ge=0.01, le=100.0), AfterValidator(_not_one)]
+Ratio = Annotated[float, Field(ge=0.01, le=100.0), AfterValidator(check_ratio)]
 Dimension = Annotated[int, Field(ge=1, le=50)]
 Count = Annotated[int, Field(ge=1, le=100_000)]
 

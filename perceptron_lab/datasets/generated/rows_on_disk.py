@@ -8,18 +8,16 @@ use them are others.
 from __future__ import annotations
 
 import hashlib
-import io
-import json
 import math
 import shutil
 import stat
 from collections.abc import Iterator
-from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field, TypeAdapter, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.confinement import check_generated, written
@@ -40,8 +38,21 @@ from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
+_HASHES: dict[tuple[Path | int, ...], str] = {}
 # Entries that are generated from one seed: a change makes other rows
 ENTRIES = 2**21
+
+
+@dataclass(frozen=True, config=STRICT)
+class Description:
+    """Of a file of rows, noted beside it when it was made."""
+
+    sha256: str
+    bytes: int
+    margin: float | None
+
+
+_DESCRIPTION = TypeAdapter(Description)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -98,9 +109,15 @@ class RowsOnDisk(GeneratedDataset):
         path = written(own.parent) / own.name
         known = _described(path)
         if known is None:
-            known = self._write(seed, path)
+            try:
+                known = self._write(seed, path)
+            except OSError as error:
+                raise DataError(
+                    f"{path} cannot be written ({error.strerror}); set PLAB_DATA_DIR, or the "
+                    "dataset's directory, to a folder that you may write to"
+                ) from error
         system = ConicSystem.from_rows(NumpyRows(path, self.memory))
-        return Problem(self.name, system, known["sha256"], system.facts(known["margin"]))
+        return Problem(self.name, system, known.sha256, system.facts(known.margin))
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Return the instance, from its file."""
@@ -125,69 +142,50 @@ class RowsOnDisk(GeneratedDataset):
                 count = min(step, self.rows - start)
                 yield half_sphere(rng, centre, count, self.difficulty), centre
 
-    def _write(self, seed: int, path: Path) -> dict[str, Any]:
-        """Write the file, so that it is whole once it is there; return its description."""
-        buffer = io.BytesIO()
+    def _write(self, seed: int, path: Path) -> Description:
+        """Write the file, so that it is whole once it is there, and its description beside it."""
+        header = BytesIO()
         described = {"descr": "<f4", "fortran_order": False, "shape": (self.rows, self.dimension)}
-        np.lib.format.write_array_header_1_0(buffer, described)
-        size = len(buffer.getvalue()) + self.rows * self.dimension * 4
+        np.lib.format.write_array_header_1_0(header, described)
+        size = len(header.getvalue()) + self.rows * self.dimension * 4
         check_generated(size, path.name)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            free = shutil.disk_usage(path.parent).free
-            if size + 2**20 > free:
-                raise DataError(
-                    f"{path.parent}: the rows take {size / 1e9:.1f} GB, of which the disk has "
-                    f"{free / 1e9:.1f} free; make room, or set PLAB_DATA_DIR or the dataset's "
-                    "directory to another disk"
-                )
-            with replacing(path) as partial, partial.open("wb") as file:
-                known = self._fill(file, buffer.getvalue(), seed)
-            replace_file(path.with_suffix(".json"), json.dumps(known).encode())
-        except OSError as error:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(path.parent).free
+        if size + 2**20 > free:
             raise DataError(
-                f"{path} cannot be written ({error.strerror}); set PLAB_DATA_DIR, or the dataset's "
-                "directory, to a folder that you may write to"
-            ) from error
+                f"{path.parent}: the rows take {size / 1e9:.1f} GB, of which the disk has "
+                f"{free / 1e9:.1f} free; make room, or set PLAB_DATA_DIR or the dataset's "
+                "directory to another disk"
+            )
+        digest, least = hashlib.sha256(header.getvalue()), math.inf
+        with replacing(path) as partial, partial.open("wb") as file:
+            file.write(header.getvalue())
+            for rows, centre in self.blocks(seed):
+                single = rows.astype("<f4")
+                double = single.astype(float)
+                lengths = np.sqrt(np.einsum("ij,ij->i", double, double))
+                least = min(least, float((double @ centre / lengths).min()))
+                part = single.tobytes()
+                file.write(part)
+                digest.update(part)
+        # What rounding may have added to the scores: dimension * 2^-53 of unit vectors, and more
+        margin = least - 4.0 * (self.dimension + 4) * 2.0**-53
+        known = Description(digest.hexdigest(), size, margin if margin > 0.0 else None)
+        replace_file(path.with_suffix(".json"), _DESCRIPTION.dump_json(known))
         return known
 
-    def _fill(self, file: BinaryIO, header: bytes, seed: int) -> dict[str, Any]:
-        """Write header and rows; return sha256, size and margin of what was written."""
-        digest, least, size = hashlib.sha256(header), math.inf, file.write(header)
-        for rows, centre in self.blocks(seed):
-            single = rows.astype("<f4")
-            double = single.astype(float)
-            lengths = np.sqrt(np.einsum("ij,ij->i", double, double))
-            least = min(least, float((double @ centre / lengths).min()))
-            part = single.tobytes()
-            size += file.write(part)
-            digest.update(part)
-        # What rounding may have added to the scores: dimension * 2^-53 of unit vectors, and more.
-        margin = least - 4.0 * (self.dimension + 4) * 2.0**-53
-        return {
-            "sha256": digest.hexdigest(),
-            "bytes": size,
-            "margin": margin if margin > 0.0 else None,
-        }
 
-
-def _described(path: Path) -> dict[str, Any] | None:
+def _described(path: Path) -> Description | None:
     """Return the description of a whole file with the bytes that were written, or None."""
     try:
-        known = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        known = _DESCRIPTION.validate_json(path.with_suffix(".json").read_bytes())
         found = path.stat()
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         return None
-    if not isinstance(known, dict) or set(known) != {"sha256", "bytes", "margin"}:
+    if not stat.S_ISREG(found.st_mode) or known.bytes != found.st_size:
         return None
-    if not isinstance(known["margin"], float | None) or known["bytes"] != found.st_size:
-        return None
-    state = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    regular = stat.S_ISREG(found.st_mode)
-    return known if regular and _sha256_of(path, state) == known["sha256"] else None
-
-
-@lru_cache(maxsize=256)
-def _sha256_of(path: Path, state: tuple[int, ...]) -> str:
-    # Read once in a process, as long as the file's state is the same.
-    return sha256_of(path)
+    # Read once in a process, as long as the file's state is the same
+    state = (path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    if state not in _HASHES:
+        _HASHES[state] = sha256_of(path)
+    return known if _HASHES[state] == known.sha256 else None

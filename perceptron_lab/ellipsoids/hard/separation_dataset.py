@@ -10,8 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.collections.tabular import instances_of
-from perceptron_lab.datasets.collections.tabular_examples import examples_of
+from perceptron_lab.datasets.collections.tabular import examples_of, instances_of
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, chosen
 from perceptron_lab.datasets.generated.ellipsoid_sets import (
     Count,
