@@ -9,8 +9,12 @@ import click
 
 from perceptron_lab.cli.options import bytes_of, quiet_option
 from perceptron_lab.datasets.confinement import GENERATED
-from perceptron_lab.experiments.verification.verification import Verdict, Verification, Verified
-from perceptron_lab.experiments.verification.verify import verifying
+from perceptron_lab.experiments.verification.verify import (
+    Verdict,
+    Verification,
+    Verified,
+    verifying,
+)
 from perceptron_lab.outward import bracket_text
 
 

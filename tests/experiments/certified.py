@@ -78,7 +78,7 @@ def forbid_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
     methods = [(registry.load(kind, name), m) for kind, m in kinds for name in registry.names(kind)]
     monkeypatch.setattr(driver, "drive", refused)
     monkeypatch.setattr(driver, "advance", refused)
-    monkeypatch.setattr("perceptron_lab.experiments.cells.cell_run.solve", refused)
+    monkeypatch.setattr("perceptron_lab.experiments.cells.cell_run.drive", refused)
     monkeypatch.setattr("perceptron_lab.experiments.cells.cell_run.learn", refused)
     monkeypatch.setattr(f"{advance.__module__}.advance", refused)
     for record, method in methods:

@@ -9,7 +9,8 @@ from perceptron_lab import Budget, solve
 from perceptron_lab.cones import semidefinite
 from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.experiments.verification.reproof import Claims, prove_claims
+from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.reproof import prove_claims
 from perceptron_lab.results import Result
 from perceptron_lab.system import ConicSystem
 

@@ -22,8 +22,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
     write_certificate,
 )
 from perceptron_lab.experiments.verification.certified_problem import identity_of
-from perceptron_lab.experiments.verification.verification import Verdict, Verification, Verified
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verification.verify import Verdict, Verification, Verified, verify
 from perceptron_lab.results import Status
 from tests.experiments.certified import (
     CELLS,

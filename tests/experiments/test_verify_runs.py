@@ -26,8 +26,7 @@ from perceptron_lab.experiments.storage.rows import row_of
 from perceptron_lab.experiments.storage.schema import COLUMNS
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned, checksum, sha256_of
-from perceptron_lab.experiments.verification.verification import Verdict
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verification.verify import Verdict, verify
 from perceptron_lab.results import Status
 from tests.experiments.certified import (
     ROWS,
@@ -153,8 +152,7 @@ def test_a_row_that_claims_more_than_its_certificate(
 ) -> None:
     cell = verify(run_folder).cells[0].cell
     with Reader.open(run_folder) as reader:
-        stored = reader.stored(cell)
-    assert stored is not None
+        stored = reader.stored_of([cell])[cell]
     forged = stored.row | change
     sealed(run_folder, cell, row=json.dumps(forged), status=forged["status"])
     found = verify(run_folder).cells[0]

@@ -17,8 +17,7 @@ from perceptron_lab.experiments.storage.certificate_files import (
     write_certificate,
 )
 from perceptron_lab.experiments.verification.certified_problem import identity_of
-from perceptron_lab.experiments.verification.verification import Verdict, Verified
-from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.experiments.verification.verify import Verdict, Verified, verify
 from tests.experiments.certified import SEPARABLE, certified
 
 SMALL = {"dataset": "rows-on-disk", "dimension": 10, "rows": 100}

@@ -37,9 +37,16 @@ from perceptron_lab.results import Bound, FloatArray, Result, Status
 
 FOLDER: Final = "certificates"
 FORMAT: Final = 1
+OF_PROBLEM: Final = ("dataset", "instance", "seed")
+OF_ALGORITHM: Final = ("parameters", "oracle", "goal")
+"""The settings of a cell that its certificate has under the same names, in two parts."""
 
 _PROOF: Final = "proof."
 _ZIP: Final = b"PK\x03\x04"
+_OF_RESULT: Final = (
+    *("status", "proved", "margin_lower", "margin_upper", "message", "certificate", "bound"),
+    *("point", "weights", "goal_reached", "proof"),
+)
 _COUNTS: Final = ("updates", "queries", "iterations", "products")
 _TEXTS: Final = ("cell", "message", "sha256", "base")
 _MAPPINGS: Final = ("certificate", "counts", "problem", "algorithm")
@@ -100,24 +107,13 @@ def certificate_of(planned: Planned, result: Result, base: Path) -> Certificate:
     settings = planned.settings
     return Certificate(
         cell=planned.cell,
-        status=result.status,
-        proved=result.proved,
-        margin_lower=result.margin_lower,
-        margin_upper=result.margin_upper,
-        message=result.message,
-        certificate=result.certificate,
-        bound=result.bound,
         counts={name: getattr(result, name) for name in _COUNTS},
         sha256=planned.sha256,
         problem={"parameters": settings["dataset_parameters"]}
-        | {name: settings[name] for name in ("dataset", "instance", "seed")},
-        algorithm={"name": settings["algorithm"]}
-        | {name: settings[name] for name in ("parameters", "oracle", "goal")},
+        | {name: settings[name] for name in OF_PROBLEM},
+        algorithm={"name": settings["algorithm"]} | {name: settings[name] for name in OF_ALGORITHM},
         base=str(base),
-        point=result.point,
-        weights=result.weights,
-        goal_reached=result.goal_reached,
-        proof=result.proof,
+        **{name: getattr(result, name) for name in _OF_RESULT},
     )
 
 

@@ -21,12 +21,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from perceptron_lab import registry
-from perceptron_lab.experiments.storage.source_files import (
-    Source,
-    file_below,
-    file_of,
-    read_module,
-)
+from perceptron_lab.experiments.storage.source_files import Source, file_below, file_of, read_module
 
 PACKAGE: Final = Path(__file__).resolve().parents[2]
 OUTSIDE: Final = ("experiments", "reporting", "cli")
@@ -73,8 +68,7 @@ class CellCode:
 
     def __init__(self, package: Path = PACKAGE) -> None:
         self._package = package
-        self._files: dict[str, Path | None] = {}
-        self._known: dict[str, Source] = {}
+        self._sources: dict[str, Source | None] = {}
         self._digests: dict[tuple[tuple[str, str], ...], str] = {}
 
     def digest_of(self, settings: Mapping[str, Any]) -> str:
@@ -104,14 +98,11 @@ class CellCode:
         root
             The module of the user's class that needs it.
         """
-        if name not in self._files:
+        if name not in self._sources:
             ours = _is_ours(name)
-            found = file_below(self._package.parent, name) if ours else file_of(name, of=root)
-            self._files[name] = found
-        path = self._files[name]
-        if path is not None and name not in self._known:
-            self._known[name] = read_module(name, path)
-        return None if path is None else self._known[name]
+            path = file_below(self._package.parent, name) if ours else file_of(name, of=root)
+            self._sources[name] = None if path is None else read_module(name, path)
+        return self._sources[name]
 
     def _modules(self, components: Sequence[tuple[str, str]]) -> dict[str, str]:
         found: dict[str, str] = {}

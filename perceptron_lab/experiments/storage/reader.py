@@ -87,25 +87,20 @@ class Reader:
 
     def runs(self) -> list[tuple[Planned, Stored]]:
         """Return the planned cells that have a row, each with it; damaged ones have a fault."""
-        with schema.reading(self._path), schema.moment(self._connection):
+        # One moment is read, and quickly: a writer may wait for it.
+        with schema.reading(self._path), self._connection:
+            self._connection.execute("BEGIN")
             found = self._select(f"SELECT {_RUN} FROM run WHERE cell IN (SELECT cell FROM plan)")
             planned = self.plan()
         stored = {values["cell"]: stored_of(values) for values in found}
         return [(one, stored[one.cell]) for one in planned if one.cell in stored]
 
-    def stored(self, cell: str) -> Stored | None:
-        """Return the row of a cell, or None; its fault tells of damage, if there is any."""
-        found = self._select(f"SELECT {_RUN}, trace FROM run WHERE cell = ?", cell)
-        return self._whole(found[0]) if found else None
-
     def stored_of(self, cells: Iterable[str]) -> dict[str, Stored]:
-        """Return cell -> its row, as :meth:`stored` does, of those that have one; in one pass."""
-        asked, found = set(cells), {}
+        """Return cell -> its row, of those that have one; a fault of it tells of damage."""
+        asked = set(cells)
         with schema.reading(self._path):
-            for values in self._connection.execute(f"SELECT {_RUN}, trace FROM run"):
-                if values["cell"] in asked:
-                    found[values["cell"]] = self._whole(values)
-        return found
+            rows = self._connection.execute(f"SELECT {_RUN}, trace FROM run")
+            return {one["cell"]: self._whole(one) for one in rows if one["cell"] in asked}
 
     def failed_again(self) -> frozenset[str]:
         """Return the cells whose latest run failed, and that have an earlier result."""
@@ -170,8 +165,8 @@ class Reader:
         try:
             return validated(ExperimentConfig, tree)
         except ValidationError as error:
-            source = Source(f"the configuration in {self._path}")
-            refuse(faults_of(error, tree, KNOWN_KEYS), source.place)
+            place = Source(f"the configuration in {self._path}").place
+            refuse(faults_of(error, tree, KNOWN_KEYS), place)
             raise
 
     def environments(self) -> dict[str, Any]:

@@ -87,6 +87,7 @@ _OF_THE_SYSTEM: Final = (
     sqlite3.SQLITE_CANTOPEN,
 )
 """Errors that tell nothing of the file; all others do."""
+_FRESH: Final = "`plab run --fresh` keeps it under another name and starts over"
 _PATIENCE: Final = 10.0
 """Seconds to wait for another connection, which holds the file for milliseconds."""
 
@@ -96,7 +97,19 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
     path = folder / NAME
     connection = _connect(path, "rwc")
     try:
-        _prepare(connection, path)
+        if not _is_empty(connection):
+            _refuse_foreign(connection, path)
+            (first, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if first != "ok":
+                raise sqlite3.DatabaseError(" ".join(str(first).split()))
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        if _is_empty(connection):
+            with transaction(connection):
+                for statement in _TABLES:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {VERSION}")
     except BaseException as error:
         connection.close()
         if isinstance(error, FAILURES) and _is_damage(error, path):
@@ -128,8 +141,7 @@ def reading(path: Path) -> Iterator[None]:
         if _is_damage(error, path):
             raise damaged(path, error) from None
         raise DataError(
-            f"{path}: cannot be read ({error}); try again; if it stays so, `plab run --fresh` "
-            "keeps it under another name and starts over"
+            f"{path}: cannot be read ({error}); try again; if it stays so, {_FRESH}"
         ) from None
 
 
@@ -139,16 +151,6 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         yield
-
-
-@contextmanager
-def moment(connection: sqlite3.Connection) -> Iterator[None]:
-    """See the same in all that is read within, which has to be quick: a writer may wait for it."""
-    connection.execute("SAVEPOINT moment")
-    try:
-        yield
-    finally:
-        connection.execute("RELEASE moment")
 
 
 def close(connection: sqlite3.Connection) -> None:
@@ -166,10 +168,7 @@ def absent(folder: Path, yet: str = "") -> DataError:
 
 def damaged(path: Path, reason: object) -> DataError:
     """Return the error of a database that cannot be read."""
-    return DataError(
-        f"{path}: damaged ({reason}); `plab run --fresh` keeps it under another name and starts "
-        "over, or put back a copy"
-    )
+    return DataError(f"{path}: damaged ({reason}); {_FRESH}, or put back a copy")
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -208,36 +207,18 @@ def _is_damage(error: sqlite3.Error | UnicodeDecodeError, path: Path) -> bool:
     return code not in _OF_THE_SYSTEM
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Check the tables that are there, or make them."""
-    if not _is_empty(connection):
-        _refuse_foreign(connection, path)
-        (first, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if first != "ok":
-            raise sqlite3.DatabaseError(" ".join(str(first).split()))
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    if _is_empty(connection):
-        with transaction(connection):
-            for statement in _TABLES:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
 def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
     application = _number(connection, "application_id")
     version = _number(connection, "user_version")
     if application != APPLICATION:
         raise ConfigError(
             f"{path}: not a store of plab (application_id {application:#x}); move it away, or "
-            "`plab run --fresh` keeps it under another name and starts over"
+            f"{_FRESH}"
         )
     if version != VERSION:
         raise ConfigError(
             f"{path}: a store of schema {version}, this plab reads and writes schema {VERSION}; "
-            "use the plab that made it, or `plab run --fresh` keeps it under another name and "
-            "starts over"
+            f"use the plab that made it, or {_FRESH}"
         )
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     if sorted("".join(row["sql"].split()) for row in found) != _CREATED:

@@ -122,9 +122,8 @@ class Store:
                 self._connection.execute(f"DELETE FROM {table}")
             for name, value in about.items():
                 self._put("about", name, value)
-            for problem_key, sha256 in {one.problem_key: one.sha256 for one in planned}.items():
-                self._put("problem", problem_key, sha256)
             for position, one in enumerate(planned):
+                self._put("problem", one.problem_key, one.sha256)
                 self._put("plan", position, *values_of(one))
             self._put_environment(environment)
 
@@ -249,11 +248,9 @@ class Store:
 
     def _put_environment(self, described: Mapping[str, Any]) -> None:
         """Keep the first description of an environment: later ones differ in the time alone."""
-        known = self._connection.execute(
-            "SELECT 1 FROM environment WHERE name = ?", (described["id"],)
-        )
-        if known.fetchone() is None:
-            self._put("environment", described["id"], as_json(dict(described)))
+        values = (described["id"], as_json(dict(described)))
+        statement = "INSERT OR IGNORE INTO environment VALUES (?, ?, ?)"
+        self._connection.execute(statement, (*values, checksum(values)))
 
     def _put(self, table: str, *values: Any) -> None:
         """Put a row into a table whose last column is the checksum."""
@@ -265,7 +262,7 @@ class Store:
 
     @contextmanager
     def _writing(self, what: str) -> Iterator[None]:
-        """Tell in the error, where writing fails, what failed and which rows are safe."""
+        """Tell in the error, where writing fails, which rows are safe."""
         try:
             yield
         except (*schema.FAILURES, OSError) as error:

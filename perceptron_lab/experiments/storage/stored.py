@@ -87,7 +87,6 @@ def _column_of(kind: Callable[..., Any], declared: str = "TEXT NOT NULL") -> Sql
 
 
 _TEXT: Final = SqlColumn()
-_TEXT_OR_NULL: Final = SqlColumn("TEXT")
 _JSON: Final = SqlColumn(write=as_json, read=json.loads)
 _BUDGET: Final = _column_of(Budget)
 _LIMITS: Final = _column_of(ProcessLimits)
@@ -203,7 +202,7 @@ class Stored:
     settings: Annotated[Mapping[str, Any], _JSON] = field(default_factory=dict)
     sha256: Annotated[str, _TEXT] = ""
     bound: Annotated[Bound | None, _BOUND] = None
-    certificate: Annotated[str | None, _TEXT_OR_NULL] = None
+    certificate: Annotated[str | None, SqlColumn("TEXT")] = None
     trace: Annotated[str | None, SqlColumn("TEXT", name="trace_sha256")] = None
     fault: str = ""
 

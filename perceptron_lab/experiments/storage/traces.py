@@ -29,7 +29,7 @@ BROKEN: Final = (
     *(OSError, EOFError, BadZipFile, ZlibError, struct.error, NotImplementedError, RuntimeError),
     *(KeyError, TypeError, ValueError, ArithmeticError, MemoryError),
 )
-"""What reading damaged arrays raises."""
+"""The errors of damaged arrays when they are read."""
 
 
 def encoded_trace(trace: Trace) -> bytes:

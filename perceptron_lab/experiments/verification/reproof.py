@@ -1,4 +1,4 @@
-"""What a row claims, proved again on the original data from a point, weights or a learner's arrays.
+"""Claims proved again on the original data, from a point, weights or a learner's arrays.
 
 Nothing here knows how the answer was found: the proofs are those of
 :mod:`perceptron_lab.certificates`, and for separations by ellipsoids those of
@@ -8,71 +8,38 @@ Nothing here knows how the answer was found: the proofs are those of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.goal_proofs import Proved
-from perceptron_lab.goals import Goal, MarginUpper
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.storage.certificate_files import Certificate
+from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.learners.learning import prove
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import PROVED, FloatArray, Status
 from perceptron_lab.system import ConicSystem
 
-_PROVED_OF_SYSTEMS = PROVED - {Status.UNBOUNDED}
-"""What an algorithm's row may state about the data."""
+_STATEMENTS: Final = PROVED - {Status.UNBOUNDED}
+"""The statements about the data that an algorithm's row may make."""
+_BOUNDS: Final = ("_lower", "_upper")
+"""The endings of a learner's figures that are bounds."""
 
-TOLERANCE = 1e-9
+TOLERANCE: Final = 1e-9
 """By this part of itself a bound may be missed: machines add up numbers in different orders."""
 
 
 @dataclass(frozen=True)
-class Claims:
-    """What a row says is proved.
-
-    Parameters
-    ----------
-    status, proved, margin_lower, margin_upper, goal, goal_reached
-        Its columns; the goal is None for learners, and whether it is reached also in what was
-        written before that was kept.
-    margin_above, margin_below
-        The bound that the algorithm itself was asked for, which makes it MARGIN_BOUNDED.
-    spent
-        Whether the budget was spent, where that is known.
-    figures
-        Numbers by name: what a learner reports, its bounds ``*_lower`` and ``*_upper`` among them,
-        or the measures of an algorithm's answer.
-    """
-
-    status: Status
-    proved: bool
-    margin_lower: float | None = None
-    margin_upper: float | None = None
-    figures: Mapping[str, float] = field(default_factory=dict)
-    goal: Goal | None = None
-    goal_reached: bool | None = None
-    margin_above: float | None = None
-    margin_below: float | None = None
-    spent: bool | None = None
-
-    @property
-    def nothing(self) -> bool:
-        """Whether nothing is claimed: neither a status that states something, nor a bracket."""
-        bracket = (self.margin_lower, self.margin_upper)
-        return not self.proved and self.status not in PROVED and bracket == (None, None)
-
-
-@dataclass(frozen=True)
 class Finding:
-    """What a proof has come to.
+    """The outcome of a proof.
 
     Parameters
     ----------
     faults
-        What is claimed and not proved, one sentence each; empty if all of it is.
+        The claims that are not proved, one sentence each; empty if all are.
     margin_lower, margin_upper
         The bracket that is proved now; None where there is none.
     unchecked
@@ -85,10 +52,29 @@ class Finding:
     unchecked: tuple[str, ...] = ()
 
 
+def reprove(claims: Claims, certificate: Certificate, problem: Problem, learner: Any) -> Finding:
+    """Prove the claims of a row from its certificate, on its problem.
+
+    Parameters
+    ----------
+    claims, certificate, problem
+        The claims, the arrays that prove them, and the original data.
+    learner
+        The learner's record; None for an algorithm.
+    """
+    if learner is not None:
+        arrays = {name: _numbers(array) for name, array in certificate.proof.items()}
+        return prove_learnt(claims, problem, learner, int(certificate.problem["seed"]), arrays)
+    point = _numbers(certificate.point)
+    weights = None if certificate.weights is None else _numbers(certificate.weights)
+    found = prove_claims(claims, problem.system, point, weights)
+    return replace(found, faults=(*found.faults, *_other_measures(claims, problem, point)))
+
+
 def prove_claims(
     claims: Claims, system: ConicSystem, point: FloatArray, weights: FloatArray | None
 ) -> Finding:
-    """Prove what an algorithm's row claims.
+    """Prove the claims of an algorithm's row.
 
     Parameters
     ----------
@@ -102,76 +88,38 @@ def prove_claims(
     weights
         On the data as given, flat; or None.
     """
-    faults = _contradictions(claims, _PROVED_OF_SYSTEMS, claims.margin_lower, claims.margin_upper)
+    faults = list(claims.contradictions(_STATEMENTS, claims.margin_lower, claims.margin_upper))
     lower, upper = None, None
     if claims.status is Status.FEASIBLE or claims.margin_lower is not None:
         lower = _lower(claims, system, point, faults)
     if claims.status is Status.INFEASIBLE or claims.margin_upper is not None:
         upper = _upper(claims, system, weights, faults)
-    faults += _unreached_goal(claims)
-    if claims.status is Status.MARGIN_BOUNDED and not _bounded(claims):
+    faults += claims.goal_faults()
+    if claims.status is Status.MARGIN_BOUNDED and not claims.bounded:
         faults.append("the margin is called bounded, and no bound that was asked for is proved")
-    unchecked = ("goal_reached",) if claims.goal == "budget" and claims.spent is None else ()
-    return Finding(tuple(faults), lower, upper, unchecked)
-
-
-def _unreached_goal(claims: Claims) -> Iterator[str]:
-    """Yield what is wrong with the goal, given the bracket, which is proved apart from it."""
-    goal, known = claims.goal, claims.goal != "budget" or claims.spent is not None
-    if goal is None or claims.goal_reached is None or not known:
-        return
-    proved = Proved(
-        claims.status,
-        claims.margin_lower,
-        claims.margin_upper,
-        relaxed=_relaxed(claims),
-        spent=bool(claims.spent),
+    return Finding(
+        tuple(faults), lower, upper, ("goal_reached",) if claims.of_unknown_budget else ()
     )
-    if claims.goal_reached and not proved.reaches(goal):
-        yield f"the goal {goal} is called reached; {proved.missed(goal)}"
-    if not claims.goal_reached and proved.reaches(goal):
-        yield f"the goal {goal} is called missed, and it is reached"
-
-
-def _relaxed(claims: Claims) -> bool:
-    """Return whether the lower bound is the one that a relaxed answer has to have."""
-    lower, asked = claims.margin_lower, claims.margin_above
-    return lower is not None and asked is not None and lower >= asked
-
-
-def _bounded(claims: Claims) -> bool:
-    """Return whether the goal's bound, or the algorithm's own, is among what is claimed.
-
-    What was written before goals were kept does not say what the algorithm was asked for: any
-    bound will do, unless the goal is one.
-    """
-    lower, upper, asked = claims.margin_lower, claims.margin_upper, claims.margin_below
-    if isinstance(claims.goal, MarginUpper):
-        if upper is not None and upper <= claims.goal.margin_upper:
-            return True
-    elif claims.goal_reached is None:
-        return (lower, upper) != (None, None)
-    return _relaxed(claims) or (upper is not None and asked is not None and upper <= asked)
 
 
 def prove_learnt(
     claims: Claims, problem: Problem, learner: Any, seed: int, proof: Mapping[str, FloatArray]
 ) -> Finding:
-    """Prove what a learner's row claims of its training examples.
+    """Prove the claims of a learner's row on its training examples.
 
     Parameters
     ----------
     claims
         The status, and the figures that are bounds.
     problem
-        Its tasks are what is learnt; features are extracted from them anew.
+        Its tasks are learnt; features are extracted from them anew.
     learner, seed
         The learner's record, and the seed of the cell.
     proof
         The arrays that prove it.
     """
     bounds = {name: value for name, value in claims.figures.items() if name.endswith(_BOUNDS)}
-    faults = _contradictions(claims, PROVED, *bounds.values())
+    faults = list(claims.contradictions(PROVED, *bounds.values()))
     for name in ("margin_lower", "margin_upper"):
         if getattr(claims, name) is not None:
             faults.append(f"{name} is claimed, and a learner proves no margin")
@@ -182,26 +130,21 @@ def prove_learnt(
     if found is None:
         faults.append(f"a learner {type(learner).__name__} proves nothing")
         return Finding(tuple(faults), unchecked=unchecked)
-    implied = {found.status, *([Status.MARGIN_BOUNDED] if found.status in _NONE else [])}
-    if claims.status not in implied:
+    # t = 0 is proved where nothing separates, and with it every positive bound of t.
+    bounded = found.status is Status.INFEASIBLE and claims.status is Status.MARGIN_BOUNDED
+    if claims.status is not found.status and not bounded:
         faults.append(f"{claims.status} is claimed, {found.status} is proved ({found.message})")
-    faults += _unreached(bounds, found.bounds)
+    for name, value in bounds.items():
+        if name not in found.bounds:
+            faults.append(f"{name} {value:.10g} is claimed, and nothing proves such a bound")
+        elif not _reaches(name, found.bounds[name], value, 1.0 + abs(value)):
+            faults.append(f"{name} {value:.10g} is claimed, {found.bounds[name]:.10g} is proved")
     return Finding(tuple(faults), unchecked=unchecked)
 
 
-def measured_again(claims: Claims, problem: Problem, point: FloatArray) -> list[str]:
-    """Return which measures of an algorithm's answer are not those of its point.
-
-    Parameters
-    ----------
-    claims
-        The figures are the measures.
-    problem
-        It says how a point is measured.
-    point
-        The answer, on the data as given.
-    """
-    if not claims.figures:
+def _other_measures(claims: Claims, problem: Problem, point: FloatArray) -> list[str]:
+    """Return which measures of an algorithm's answer are not those of its point."""
+    if not claims.figures or point.shape != (problem.system.operator.unknowns,):
         return []
     found = problem.measure(point) if problem.measure else {}
     faults = []
@@ -212,32 +155,6 @@ def measured_again(claims: Claims, problem: Problem, point: FloatArray) -> list[
         elif not np.allclose(value, claimed, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
             faults.append(f"{name} {claimed:.10g} is stored, {float(value):.10g} is measured")
     return faults
-
-
-_BOUNDS = ("_lower", "_upper")
-"""The endings of a learner's figures that are bounds."""
-
-
-def _unreached(claimed: Mapping[str, float], proved: Mapping[str, float]) -> Iterator[str]:
-    """Yield the bounds of a learner that are not proved."""
-    for name, value in claimed.items():
-        if name not in proved:
-            yield f"{name} {value:.10g} is claimed, and nothing proves such a bound"
-        elif not _reaches(name, proved[name], value, 1.0 + abs(value)):
-            yield f"{name} {value:.10g} is claimed, {proved[name]:.10g} is proved"
-
-
-_NONE = (Status.INFEASIBLE,)
-"""t = 0 is proved, and with it every positive bound of t."""
-
-
-def _contradictions(claims: Claims, proved: frozenset[Status], *bounds: float | None) -> list[str]:
-    """Return what no proof could mend."""
-    said = "called proved" if claims.proved else "not called proved"
-    wrong = [] if claims.proved == (claims.status in proved) else [f"{claims.status} is {said}"]
-    if any(bound is not None and not math.isfinite(bound) for bound in bounds):
-        wrong.append("a bound is not a finite number")
-    return wrong
 
 
 def _lower(
@@ -289,6 +206,13 @@ def _upper(
 def _original(system: ConicSystem) -> ConicSystem:
     """Return the system on the data as given, in whose coordinates answers are kept."""
     return system if system.origin is None else system.origin
+
+
+def _numbers(array: Any) -> FloatArray:
+    """Return an array of a certificate as numbers; all else is damage."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
+        raise DataError("an array of the certificate does not hold numbers")
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def _reaches(name: str, found: float | None, claimed: float, size: float) -> bool:

@@ -44,10 +44,9 @@ from tests.repetitions import examples
 
 
 def stored_in(folder: Path, number: int = 0) -> Stored:
+    cell = make_planned(number).cell
     with Reader.open(folder) as reader:
-        found = reader.stored(make_planned(number).cell)
-    assert found is not None
-    return found
+        return reader.stored_of([cell])[cell]
 
 
 def same_trace(one: Trace | None, other: Trace) -> bool:
@@ -147,7 +146,7 @@ def test_traces_bounds_and_certificates_come_back(tmp_path: Path) -> None:
         assert reader.bound(cell) == result.bound
         assert reader.trace("0") is None
         assert reader.bound("0") is None
-        assert reader.stored("0") is None
+        assert reader.stored_of(["0"]) == {}
     certificate = read_certificate(path_of(tmp_path, cell))
     np.testing.assert_array_equal(certificate.point, result.point)
     assert certificate.base == str(Path.cwd())
@@ -197,7 +196,7 @@ def test_a_failure_is_shown_and_what_was_there_before_is_kept(tmp_path: Path) ->
             assert [row["status"] for row in store.rows()] == [outcome.status]
     assert earlier_in(tmp_path) == [good]
     with Reader.open(tmp_path) as reader:
-        assert reader.stored(cell) == replace(stored_in(tmp_path), fault="")
+        assert reader.stored_of([cell])[cell] == replace(stored_in(tmp_path), fault="")
     kept = path_of(tmp_path, cell).with_suffix(".earlier.npz")
     assert read_certificate(kept).status is Status.FEASIBLE
     with Store.open(tmp_path) as store:
@@ -312,7 +311,8 @@ def test_a_store_that_is_set_aside_is_kept_whole(tmp_path: Path) -> None:
     (tmp_path / f"certificates-{stem}").rename(tmp_path / "other" / "certificates")
     with Reader.open(tmp_path / "other") as reader:
         assert reader.rows() == rows
-        assert all(reader.stored(row["cell"]).fault == "" for row in rows)  # type: ignore[union-attr]
+        stored = reader.stored_of(row["cell"] for row in rows)
+        assert [one.fault for one in stored.values()] == [""] * len(rows)
 
 
 def test_a_store_that_cannot_be_renamed_stays_where_it_was(
@@ -331,7 +331,7 @@ def test_a_store_that_cannot_be_renamed_stays_where_it_was(
         set_aside(tmp_path)
     with Reader.open(tmp_path) as reader:
         assert reader.rows() == rows
-        assert reader.stored(rows[0]["cell"]).fault == ""  # type: ignore[union-attr]
+        assert reader.stored_of([rows[0]["cell"]])[rows[0]["cell"]].fault == ""
 
 
 @pytest.mark.parametrize("second", [Store.open, set_aside])

@@ -1,0 +1,181 @@
+"""The claims of results: the statements of a row, or of a certificate, that are proved again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.experiments.storage.certificate_files import Certificate
+from perceptron_lab.experiments.storage.rows import as_json
+from perceptron_lab.experiments.storage.stored import Stored
+from perceptron_lab.goal_proofs import Proved
+from perceptron_lab.goals import Goal, MarginUpper, goal_of
+from perceptron_lab.results import PROVED, Status
+
+_MEASURE: Final = "measure."
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The statements of a row.
+
+    Parameters
+    ----------
+    status, proved, margin_lower, margin_upper, goal, goal_reached
+        Its columns; the goal is None for learners, and whether it is reached also in files that
+        were written before that was kept.
+    margin_above, margin_below
+        The bound that the algorithm itself was asked for, which makes it MARGIN_BOUNDED.
+    spent
+        Whether the budget was spent, where that is known.
+    figures
+        Numbers by name: those that a learner reports, its bounds ``*_lower`` and ``*_upper`` among
+        them, or the measures of an algorithm's answer.
+    """
+
+    status: Status
+    proved: bool
+    margin_lower: float | None = None
+    margin_upper: float | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)
+    goal: Goal | None = None
+    goal_reached: bool | None = None
+    margin_above: float | None = None
+    margin_below: float | None = None
+    spent: bool | None = None
+
+    @classmethod
+    def of_row(cls, stored: Stored) -> Claims:
+        """Return the claims of a row; those of the algorithm itself are in its certificate."""
+        row, budget = stored.row, stored.budget
+        used = (row.get("updates"), budget.updates), (row.get("seconds"), budget.seconds)
+        return cls(
+            status=Status(row["status"]),
+            proved=bool(row["proved"]),
+            margin_lower=row.get("margin_lower"),
+            margin_upper=row.get("margin_upper"),
+            figures={
+                name.removeprefix(_MEASURE): float(value)
+                for name, value in row.items()
+                if name.startswith(_MEASURE) and value is not None
+            },
+            goal=_goal(row.get("goal")),
+            goal_reached=_truth(row.get("goal_reached")),
+            spent=any(one is not None and one >= limit for one, limit in used),
+        )
+
+    @classmethod
+    def of_certificate(cls, certificate: Certificate) -> Claims:
+        """Return the claims of a certificate; a DataError tells of those that can be none."""
+        figures = certificate.certificate.get("figures", {})
+        asked = certificate.certificate.get("claim", {})
+        if not isinstance(figures, dict) or not isinstance(certificate.proved, bool):
+            raise DataError("the certificate's figures are no mapping, or `proved` no truth value")
+        if not isinstance(asked, dict):
+            raise DataError(f"the certificate's claim is {asked!r}; allowed: a mapping")
+        numbers = {name: _number(value) for name, value in figures.items()}
+        return cls(
+            status=certificate.status,
+            proved=certificate.proved,
+            margin_lower=_number(certificate.margin_lower),
+            margin_upper=_number(certificate.margin_upper),
+            figures={name: number for name, number in numbers.items() if number is not None},
+            goal=_goal(certificate.algorithm.get("goal")),
+            goal_reached=_truth(certificate.goal_reached),
+            margin_above=_number(asked.get("margin_above")),
+            margin_below=_number(asked.get("margin_below")),
+        )
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing is claimed: neither a status that states something, nor a bracket."""
+        bracket = (self.margin_lower, self.margin_upper)
+        return not self.proved and self.status not in PROVED and bracket == (None, None)
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether the lower bound is the one that a relaxed answer has to have."""
+        lower, asked = self.margin_lower, self.margin_above
+        return lower is not None and asked is not None and lower >= asked
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the goal's bound, or the algorithm's own, is among the claims.
+
+        Files that were written before goals were kept do not tell the bound that the algorithm was
+        asked for: any will do, unless the goal is one.
+        """
+        lower, upper, asked = self.margin_lower, self.margin_upper, self.margin_below
+        if isinstance(self.goal, MarginUpper):
+            if upper is not None and upper <= self.goal.margin_upper:
+                return True
+        elif self.goal_reached is None:
+            return (lower, upper) != (None, None)
+        return self.relaxed or (upper is not None and asked is not None and upper <= asked)
+
+    @property
+    def of_unknown_budget(self) -> bool:
+        """Whether the goal is to spend a budget that is not known."""
+        return self.goal == "budget" and self.spent is None
+
+    def contradictions(self, proved: frozenset[Status], *bounds: float | None) -> Iterator[str]:
+        """Yield the faults that no proof could mend; ``proved`` are the statuses of proofs."""
+        if self.proved != (self.status in proved):
+            yield f"{self.status} is {'called proved' if self.proved else 'not called proved'}"
+        if any(bound is not None and not math.isfinite(bound) for bound in bounds):
+            yield "a bound is not a finite number"
+
+    def goal_faults(self) -> Iterator[str]:
+        """Yield the faults of the goal, given the bracket, which is proved apart from it."""
+        goal, reached = self.goal, self.goal_reached
+        if goal is None or reached is None or self.of_unknown_budget:
+            return
+        proved = Proved(
+            self.status, self.margin_lower, self.margin_upper, self.relaxed, bool(self.spent)
+        )
+        if reached and not proved.reaches(goal):
+            yield f"the goal {goal} is called reached; {proved.missed(goal)}"
+        if not reached and proved.reaches(goal):
+            yield f"the goal {goal} is called missed, and it is reached"
+
+    def difference(self, certified: Claims) -> str:
+        """Say where a row and its certificate differ; empty if they agree."""
+        if self.goal not in (None, certified.goal):
+            return f"its row has the goal {self.goal}, its certificate {certified.goal}"
+        for name in ("status", "proved", "margin_lower", "margin_upper", "goal_reached"):
+            mine, other = getattr(self, name), getattr(certified, name)
+            if mine != other:
+                return f"its row has {name} {mine}, its certificate {other}"
+        if certified.figures and as_json(certified.figures) != as_json(self.figures):
+            return "its row has other figures than its certificate"
+        return ""
+
+    def completed(self, certified: Claims) -> Claims:
+        """Return the claims of a row, with those that only its certificate has."""
+        goal = certified.goal if self.goal is None else self.goal
+        asked = certified.margin_above, certified.margin_below
+        return replace(self, goal=goal, margin_above=asked[0], margin_below=asked[1])
+
+
+def _goal(value: Any) -> Goal | None:
+    try:
+        return None if value is None or value == "" else goal_of(value)
+    except InputError as error:
+        raise DataError(str(error)) from None
+
+
+def _truth(value: Any) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise DataError(f"goal_reached is {value!r}; allowed: a truth value or nothing")
+    return value
+
+
+def _number(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"a figure is {value!r}; allowed: a number or nothing")
+    return float(value)
