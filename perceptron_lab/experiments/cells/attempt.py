@@ -79,7 +79,7 @@ class Attempt:
             self._parcel.write(cloudpickle.dumps((registry.additions(), job, limits.grace / 2.0)))
             self._parcel.flush()
             handles = (there.fileno(), writing.fileno(), self._parcel.fileno())
-            self.number = server.launch(memory, handles)
+            self.number = server.launch(memory, handles)  # which duplicates them
             self._stack = stack.pop_all()
         self._channel, self._mailbox = here, messages.Mailbox(here)
         self.sources: set[socket.socket | int] = {here, self._output}

@@ -205,7 +205,7 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
         The process that has forked this one; without it this one ends.
     """
     isolate(server)
-    signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(-1)  # it is the server's pipe
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.dup2(handles.output, 1)
     os.dup2(handles.output, 2)
@@ -217,7 +217,7 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
             outcome = _outcome(channel, handles.parcel, memory)
         except BaseException as error:  # also a SystemExit that the cell has raised
             outcome = failure(error)
-        limit_memory(None)
+        limit_memory(None)  # there is little to be written, and it must not fail for lack of memory
         if outcome.status is Status.OUT_OF_MEMORY:
             text = outcome.message.partition("; run it on")[0]
             text += f"; its memory is limited to {in_words(memory)}: raise process.memory"

@@ -149,17 +149,14 @@ class ForkServer:
         if any(report.kind == messages.READY for report in reports):
             self._was_ready, self._failures = True, 0
             reports = [report for report in reports if report.kind != messages.READY]
-        return reports, self._close_dead() if content == b"" else ""
-
-    def _close_dead(self) -> str:
-        """Close the files of a dead server and return how it died."""
-        was_ready = self._was_ready
+        if content != b"":
+            return reports, ""
         code, output = self._end()
         self._failures += 1
-        if not was_ready and (code >= 0 or self._failures >= _STARTS):
+        if not self._was_ready and (code >= 0 or self._failures >= _STARTS):
             said = " ".join(output.decode(errors="replace")[-600:].split())
             raise PlabError(_refusal(f"(exit code {code}; {said or 'it says nothing'})"))
-        return f"the fork server died (exit code {code})"
+        return reports, f"the fork server died (exit code {code})"
 
     def _end(self) -> tuple[int, bytes]:
         """Close the socket and wait for the end, which that brings about: exit code, output."""

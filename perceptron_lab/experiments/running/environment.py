@@ -45,10 +45,13 @@ def environment() -> dict[str, Any]:
         ``system``, ``python``, ``blas``, ``packages`` and ``git`` (revision, and whether it was
         changed; None outside a clone).
     """
+    listed = Path("/proc/cpuinfo")
+    text = listed.read_text(encoding="utf-8", errors="replace") if listed.is_file() else ""
+    models = re.findall(r"^model name.*?:[ \t]*(.*?)[ \t]*$", text, re.MULTILINE)
     described: dict[str, Any] = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "argv": [Path(sys.argv[0]).name, *masked(sys.argv[1:])],
-        "cpu": _cpu(),
+        "cpu": models[0] if models else platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -64,13 +67,6 @@ def identity(described: dict[str, Any]) -> str:
     """Return 8 hexadecimal digits that differ where the machine or the software does."""
     lasting = {key: value for key, value in described.items() if key not in _TRANSIENT}
     return hashlib.sha256(json.dumps(lasting, sort_keys=True).encode()).hexdigest()[:8]
-
-
-def _cpu() -> str:
-    listed = Path("/proc/cpuinfo")
-    text = listed.read_text(encoding="utf-8", errors="replace") if listed.is_file() else ""
-    models = re.findall(r"^model name.*?:\s*(.*?)\s*$", text, re.MULTILINE)
-    return models[0] if models else platform.processor() or platform.machine()
 
 
 def _thread_pools() -> list[dict[str, Any]]:
