@@ -10,8 +10,7 @@ import click
 from pydantic import ValidationError
 
 from perceptron_lab.cli.options import bytes_of
-from perceptron_lab.datasets.formats.problem_files import FORMATS
-from perceptron_lab.datasets.formats.text_rows import LAST
+from perceptron_lab.datasets.formats.problem_files import FORMATS, LAST
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.answers import answer
 from perceptron_lab.goals import Budget, Goal, goal_of

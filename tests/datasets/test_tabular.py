@@ -16,14 +16,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.datasets.collections import tabular
-from perceptron_lab.datasets.collections.tabular import (
-    Examples,
-    HeldOut,
-    Tabular,
-    examples_of,
-    labels_of,
-    split,
-)
+from perceptron_lab.datasets.collections.tabular import Examples, HeldOut, Tabular, labels_of, split
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import ConfigError, InputError
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
@@ -54,14 +47,7 @@ def held_out(problem: Problem) -> HeldOut:
 
 
 def some_examples(**changes: Any) -> Examples:
-    arguments: dict[str, Any] = {
-        "scaling": "raw",
-        "degree": 1,
-        "test_fraction": 0.3,
-        "kernel": None,
-        "seed": 0,
-    }
-    return examples_of("wine", None, **(arguments | changes))
+    return Tabular("wine", **({"test_fraction": 0.3} | changes)).examples()
 
 
 @pytest.mark.parametrize(
@@ -177,7 +163,7 @@ def test_nothing_of_the_test_examples_enters_training(
     test = split("wine", labels, 0.3, 0)[1]
     data[test] *= 1e3
     monkeypatch.setattr(tabular, "_loaded", lambda source: (data, labels))
-    after = some_examples(scaling=scaling, degree=degree, kernel=Linear())  # another object
+    after = some_examples(scaling=scaling, degree=degree, kernel="linear")  # another object
     assert (before.train == after.train).all()
     assert (before.test != after.test).any()
 
@@ -389,9 +375,7 @@ def test_learners_have_the_examples_of_the_split_as_a_task() -> None:
     (task,) = problem.tasks
     assert task.name == "wine-1-rest"
     assert task.examples.shape[0] + task.test_examples.shape[0] == 178
-    examples = examples_of(
-        "wine", None, scaling="standard", degree=1, test_fraction=0.5, kernel=None, seed=0
-    )
+    examples = Tabular("wine", scaling="standard", test_fraction=0.5).examples()
     np.testing.assert_array_equal(task.examples, examples.train)
     np.testing.assert_array_equal(task.labels > 0, examples.labels == 1)
     np.testing.assert_array_equal(task.test_labels > 0, examples.test_labels == 1)

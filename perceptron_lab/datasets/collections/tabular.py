@@ -122,17 +122,7 @@ class Tabular(Dataset):
         """Return an instance; the seed is that of the split into training and test examples."""
         self.check_name(name)
         positive, negative = instances_of(self.source, self.task)[name]
-        made, names = _KERNELS.get(self.kernel), _OF_KERNEL[self.kernel]
-        given = {one.removeprefix("polynomial_"): getattr(self, one) for one in names}
-        examples = examples_of(
-            self.source,
-            None if negative is None else (positive, negative),
-            scaling=self.scaling,
-            degree=self.degree,
-            test_fraction=self.test_fraction,
-            kernel=None if made is None else made(**given),
-            seed=seed,
-        )
+        examples = self.examples(None if negative is None else (positive, negative), seed)
         signs = np.where(examples.labels == positive, 1.0, -1.0)
         if examples.kernel is None:
             system = ConicSystem.from_labelled(examples.train, signs)
@@ -142,6 +132,32 @@ class Tabular(Dataset):
         sha256 = sha256_of_arrays(examples.train, signs, examples.test, examples.test_labels)
         tasks = (held_out.task(name),) if held_out else ()
         return Problem(name, system, sha256, system.facts(), held_out, tasks)
+
+    def examples(self, classes: tuple[int, int] | None = None, seed: int = 0) -> Examples:
+        """Return examples; equal arguments give the same object as long as it is in use.
+
+        The training examples are of some classes, or of all (None); the seed is that of the split.
+        """
+        made, parameters = _KERNELS.get(self.kernel), _OF_KERNEL[self.kernel]
+        given = {one.removeprefix("polynomial_"): getattr(self, one) for one in parameters}
+        kernel = None if made is None else made(**given)
+        seed = seed if self.test_fraction else 0
+        key = (self.source, classes, self.scaling, self.degree, self.test_fraction, kernel, seed)
+        found = _shared.get(key)
+        if found is not None:
+            return found
+        data, labels = _loaded(self.source)
+        train, test = split(self.source, labels, self.test_fraction, seed)
+        if classes is not None:
+            train = train[np.isin(labels[train], classes)]
+        shift, scale = _scaling(self.scaling, data[train])
+        features = [(data[part] - shift) / scale for part in (train, test)]
+        if self.degree == 2:  # all x_i x_j, i <= j, after the features
+            first, second = np.triu_indices(data.shape[1])
+            features = [np.hstack([part, part[:, first] * part[:, second]]) for part in features]
+        found = Examples(features[0], labels[train], features[1], labels[test], kernel)
+        _shared[key] = found
+        return found
 
 
 @plain_dataclass(frozen=True, eq=False)
@@ -254,50 +270,6 @@ class Examples:
 _shared: WeakValueDictionary[tuple[Any, ...], Examples] = WeakValueDictionary()
 
 
-def examples_of(
-    source: str,
-    classes: tuple[int, int] | None,
-    *,
-    scaling: str = "raw",
-    degree: int = 1,
-    test_fraction: float = 0.0,
-    kernel: Kernel | None = None,
-    seed: int = 0,
-) -> Examples:
-    """Return examples; equal arguments give the same object as long as it is in use.
-
-    The training examples are of some classes, or of all (None); the seed is that of the split.
-    Other parameters are those of :class:`Tabular`.
-    """
-    seed = seed if test_fraction else 0
-    key = (source, classes, scaling, degree, test_fraction, kernel, seed)
-    found = _shared.get(key)
-    if found is not None:
-        return found
-    data, labels = _loaded(source)
-    train, test = split(source, labels, test_fraction, seed)
-    if classes is not None:
-        train = train[np.isin(labels[train], classes)]
-    shift: FloatArray | float = 0.0
-    scale: FloatArray | float = 1.0
-    if scaling == "standard":
-        from sklearn.preprocessing import StandardScaler
-
-        scaler = StandardScaler().fit(data[train])
-        shift, scale = scaler.mean_, scaler.scale_
-    elif scaling == "unit":
-        scale = float(np.linalg.norm(data[train], axis=1).max())
-    elif scaling == "range":
-        scale = float(np.abs(data[train]).max())
-    features = [(data[part] - shift) / scale for part in (train, test)]
-    if degree == 2:  # all x_i x_j, i <= j, after the features
-        first, second = np.triu_indices(data.shape[1])
-        features = [np.hstack([part, part[:, first] * part[:, second]]) for part in features]
-    made = Examples(features[0], labels[train], features[1], labels[test], kernel)
-    _shared[key] = made
-    return made
-
-
 def labels_of(source: str) -> IntArray:
     """Return the class of every example of a source."""
     return _loaded(source)[1]
@@ -332,3 +304,15 @@ def _loaded(source: str) -> tuple[FloatArray, IntArray]:
 
     data, labels = getattr(datasets, f"load_{source.replace('-', '_')}")(return_X_y=True)
     return np.asarray(data, dtype=np.float64), np.asarray(labels, dtype=np.int64)
+
+
+def _scaling(kind: str, train: FloatArray) -> tuple[FloatArray | float, FloatArray | float]:
+    """Return shift and scale of examples, taken from ``train`` alone."""
+    if kind == "standard":
+        from sklearn.preprocessing import StandardScaler
+
+        scaler = StandardScaler().fit(train)
+        return scaler.mean_, scaler.scale_
+    if kind == "unit":
+        return 0.0, float(np.linalg.norm(train, axis=1).max())
+    return 0.0, float(np.abs(train).max()) if kind == "range" else 1.0

@@ -84,10 +84,8 @@ def _pieces(url: str) -> Iterator[bytes]:
         # The layers below raise errors of a dozen kinds on answers that are none.
         if isinstance(error, requests.HTTPError) and error.response is not None:
             raise TransferError(f"HTTP {error.response.status_code}") from error
-        reason = next(
-            (words for kind, words in _REASONS if isinstance(error, kind)),
-            "the transfer broke off",
-        )
+        found = [words for kind, words in _REASONS if isinstance(error, kind)]
+        reason = found[0] if found else "the transfer broke off"
         lost = isinstance(error, requests.ConnectionError)
         # After the first byte requests says so of a time-out, and of nothing else.
         if lost and connected:

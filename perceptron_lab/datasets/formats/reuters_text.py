@@ -135,14 +135,8 @@ def _document(source: _Source, start: int, end: int) -> Document:
     if opening >= 0:
         start = opening + len("<BODY>")
         body = _plain(source, start, source.find("</BODY>", start, last, "a <BODY>"))
-    return Document(
-        number=int(attributes["NEWID"]),
-        split=attributes["LEWISSPLIT"],
-        has_topics=attributes["TOPICS"],
-        topics=frozenset(topics),
-        text=text,
-        body=body,
-    )
+    split, has_topics = attributes["LEWISSPLIT"], attributes["TOPICS"]
+    return Document(int(attributes["NEWID"]), split, has_topics, frozenset(topics), text, body)
 
 
 def _element(source: _Source, name: str, start: int, end: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.collections.tabular import examples_of, instances_of
+from perceptron_lab.datasets.collections.tabular import Tabular, instances_of
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, chosen
 from perceptron_lab.datasets.generated.ellipsoid_sets import (
     Count,
@@ -124,7 +124,7 @@ class EllipsoidSeparationSystems(Dataset):
         else:
             first, second = instances_of(self.source, "pairs")[examples]
             pair = None if second is None else (first, second)
-            found = examples_of(self.source, pair)
+            found = Tabular(self.source).examples(pair)
             rows, positive = found.train, found.labels == first
         return rows[positive], rows[~positive]
 
