@@ -21,18 +21,16 @@ _OURS = {
         "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
         "relaxed-perceptron": "algorithms.perceptrons.relaxed_perceptron:RelaxedPerceptron",
         "rescaled-perceptron": "algorithms.rescaling.rescaled_perceptron:RescaledPerceptron",
-        "normalized-perceptron": (
-            "algorithms.perceptrons.normalized_perceptron:NormalizedPerceptron"
-        ),
+        "normalized-perceptron": ("algorithms.nearest_point.most_violated:NormalizedPerceptron"),
         "winnow": "algorithms.perceptrons.winnow:Winnow",
-        "von-neumann": "algorithms.nearest_point.von_neumann:VonNeumann",
+        "von-neumann": "algorithms.nearest_point.most_violated:VonNeumann",
         "smoothed-perceptron": "algorithms.smoothing.smoothed_perceptron:SmoothedPerceptron",
         "smoothed-von-neumann": "algorithms.smoothing.smoothed_von_neumann:SmoothedVonNeumann",
         "iterated-smoothed-von-neumann": (
             "algorithms.smoothing.smoothed_von_neumann:IteratedSmoothedVonNeumann"
         ),
         "mirror-prox": "algorithms.saddle_points.mirror_prox:MirrorProx",
-        "adaptive-mirror-prox": "algorithms.saddle_points.adaptive_mirror_prox:AdaptiveMirrorProx",
+        "adaptive-mirror-prox": "algorithms.saddle_points.mirror_prox:AdaptiveMirrorProx",
         "minimum-norm-point": "algorithms.nearest_point.minimum_norm_point:MinimumNormPoint",
         "primal-dual": "algorithms.saddle_points.primal_dual:PrimalDual",
         "whitened": "algorithms.rescaling.whitened:Whitened",

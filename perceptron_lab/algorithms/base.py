@@ -13,7 +13,7 @@ import numpy as np
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.facts import Facts
 from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem, Cut, Deepest
+from perceptron_lab.system import ConicSystem, Cut
 
 BEYOND = "the bound is beyond the range of doubles"
 NO_MARGIN = "no positive margin is known"
@@ -23,36 +23,16 @@ ROUNDING = 1e-13  # Rounding error of a vanishing combination, relative to the n
 
 @dataclass
 class State:
-    """The part of a state that every algorithm has; each adds its own arrays.
+    """The part of a state that every algorithm has; each adds its own arrays."""
 
-    Parameters
-    ----------
-    point
-        The current point, shape ``(dimension,)``.
-    updates
-        How often it has changed.
-    iterations
-        Turns of a method that is not mistake-driven.
-    phase
-        A label that changes when the method enters a new phase.
-    weights
-        Weights in the dual cone that belong to the point, shape ``(size,)``, or None.
-    claimed
-        The update at which the point was claimed last; it is not claimed again before the next.
-    ending
-        Why the algorithm has come to its end, once it has; the run may miss its goal.
-    notes
-        Sentences on the course of the run, for the certificate.
-    """
-
-    point: FloatArray
-    updates: int = 0
-    iterations: int = 0
-    phase: str = ""
-    weights: FloatArray | None = None
-    claimed: int = -1
-    ending: str = ""
-    notes: list[str] = field(default_factory=list)
+    point: FloatArray  # Shape (dimension,)
+    updates: int = 0  # How often it has changed
+    iterations: int = 0  # Turns of a method that is not mistake-driven
+    phase: str = ""  # A label that changes when the method enters a new phase
+    weights: FloatArray | None = None  # In the dual cone, of the point, shape (size,)
+    claimed: int = -1  # The update at which the point was claimed last: not again before the next
+    ending: str = ""  # Why the algorithm has come to its end, once it has
+    notes: list[str] = field(default_factory=list)  # Sentences for the certificate
 
 
 S = TypeVar("S", bound=State)
@@ -134,16 +114,11 @@ class InCoordinates(Algorithm[S]):
 
 
 class SeesAll(Algorithm[S]):
-    """An algorithm that looks at all constraints itself, from a starting point of its own.
-
-    Attributes
-    ----------
-    needs_whole
-        Whether it refuses matrix blocks too large for all their eigenvalues and entries.
-    """
+    """An algorithm that looks at all constraints itself, from a starting point of its own."""
 
     uses_oracle: ClassVar[bool] = False
     takes_start: ClassVar[bool] = False
+    # Whether it refuses matrix blocks too large for all their eigenvalues and entries
     needs_whole: ClassVar[bool] = True
 
     def view(self, system: ConicSystem) -> ConicSystem:
@@ -228,28 +203,3 @@ def least(*bounds: Bound) -> Bound:
     """
     valued = [bound for bound in bounds if bound.value is not None]
     return min(valued, key=lambda bound: bound.value or 0.0, default=bounds[0])
-
-
-@dataclass(kw_only=True)
-class DeepestState(State):
-    """A state whose deepest constraint is kept from a claim to the update after it."""
-
-    deepest: Deepest | None = None
-
-    def look(self, system: ConicSystem) -> Deepest:
-        """Return the deepest constraint at the point; one query per update."""
-        if self.deepest is None:
-            self.deepest = system.deepest(self.point)
-        return self.deepest
-
-
-def mix(state: DeepestState, cut: Cut, theta: float) -> None:
-    """Move point and weights towards a cut: y <- (1 - theta) y + theta A(atom), p likewise."""
-    assert state.weights is not None
-    state.point *= 1.0 - theta
-    state.point += theta * cut.normal
-    state.weights *= 1.0 - theta
-    state.weights[cut.atom.span] += theta * cut.atom.values
-    state.deepest = None
-    state.updates += 1
-    state.iterations += 1

@@ -18,25 +18,14 @@ class Operator(ABC):
     """A*: points, shape ``(dimension,)`` -> scores, shape ``(size,)``, and its adjoint A.
 
     Points are linear: algorithms add and scale them, and take inner products by ``inner`` alone.
-    What a point is to a user, ``compact`` says.
-
-    Attributes
-    ----------
-    dimension
-        Number of coordinates of a point.
-    size
-        Number of flat coordinates of the scores.
-    unknowns
-        Number of coordinates of a compact point.
-    scale
-        Positive factors of the scores, shape ``(size,)``, for instance 1 / norms; None means 1.
-    scores_cost, normal_cost
-        Products that one call of ``scores`` and of ``normal`` costs.
+    ``compact`` gives a point in the user's terms.
     """
 
-    dimension: int
-    size: int
+    dimension: int  # Number of coordinates of a point
+    size: int  # Number of flat coordinates of the scores
+    # Positive factors of the scores, shape (size,), for instance 1 / norms; None means 1
     scale: FloatArray | None = None
+    # Products that one call of ``scores`` and of ``normal`` costs
     scores_cost: ClassVar[float] = 1.0
     normal_cost: float = 0.0
 
@@ -54,7 +43,7 @@ class Operator(ABC):
 
     @property
     def provenance(self) -> str:
-        """What proofs on these data are about: the numbers stored, or those that were given."""
+        """The numbers that proofs hold for: those stored, or those that were given."""
         return EXACT
 
     @property
@@ -67,7 +56,7 @@ class Operator(ABC):
         return float(left @ right)
 
     def compact(self, point: FloatArray) -> FloatArray:
-        """Return what a point is on the data as given, shape ``(unknowns,)``."""
+        """Return a point in the terms of the data as given, shape ``(unknowns,)``."""
         return point
 
     def expand(self, compact: FloatArray) -> FloatArray:

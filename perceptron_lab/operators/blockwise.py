@@ -34,24 +34,16 @@ def blocks(data: Data) -> Iterator[tuple[slice, Any]]:
         for start in range(0, data.shape[0], step):
             at = slice(start, min(start + step, data.shape[0]))
             yield at, np.asarray(data[at], dtype=np.float64)
-    else:
-        yield from _sparse_blocks(data)
-
-
-def _sparse_blocks(data: sp.csr_array) -> Iterator[tuple[slice, sp.csr_array]]:
-    """Yield consecutive rows of about ``ENTRIES`` stored entries, which share the index array."""
-    ends, start = data.indptr, 0
-    while start < data.shape[0]:
-        stop = int(np.searchsorted(ends, int(ends[start]) + ENTRIES, side="right")) - 1
-        at = slice(start, max(start + 1, stop))
-        entries = slice(ends[at.start], ends[at.stop])
-        parts = (
-            np.asarray(data.data[entries], dtype=np.float64),
-            data.indices[entries],
-            ends[at.start : at.stop + 1] - ends[at.start],
-        )
-        yield at, sp.csr_array(parts, shape=(at.stop - at.start, data.shape[1]))
-        start = at.stop
+    else:  # rows of about ``ENTRIES`` stored entries, which share the index array
+        ends, start = data.indptr, 0
+        while start < data.shape[0]:
+            far = int(np.searchsorted(ends, int(ends[start]) + ENTRIES, side="right")) - 1
+            stop = max(start + 1, far)
+            entries = slice(ends[start], ends[stop])
+            values = np.asarray(data.data[entries], dtype=np.float64)
+            parts = values, data.indices[entries], ends[start : stop + 1] - ends[start]
+            yield slice(start, stop), sp.csr_array(parts, shape=(stop - start, data.shape[1]))
+            start = stop
 
 
 def weighted_blocks(weights: FloatArray, data: Data) -> Iterator[tuple[slice | IntArray, Any]]:

@@ -17,7 +17,7 @@ import scipy.linalg.lapack
 
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.kernel_matrix import KernelMatrix
+from perceptron_lab.operators.kernels import KernelMatrix
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 
@@ -66,7 +66,7 @@ class Gram(Operator):
 
     @property
     def provenance(self) -> str:
-        """What proofs on these data are about."""
+        """The numbers that proofs on these data hold for."""
         return self.matrix.provenance
 
     def scores(self, point: FloatArray) -> FloatArray:

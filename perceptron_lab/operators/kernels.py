@@ -3,11 +3,16 @@
 With gamma_k = k u / (1 - k u), u = 2^-53 and n features, a computed x'z is off by at most
 gamma_n |x|'|z|, and |x|'|z| <= norm(x) norm(z). What follows is stated with each kernel; underflow
 is added.
+
+So a stored matrix K~ satisfies |K~(x, z) - K(x, z)| <= spread * sqrt(K~(x, x) K~(z, z)), whatever
+cancels: one number encloses all values, and a product K c by spread * s_i sum_j s_j |c_j|,
+s_i = sqrt(K~(x_i, x_i)).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass as plain_dataclass
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,7 +21,8 @@ from pydantic.dataclasses import dataclass
 from scipy.spatial.distance import cdist
 
 from perceptron_lab.goals import STRICT
-from perceptron_lab.results import FloatArray
+from perceptron_lab.operators.base import EXACT
+from perceptron_lab.results import FloatArray, IntArray
 
 _UNIT_ROUNDOFF = 2.0**-53
 _SMALLEST = 2.0**-1074
@@ -84,7 +90,14 @@ class Polynomial:
     def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the kernel's values, shape ``(len(left), len(right))``."""
         gamma = self.gamma or 1.0 / left.shape[1]
-        return _power(gamma * (left @ right.T) + self.coef0, self.degree)
+        base = gamma * (left @ right.T) + self.coef0
+        # By squarings: a library's power need not be rounded correctly, a product is.
+        power = base if self.degree & 1 else 1.0
+        for bit in range(1, self.degree.bit_length()):
+            base = base * base
+            if self.degree >> bit & 1:
+                power = power * base
+        return np.asarray(power)
 
     def spread(self, examples: FloatArray, diagonal: FloatArray, roundings: int) -> float:
         """Return the bound of the values' errors; see :meth:`Linear.spread`."""
@@ -150,20 +163,6 @@ def _products_are_exact(examples: FloatArray) -> bool:
     return bool((multiples == np.rint(multiples)).all())
 
 
-def _power(base: FloatArray, degree: int) -> FloatArray:
-    """Return base^degree by multiplications, ``degree - 1`` of which would be the plain way."""
-    # A library's power need not be rounded correctly; a product is.
-    power = None
-    while True:
-        if degree & 1:
-            power = base if power is None else power * base
-        degree >>= 1
-        if not degree:
-            assert power is not None
-            return np.asarray(power)
-        base = base * base
-
-
 def symmetric(kernel: Kernel, examples: FloatArray) -> FloatArray:
     """Return the kernel matrix of some examples, symmetric to the last bit."""
     return symmetrised(kernel.matrix(examples, examples))
@@ -180,3 +179,34 @@ def symmetrised(matrix: FloatArray) -> FloatArray:
     gap = np.abs(matrix - matrix.T).max()
     close = 0.0 < gap <= 1e-12 * np.abs(matrix).max()
     return np.asarray((matrix + matrix.T) / 2.0) if close else matrix
+
+
+@plain_dataclass(frozen=True)
+class KernelMatrix:
+    """The values of a kernel on some examples, as they are stored."""
+
+    values: FloatArray  # K~, symmetric to the last bit, shape (m, m)
+    spread: float = 0.0  # The bound above; 0 where the values stored are meant
+    groups: IntArray | None = None  # Equal numbers for examples known to be identical, shape (m,)
+    provenance: str = EXACT  # The numbers that proofs on it hold for
+    definite: bool = False  # K is known to be positive semidefinite: by its formula, or proved
+    raised: float = 0.0  # The part of itself by which the diagonal was raised to make it so
+
+
+def kernel_matrix(kernel: Kernel, examples: FloatArray, roundings: int = 0) -> KernelMatrix:
+    """Return a kernel's values on examples, shape ``(m, features)``, finite, in double precision.
+
+    They are enclosed for the kernels of this package; of others no error bound is known, and the
+    values computed are meant.
+    """
+    values = symmetric(kernel, examples)
+    if not isinstance(kernel, NAMED):
+        return KernelMatrix(values, provenance="kernel matrix as computed")
+    diagonal = values.diagonal()
+    least = float(diagonal.min())
+    if not (np.isfinite(values).all() and least > 0.0):
+        return KernelMatrix(values)  # refused
+    spread = kernel.spread(examples, diagonal, roundings)
+    groups = None if roundings else np.unique(examples, axis=0, return_inverse=True)[1].ravel()
+    provenance = f"kernel values enclosed to {spread:.1e}" if spread else EXACT
+    return KernelMatrix(values, spread, groups, provenance, definite=True)

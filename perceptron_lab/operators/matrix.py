@@ -8,13 +8,7 @@ import scipy.sparse as sp
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.base import ENCLOSED, EXACT, Operator
-from perceptron_lab.operators.blockwise import (
-    Data,
-    chosen_rows,
-    combined,
-    row_norms,
-    times,
-)
+from perceptron_lab.operators.blockwise import Data, chosen_rows, combined, row_norms, times
 from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import FloatArray, IntArray
 
@@ -46,7 +40,7 @@ class Matrix(Operator):
 
     @property
     def data(self) -> FloatArray | sp.csr_array:
-        """M in memory, for what looks at all of it at once."""
+        """M in memory, all of it."""
         if isinstance(self.stored, RowSource):
             raise InputError(
                 "the rows are read a few at a time, and all of them at once are asked for; choose "
@@ -62,25 +56,21 @@ class Matrix(Operator):
 
     @property
     def provenance(self) -> str:
-        """What proofs on these data are about."""
+        """The numbers that proofs on these data hold for."""
         return ENCLOSED if self.roundings else EXACT
 
     def scores(self, point: FloatArray) -> FloatArray:
-        """Return S M point."""
+        """Return S M point; of a source from the last pass if that was at this ray."""
         if isinstance(self.stored, RowSource):
-            values = self._streamed(self.stored, point)
+            # Multiples by powers of two are exact, but where they leave the range of doubles.
+            exponent = int(np.frexp(np.abs(point).max())[1])
+            ray = np.ldexp(point, -exponent)
+            if self._scored is None or not np.array_equal(ray, self._scored[0]):
+                self._scored = ray, times(self.stored, ray)
+            values = np.asarray(np.ldexp(self._scored[1], exponent))
         else:
             values = times(self.stored, point)
         return values if self.scale is None else values * self.scale
-
-    def _streamed(self, data: RowSource, point: FloatArray) -> FloatArray:
-        """Return M point, from the last pass if that was at this ray."""
-        # Multiples by powers of two are exact, but where they leave the range of doubles.
-        exponent = int(np.frexp(np.abs(point).max())[1])
-        ray = np.ldexp(point, -exponent)
-        if self._scored is None or not np.array_equal(ray, self._scored[0]):
-            self._scored = ray, times(data, ray)
-        return np.asarray(np.ldexp(self._scored[1], exponent))
 
     def combine(self, weights: FloatArray) -> FloatArray:
         """Return M'S weights; of a source only the rows that have weights are read if few have."""
@@ -116,7 +106,11 @@ class Matrix(Operator):
             normal = np.zeros(self.dimension)
             np.add.at(normal, self.stored.indices[entries], values[0] * self.stored.data[entries])
             return normal
-        return np.asarray(self._block(span) @ values)
+        # The transposed rows of a block are kept: a matrix block is asked for at every cut.
+        key = (span.start, span.stop)
+        if key not in self._transposed:
+            self._transposed[key] = sp.csr_array(self.stored[span].T)
+        return np.asarray(self._transposed[key] @ values)
 
     def rows(self, indices: IntArray) -> FloatArray:
         """Return some rows of S M, dense, shape ``(len(indices), dimension)``."""
@@ -134,14 +128,6 @@ class Matrix(Operator):
     def unscaled(self) -> Matrix:
         """Return the rows as given."""
         return self if self.scale is None else Matrix(self.stored, roundings=self._roundings)
-
-    def _block(self, span: slice) -> sp.csr_array:
-        """The transposed rows of a block, kept: a matrix block is asked for at every cut."""
-        assert isinstance(self.stored, sp.csr_array)
-        key = (span.start, span.stop)
-        if key not in self._transposed:
-            self._transposed[key] = sp.csr_array(self.stored[span].T)
-        return self._transposed[key]
 
     def row_norms(self) -> FloatArray:
         """Return the Euclidean norms of the rows of S M, shape ``(size,)``; computed once."""

@@ -1,12 +1,6 @@
-"""Data rescaled by a linear map H: the cuts a become H a (`Kharechko2009`, Algorithms 4 and 6).
-
-A point y of the rescaled system stands for H'y of the original one. Both classes keep H and apply
-H <- (I + nu x x') H for a unit direction x; they differ in where the data are rescaled.
-"""
+"""Data rescaled by a linear map H: the cuts a become H a (`Kharechko2009`, Algorithms 4 and 6)."""
 
 from __future__ import annotations
-
-from abc import abstractmethod
 
 import numpy as np
 
@@ -17,13 +11,7 @@ from perceptron_lab.results import FloatArray
 
 
 class Rescaled(Operator):
-    """The data seen through H, starting from H = I.
-
-    Parameters
-    ----------
-    base
-        The operator that is rescaled.
-    """
+    """The data of ``base`` seen through H, at first I: the point y stands for H'y of ``base``."""
 
     def __init__(self, base: Operator) -> None:
         self.base = base
@@ -33,17 +21,6 @@ class Rescaled(Operator):
     def to_base(self, point: FloatArray) -> FloatArray:
         """Return H'point, the point of the base system that ``point`` stands for."""
         return np.asarray(self.map.T @ point)
-
-    @abstractmethod
-    def stretch(self, direction: FloatArray, factor: float) -> None:
-        """Apply H <- (I + factor x x') H for the unit vector x = ``direction``, factor >= 0."""
-
-    def _stretch_map(self, direction: FloatArray, factor: float) -> None:
-        self.map += np.outer(factor * direction, direction @ self.map)
-
-
-class RescaledMap(Rescaled):
-    """H is applied to points and normals: for data of any kind, sparse and matrix-valued."""
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return the scores of H'point."""
@@ -58,8 +35,12 @@ class RescaledMap(Rescaled):
         return np.asarray(self.map @ self.base.normal(atom))
 
     def stretch(self, direction: FloatArray, factor: float) -> None:
-        """Stretch the map; the data stay as they are."""
-        self._stretch_map(direction, factor)
+        """Apply H <- (I + factor x x') H for the unit vector x = ``direction``, factor >= 0."""
+        self.map += np.outer(factor * direction, direction @ self.map)
+
+
+class RescaledMap(Rescaled):
+    """H is applied to points and normals: for data of any kind, sparse and matrix-valued."""
 
 
 class RescaledRows(Rescaled):
@@ -84,23 +65,23 @@ class RescaledRows(Rescaled):
             self._rows = np.ascontiguousarray(base.stored * scale)
 
     def scores(self, point: FloatArray) -> FloatArray:
-        """Return the scores of the rescaled unit rows."""
+        """Return the scores of the unit rows."""
         if self._rows is not None:
             return np.asarray(self._rows @ point)
-        return self.base.scores(self.to_base(point)) / self._norms
+        return super().scores(point) / self._norms
 
     def combine(self, weights: FloatArray) -> FloatArray:
         """Return the combination of the rescaled unit rows."""
         if self._rows is not None:
             return np.asarray(weights @ self._rows)
-        return np.asarray(self.map @ self.base.combine(weights / self._norms))
+        return super().combine(weights / self._norms)
 
     def normal(self, atom: Atom) -> FloatArray:
         """Return the combination of the rescaled unit rows in the atom's span."""
         span, values = atom
         if self._rows is not None:
             return np.asarray(values @ self._rows[span])
-        return np.asarray(self.map @ self.base.normal(Atom(span, values / self._norms[span])))
+        return super().normal(Atom(span, values / self._norms[span]))
 
     def stretch(self, direction: FloatArray, factor: float) -> None:
         """Stretch the map and the rows, and normalise the rows by one rank-one formula."""
@@ -109,7 +90,7 @@ class RescaledRows(Rescaled):
         if self._rows is not None:
             self._rows += np.outer(factor * along, direction)
             self._rows /= growth[:, None]
-        self._stretch_map(direction, factor)
+        super().stretch(direction, factor)
         self._norms *= growth
         largest = self._norms.max()
         if largest > 1e100:  # only ratios matter for unit rows: keep clear of overflow

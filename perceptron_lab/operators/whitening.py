@@ -65,13 +65,16 @@ class Whitening(Matrix):
         self.condition = float(pivots[0] / pivots[-1])
         self._factor /= pivots[0]
         self.map = np.zeros((base.dimension, len(self._kept)))
-        inverse = scipy.linalg.solve_triangular(self._factor, np.eye(len(self._kept)))
-        self.map[self._kept] = inverse
-        data, norms = _mapped(base, self.map)
-        self.norms: FloatArray | None = None
-        scale = base.scale
+        self.map[self._kept] = scipy.linalg.solve_triangular(self._factor, np.eye(len(self._kept)))
+        data, norms = np.empty((base.size, len(self._kept))), np.empty(base.size)
+        for at, rows in _blocks(base):
+            np.matmul(rows, self.map, out=data[at])
+            norms[at] = np.linalg.norm(data[at], axis=1)
+            if base.scale is not None:
+                data[at] /= base.scale[at, None]
+        norms[norms == 0.0] = 1.0  # of rows that vanish
+        self.norms, scale = (norms if unit else None), base.scale
         if unit:
-            self.norms = norms
             scale = 1.0 / norms if base.scale is None else base.scale / norms
         super().__init__(data, scale)
 
@@ -89,7 +92,7 @@ class Whitening(Matrix):
         return np.asarray(self._factor @ point[self._kept])
 
     def weights_to_base(self, weights: FloatArray) -> FloatArray:
-        """Return what weights of the whitened data are on the base."""
+        """Return weights of the whitened data as weights of the base."""
         return weights if self.norms is None else weights / self.norms
 
     def compact(self, point: FloatArray) -> FloatArray:
@@ -135,15 +138,3 @@ def _factored(base: Matrix, measure: FloatArray, tolerance: float) -> tuple[Floa
         return np.eye(base.dimension), np.arange(base.dimension)
     rank = int((pivots > tolerance * pivots[0]).sum())
     return np.ascontiguousarray(pivoted[:rank, :rank]), np.asarray(order[:rank], dtype=np.int64)
-
-
-def _mapped(base: Matrix, transform: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return M T and the norms of the rows of S M T, 1 for rows that vanish."""
-    data, norms = np.empty((base.size, transform.shape[1])), np.empty(base.size)
-    for at, rows in _blocks(base):
-        np.matmul(rows, transform, out=data[at])
-        norms[at] = np.linalg.norm(data[at], axis=1)
-        if base.scale is not None:
-            data[at] /= base.scale[at, None]
-    norms[norms == 0.0] = 1.0
-    return data, norms

@@ -126,11 +126,6 @@ def _matrix_constraint(part: Semidefinite, data: Rows, point: Any, top: Any) -> 
     return matrix - top * np.eye(part.rank) >> 0
 
 
-def _matrix_weights(part: Semidefinite, dual: FloatArray) -> FloatArray:
-    whole = (dual + dual.T) / 2.0
-    return np.asarray(whole[part.rows, part.columns] * part.multiplicity)
-
-
 WRITTEN: dict[type[Cone], Written] = {
     Orthant: Written(
         lambda part, data, point, top: data @ point >= top,
@@ -140,7 +135,10 @@ WRITTEN: dict[type[Cone], Written] = {
         lambda part, data, point, top: cvxpy.SOC(data[-1:] @ point - top, data[:-1] @ point),
         lambda part, dual: np.append(np.ravel(dual[1]), np.ravel(dual[0])),
     ),
-    Semidefinite: Written(_matrix_constraint, _matrix_weights),
+    Semidefinite: Written(
+        _matrix_constraint,
+        lambda part, dual: ((dual + dual.T) / 2.0)[part.rows, part.columns] * part.multiplicity,
+    ),
 }
 
 

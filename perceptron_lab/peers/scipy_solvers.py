@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems, claim_bound
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.base import Asked, AskedState, Rows, claimed, rows_of
@@ -67,25 +67,19 @@ class Highs(Asked):
         rows = rows_of(system)
         if self.program == "margin":
             return self._largest_margin(system, state, rows)
-        below, costs = np.full(rows.shape[0], -1.0), np.zeros(system.dimension)
-        found = self._solve(costs, (None, None), A_ub=-rows, b_ub=below)
-        if found.status == INFEASIBLE:
-            return self._alternative(system, state, rows)
-        self._demand(found)
-        state.point = np.asarray(found.x, dtype=np.float64)
-        return FeasiblePoint(state.point.copy())
-
-    def _alternative(self, system: ConicSystem, state: AskedState, rows: Rows) -> MarginBelow:
-        """Claim the alternative's weights; weights of 0, which prove nothing, where it has none."""
-        count, dimension = rows.shape
-        columns = _stacked(rows.T, np.ones((1, count)))
-        target = np.append(np.zeros(dimension), 1.0)
+        count, origin = rows.shape[0], np.zeros(system.dimension)
+        found = self._solve(origin, (None, None), A_ub=-rows, b_ub=np.full(count, -1.0))
+        if found.status != INFEASIBLE:
+            self._demand(found)
+            state.point = np.asarray(found.x, dtype=np.float64)
+            return FeasiblePoint(state.point.copy())
+        columns, target = _stacked(rows.T, np.ones((1, count))), np.append(origin, 1.0)
         found = self._solve(np.zeros(count), (0.0, None), A_eq=columns, b_eq=target)
-        if found.x is None or not np.any(found.x > 0.0):
-            return claim_bound(system, np.zeros(count), self.epsilon)
-        state.weights = np.maximum(np.asarray(found.x, dtype=np.float64), 0.0)
-        state.point = system.combine(state.weights)
-        return claim_bound(system, state.weights, self.epsilon)
+        weights = np.zeros(count)  # they prove nothing, where the alternative has none either
+        if found.x is not None and np.any(found.x > 0.0):
+            weights = state.weights = np.maximum(np.asarray(found.x, dtype=np.float64), 0.0)
+            state.point = system.combine(weights)
+        return claim_bound(system, weights, self.epsilon)
 
     def _largest_margin(self, system: ConicSystem, state: AskedState, rows: Rows) -> Claim:
         count, dimension = rows.shape

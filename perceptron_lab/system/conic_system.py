@@ -22,8 +22,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.inputs import ArrayOrSparse
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Coordinates, Gram
-from perceptron_lab.operators.kernel_matrix import KernelMatrix
-from perceptron_lab.operators.kernels import Kernel
+from perceptron_lab.operators.kernels import Kernel, KernelMatrix
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.whitening import TOLERANCE
 from perceptron_lab.results import FloatArray
@@ -149,7 +148,7 @@ class ConicSystem(AskedSystem):
             A record of :mod:`perceptron_lab.operators.kernels`, or ``"precomputed"``.
         examples
             x_i as rows, shape ``(m, features)``; if precomputed, the matrix K(x_i, x_j) itself, or
-            a :class:`~perceptron_lab.operators.kernel_matrix.KernelMatrix`.
+            a :class:`~perceptron_lab.operators.kernels.KernelMatrix`.
         labels
             Two different values, shape ``(m,)``.
         """

@@ -32,8 +32,7 @@ from perceptron_lab.inputs import (
 )
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Gram
-from perceptron_lab.operators.kernel_matrix import KernelMatrix, kernel_matrix
-from perceptron_lab.operators.kernels import Kernel, symmetrised
+from perceptron_lab.operators.kernels import Kernel, KernelMatrix, kernel_matrix, symmetrised
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSource
 from perceptron_lab.results import FloatArray

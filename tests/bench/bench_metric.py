@@ -11,7 +11,7 @@ import pytest
 from scipy.linalg import blas
 from threadpoolctl import threadpool_limits
 
-from perceptron_lab.algorithms.rescaling.metric import Metric
+from perceptron_lab.algorithms.rescaling.ellipsoid import Metric
 
 ORDERS = [250, 500, 1000, 2000]
 

@@ -13,8 +13,7 @@ from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rows.kernel_matrices import exactly_semidefinite, semidefinite
 from perceptron_lab.errors import InputError
-from perceptron_lab.operators.kernel_matrix import kernel_matrix
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf, kernel_matrix
 from perceptron_lab.results import FloatArray, Status
 from tests.certificates.kernel_values import true_value
 from tests.conformance.rational_judge import has_solution, rationals

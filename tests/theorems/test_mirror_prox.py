@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.saddle_points.adaptive_mirror_prox import AdaptiveMirrorProx
-from perceptron_lab.algorithms.saddle_points.mirror_prox import MirrorProx
+from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.spectral import barycentre, lowest
 from perceptron_lab.operators.matrix import Matrix

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.perceptrons.normalized_perceptron import NormalizedPerceptron
+from perceptron_lab.algorithms.nearest_point.most_violated import NormalizedPerceptron
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.claims import MarginBelow
 from perceptron_lab.results import Status

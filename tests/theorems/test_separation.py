@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.algorithms.automatic.separation import Separation, equal_scores, rounding
+from perceptron_lab.algorithms.automatic.separation import Separation, rounding
+from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray

@@ -15,18 +15,18 @@ import scipy.spatial
 import scipy.special
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.algorithms.smoothing.smoothed_perceptron import SmoothedPerceptron
-from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import (
-    IteratedSmoothedVonNeumann,
-    SmoothedVonNeumann,
-)
-from perceptron_lab.algorithms.smoothing.smoothing import (
+from perceptron_lab.algorithms.smoothing.smoothed_perceptron import (
     Entropy,
     Euclidean,
     Prox,
+    SmoothedPerceptron,
     SmoothedState,
     begin,
     turn,
+)
+from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import (
+    IteratedSmoothedVonNeumann,
+    SmoothedVonNeumann,
 )
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.base import Cone

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.algorithms.nearest_point.von_neumann import VonNeumann
+from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.claims import MarginBelow
 from perceptron_lab.results import Status
 from tests.families import FEASIBLE, INFEASIBLE, feasible_of, infeasible, infeasible_of

@@ -24,15 +24,16 @@ from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
     OPTIMAL,
     MinimumNormPoint,
     MinimumNormState,
+    lowest,
 )
-from perceptron_lab.algorithms.nearest_point.von_neumann import VonNeumann
+from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import Bound, FloatArray, IntArray
+from perceptron_lab.results import Bound, IntArray
 from perceptron_lab.system import ConicSystem
 
 WIDEST = MinimumNormPoint()  # For the largest margin of rows
@@ -60,19 +61,35 @@ class WorkingState(State):
         if self.largest:
             self.notes.append("then the point of least norm")
 
+    def separate(self, system: ConicSystem, joining: IntArray) -> bool:
+        """Let rows join; make y a separator of the working set, or set weights on it: False."""
+        if self.search is None:
+            assert isinstance(system.operator, Matrix)
+            self.search = Separation(system.operator, joining)
+        elif len(joining):
+            self.search.join(joining)
+        else:  # separated, but not beyond rounding errors
+            self.search.restart()
+        self.updates += 1
+        self.iterations += 1
+        point = self.search.separate(self.rng, max(system.target, rounding(system.dimension)))
+        if self.search.hull is not None:
+            self.weights = np.zeros(system.cone.size)
+            self.weights[self.search.working] = self.search.hull
+        if point is not None:
+            self.point = point
+        return point is not None
+
 
 @plain_dataclass(kw_only=True)
 class DelegatedState(State):
-    """The state of the algorithm that is used on a conic system.
-
-    ``caution`` is that of the system when a point was claimed: where it stays the same, the point
-    was proved.
-    """
+    """The state of the algorithm that is used on a conic system."""
 
     rng: np.random.Generator
     inner: State
     algorithm: AnyAlgorithm
     done: int = 0
+    # The system's when a point was claimed: where it stays the same, the point was proved.
     caution: float | None = None
 
     def hand_over(self, system: ConicSystem, algorithm: AnyAlgorithm, name: str) -> None:
@@ -81,6 +98,24 @@ class DelegatedState(State):
         self.algorithm, self.phase = algorithm, name
         self.notes = [f"{self.done} updates before, then {name}" if self.done else name]
         self.inner = algorithm.start(system, self.rng)
+
+    def advance(self, system: ConicSystem, most: int, epsilon: float) -> Claim | None:
+        """Go on with the von Neumann algorithm, or after some updates with the ellipsoid method."""
+        widening = self.algorithm is WIDEST_OF_CONES
+        if not widening and self.caution == system.caution:
+            self.hand_over(system, WIDEST_OF_CONES, "smoothed-von-neumann")
+            return None
+        left = FIRST_UPDATES - self.inner.updates
+        if isinstance(self.algorithm, VonNeumann) and left > 0:
+            most = min(most, left)  # whatever is asked for at a time
+        elif isinstance(self.algorithm, VonNeumann):
+            self.hand_over(system, Ellipsoid(margin=min(epsilon, 0.5)), "ellipsoid")
+        _, claim = advance(self.algorithm, system, self.inner, min(most, FIRST_UPDATES))
+        self.updates = self.iterations = self.done + self.inner.updates
+        self.point, self.weights = self.inner.point, self.inner.weights
+        if isinstance(claim, FeasiblePoint):
+            self.caution = system.caution
+        return None if widening else claim
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -124,31 +159,25 @@ class Auto(SeesAll[State]):
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return rows in coordinates, and other cones with whole matrices but for large ones."""
-        if _of_rows(system):
+        if system.cone.of_rows:
             return system.in_coordinates()
         return system.completed(required=False)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
         """Return the state at the mean of the rows, or at the barycentre."""
-        if not _of_rows(system):
+        if not system.cone.of_rows:
             algorithm = VonNeumann(epsilon=self.epsilon)
             inner = algorithm.start(system, rng)
-            return DelegatedState(
-                point=inner.point,
-                weights=inner.weights,
-                rng=rng,
-                inner=inner,
-                algorithm=algorithm,
-                phase="von-neumann",
-                notes=["von-neumann"],
-            )
+            state = DelegatedState(inner.point, rng=rng, inner=inner, algorithm=algorithm)
+            state.weights, state.phase, state.notes = inner.weights, "von-neumann", ["von-neumann"]
+            return state
         mean = np.full(system.cone.size, 1.0 / system.cone.size)
         return WorkingState(system.combine(mean), notes=["the mean of the rows"], rng=rng)
 
     def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` rounds, or updates of the algorithm that is used."""
         if isinstance(state, DelegatedState):
-            return self._delegate(system, state, most)
+            return state, state.advance(system, most, self.epsilon)
         assert isinstance(state, WorkingState)
         phase = state.phase
         try:
@@ -170,10 +199,17 @@ class Auto(SeesAll[State]):
             state.updates += largest.updates - before
             state.iterations += largest.updates - before
             return claim if largest.phase == OPTIMAL else None
-        operator = system.operator
+        operator, size, unit = system.operator, system.cone.size, system.dimension
         scores = system.priced(state.point)
         score = system.lowest(scores)
-        joining = self._joining(system, state, scores)
+        if state.search is None:
+            few = self.first * unit
+            rows, most = np.arange(size), few if size > 2 * few else size
+        else:
+            outside = np.ones(size, dtype=bool)
+            outside[state.search.working] = False
+            rows, most = np.flatnonzero(outside & (scores <= 0.0)), self.growth * unit
+        joining = np.sort(lowest(rows, scores, most))
         single = isinstance(operator, Matrix) and operator.stored.dtype == np.float32
         if single and (score > 0.0 or not len(joining)):
             scores = system.scores(state.point)
@@ -183,74 +219,11 @@ class Auto(SeesAll[State]):
             state.phase = "minimum-norm-point"
             return None
         claim = claim_of(system, state, score, scores, np.inf, self.epsilon)
-        return claim or self._separate(system, state, joining)
-
-    def _joining(self, system: ConicSystem, state: WorkingState, scores: FloatArray) -> IntArray:
-        """Return the rows that join the working set: the most violated ones."""
-        size, unit = system.cone.size, system.dimension
-        if state.search is None:
-            few = self.first * unit
-            whole = size <= 2 * few
-            return np.arange(size) if whole else np.sort(np.argpartition(scores, few)[:few])
-        outside = np.ones(size, dtype=bool)
-        outside[state.search.working] = False
-        joining = np.flatnonzero(outside & (scores <= 0.0))
-        if len(joining) > self.growth * unit:
-            kept = np.argpartition(scores[joining], self.growth * unit)[: self.growth * unit]
-            joining = joining[np.sort(kept)]
-        return joining
-
-    def _separate(
-        self, system: ConicSystem, state: WorkingState, joining: IntArray
-    ) -> Claim | None:
-        """Let rows join, and make y a separator of the working set, or claim weights on it."""
-        if state.search is None:
-            assert isinstance(system.operator, Matrix)
-            state.search = Separation(system.operator, joining)
-        elif len(joining):
-            state.search.join(joining)
-        else:  # separated, but not beyond rounding errors
-            state.search.restart()
-        state.updates += 1
-        state.iterations += 1
-        zero = max(system.target, rounding(system.dimension))
-        point = state.search.separate(state.rng, zero)
-        shares = state.search.hull
-        if shares is not None:
-            state.weights = np.zeros(system.cone.size)
-            state.weights[state.search.working] = shares
-        if point is not None:
-            state.point = point
-            return None
+        if claim is not None or state.separate(system, joining):
+            return claim
         return claim_bound(system, state.weights, self.epsilon)
-
-    def _delegate(self, system: ConicSystem, state: DelegatedState, most: int) -> Step[State]:
-        """Go on with the von Neumann algorithm, or after some updates with the ellipsoid method."""
-        widening = state.algorithm is WIDEST_OF_CONES
-        if not widening and state.caution == system.caution:
-            state.hand_over(system, WIDEST_OF_CONES, "smoothed-von-neumann")
-            return state, None
-        left = FIRST_UPDATES - state.inner.updates
-        if isinstance(state.algorithm, VonNeumann) and left > 0:
-            most = min(most, left)  # whatever is asked for at a time
-        elif isinstance(state.algorithm, VonNeumann):
-            state.hand_over(system, Ellipsoid(margin=min(self.epsilon, 0.5)), "ellipsoid")
-        _, claim = advance(state.algorithm, system, state.inner, min(most, FIRST_UPDATES))
-        state.updates = state.done + state.inner.updates
-        state.iterations = state.updates
-        state.point, state.weights = state.inner.point, state.inner.weights
-        if isinstance(claim, FeasiblePoint):
-            state.caution = system.caution
-        return state, None if widening else claim
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: each part has its own, their combination has none in updates."""
-        return Bound(
-            None,
-            "a combination of algorithms",
-            "each part has its own bound; plab show names them",
-        )
-
-
-def _of_rows(system: ConicSystem) -> bool:
-    return system.cone.of_rows
+        reason = "each part has its own bound; plab show names them"
+        return Bound(None, "a combination of algorithms", reason)

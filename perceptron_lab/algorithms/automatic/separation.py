@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, imaged, separates
@@ -111,23 +110,22 @@ class Separation:
         while point is None:
             before = self.swept.seen
             point = self.swept.separate(rng, self.patience)
-            if point is None:
-                nearest, optimal = self._nearest(self.swept.seen - before)
-                if separates(self.swept.given, nearest):
-                    return nearest
-                length = float(np.linalg.norm(nearest))
-                if length <= zero:
-                    return None
-                if optimal:
-                    assert self.hull is not None
-                    point = self._sharpened()
-                    if point is not None:
-                        return point
-                    if float(np.linalg.norm(self.hull @ self.swept.given)) <= zero:
-                        return None
-                if self._whiten(self.swept.given):
-                    self._swept = SweptRows(self.swept.given, self.transform, np.float64)
-                self._persist(length)
+            if point is not None:
+                break
+            nearest, optimal = self._nearest(self.swept.seen - before)
+            if separates(self.swept.given, nearest):
+                return nearest
+            length = float(np.linalg.norm(nearest))
+            if length <= zero:
+                return None
+            if optimal:
+                point = self._sharpened()
+                assert self.hull is not None
+                if point is not None or np.linalg.norm(self.hull @ self.swept.given) <= zero:
+                    return point
+            if self._whiten(self.swept.given):
+                self._swept = SweptRows(self.swept.given, self.transform, np.float64)
+            self._persist(length)
         return point
 
     def _stepped(self) -> FloatArray | None:
@@ -216,16 +214,6 @@ class Separation:
         if self.swept.precision is np.float32:
             self._swept = self.swept.in_double()
             self.events.append("sweeps in double precision from here")
-
-
-def equal_scores(rows: FloatArray) -> FloatArray:
-    """Return the shortest y with a'y = 1 for all rows, or the least-squares one.
-
-    On the rows that carry the point w of least norm y is w / norm(w)^2, but for the rounding errors
-    of the sum w: they exceed norm(w)^2 where the margin is below about 1e-8. Solved for directly, y
-    separates down to 1e-14 or so.
-    """
-    return np.asarray(scipy.linalg.lstsq(rows, np.ones(len(rows)), lapack_driver="gelsy")[0])
 
 
 def rounding(dimension: int) -> float:

@@ -107,10 +107,14 @@ class ActiveSet:
             square = float(outside @ outside)
             apart = square > DEPENDENT**2 * float(normal @ normal)
             whole = (1.0 - score) / square if apart else math.inf
-            part, place = _first_to_vanish(self.multipliers, falling)
+            # The step after which the first multiplier vanishes.
+            places = np.flatnonzero(falling > NOTHING * np.abs(falling).max(initial=0.0))
+            steps = self.multipliers[places] / falling[places]
+            part = max(float(steps.min(initial=math.inf)), 0.0)
             self.vanishing = whole == part == math.inf
             if whole <= part:
                 break
+            place = int(places[np.argmin(steps)])
             self.multipliers = np.delete(self.multipliers - part * falling, place)
             score += part * square
             self._remove(place)
@@ -155,13 +159,3 @@ def _solved(factor: FloatArray, right: FloatArray, *, transposed: bool = False) 
     return np.asarray(
         scipy.linalg.solve_triangular(factor, right, trans="T" if transposed else "N"), np.float64
     )
-
-
-def _first_to_vanish(multipliers: FloatArray, falling: FloatArray) -> tuple[float, int]:
-    """Return after which step the first multiplier vanishes, and its place; inf for never."""
-    places = np.flatnonzero(falling > NOTHING * np.abs(falling).max(initial=0.0))
-    if not len(places):
-        return math.inf, -1
-    steps = multipliers[places] / falling[places]
-    first = int(np.argmin(steps))
-    return max(float(steps[first]), 0.0), int(places[first])

@@ -6,10 +6,10 @@ from dataclasses import dataclass as plain_dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
+import scipy.linalg
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.automatic.separation import equal_scores
 from perceptron_lab.algorithms.base import InCoordinates, SeesAll, State, Step, Systems, claim_of
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
@@ -37,6 +37,65 @@ class MinimumNormState(State):
 
     working: IntArray
     exact: ActiveSet | None = None
+
+    def following(self, scores: FloatArray, below: float, most: int) -> IntArray | None:
+        """Return the next working set, or None if no row outside has a score below this one.
+
+        At first, when the point is the barycentre, any row may come.
+        """
+        if not len(self.working):
+            return np.sort(lowest(np.arange(len(scores)), scores, 2 * most))
+        assert self.weights is not None
+        carrying = self.weights[self.working] > 0.0
+        others = lowest(self.working[~carrying], scores, 2 * most)
+        kept = np.union1d(self.working[carrying], others)
+        violated = scores < below
+        violated[kept] = False
+        coming = lowest(np.flatnonzero(violated), scores, most)
+        return np.union1d(kept, coming) if len(coming) else None
+
+    def improve(self, system: ConicSystem, working: IntArray, norm: float) -> bool:
+        """Go to the point of least norm in the hull of the working set.
+
+        Returns False, without a change, if it is no shorter than before, but for rounding.
+        """
+        assert self.weights is not None
+        size, first = system.atom_norm(), not len(self.working)
+        rows = _rows(system, working) / size
+        begin = None if first else self.weights[working]
+        point, shares, _ = minimum_norm_point(rows, 10 * len(rows), begin)
+        point *= size
+        if not first and float(np.linalg.norm(point)) >= norm:
+            return False
+        self.point, self.working = point, working
+        self.weights = np.zeros(system.cone.size)
+        self.weights[working] = shares
+        self.updates += 1
+        self.iterations += 1
+        return True
+
+    def enter_next_phase(self, system: ConicSystem, score: float, norm: float) -> None:
+        """Go on with the active set, if rounding has stopped Wolfe's algorithm; else end."""
+        blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * system.atom_norm()
+        if self.exact is not None or not blurred:
+            self.phase = OPTIMAL
+            return
+        assert self.weights is not None
+        carrying = np.flatnonzero(self.weights)
+        self.exact = ActiveSet(carrying, _rows(system, carrying) / system.atom_norm())
+        self.phase = ACTIVE_SET
+        self.show(system, self.exact)
+
+    def show(self, system: ConicSystem, exact: ActiveSet) -> None:
+        """Show y of the active set as a point of the hull, A w = y / norm(y)^2."""
+        self.weights = np.zeros(system.cone.size)
+        self.weights[exact.active] = exact.multipliers / exact.multipliers.sum()
+        if exact.vanishing:
+            self.point = system.combine(self.weights)
+        else:
+            self.point = exact.point * (system.atom_norm() / exact.length**2)
+        self.updates += 1
+        self.iterations += 1
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -105,7 +164,7 @@ class MinimumNormPoint(InCoordinates[MinimumNormState], SeesAll[MinimumNormState
                 claim = MarginBelow(state.weights.copy(), bound)
                 return state, _rather_a_separator(system, state, norm, claim)
             if not self._moved(system, state, scores, norm):
-                _enter_next_phase(system, state, score, norm)
+                state.enter_next_phase(system, score, norm)
                 return state, None
         return state, None
 
@@ -117,96 +176,21 @@ class MinimumNormPoint(InCoordinates[MinimumNormState], SeesAll[MinimumNormState
         Returns False if that has not improved the point.
         """
         exact, size = state.exact, system.atom_norm()
+        most = max(1, round(self.block * system.dimension))
         if exact is None:
-            working = self._next(system, state, scores, norm)
-            return working is not None and _improve(system, state, working, norm)
+            working = state.following(scores, norm**2 - GAP * size**2, most)
+            return working is not None and state.improve(system, working, norm)
         scaled = scores * (exact.length / size) ** 2
         violated = np.flatnonzero(scaled < 1.0 - exact.tolerance)
-        coming = _lowest(violated, scaled, max(1, round(self.block * system.dimension)))
+        coming = lowest(violated, scaled, most)
         improved = bool(len(coming)) and exact.enter(_rows(system, coming) / size, coming)
         if improved or exact.vanishing:
-            _show(system, state, exact)
+            state.show(system, exact)
         return improved
-
-    def _next(
-        self, system: ConicSystem, state: MinimumNormState, scores: FloatArray, norm: float
-    ) -> IntArray | None:
-        """Return the next working set, or None if no row outside improves the point.
-
-        At first, when the point is the barycentre, any row may come.
-        """
-        most = max(1, round(self.block * system.dimension))
-        if not len(state.working):
-            return np.sort(_lowest(np.arange(len(scores)), scores, 2 * most))
-        assert state.weights is not None
-        carrying = state.weights[state.working] > 0.0
-        kept = np.union1d(
-            state.working[carrying], _lowest(state.working[~carrying], scores, 2 * most)
-        )
-        below = scores < norm**2 - GAP * system.atom_norm() ** 2
-        below[kept] = False
-        coming = _lowest(np.flatnonzero(below), scores, most)
-        return np.union1d(kept, coming) if len(coming) else None
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: the rounds are finitely many, no more is known."""
         return Bound(None, "Wolfe (1976)", "finite, but no useful bound of the rounds is known")
-
-
-def _lowest(candidates: IntArray, scores: FloatArray, most: int) -> IntArray:
-    """Return the candidates of least score, at most so many."""
-    if len(candidates) <= most:
-        return candidates
-    return candidates[np.argpartition(scores[candidates], most)[:most]]
-
-
-def _improve(system: ConicSystem, state: MinimumNormState, working: IntArray, norm: float) -> bool:
-    """Go to the point of least norm in the hull of the working set.
-
-    Returns False, without a change, if it is no shorter than before: rounding has had the last
-    word.
-    """
-    assert state.weights is not None
-    size, first = system.atom_norm(), not len(state.working)
-    rows = _rows(system, working) / size
-    begin = None if first else state.weights[working]
-    point, shares, _ = minimum_norm_point(rows, 10 * len(rows), begin)
-    point *= size
-    if not first and float(np.linalg.norm(point)) >= norm:
-        return False
-    state.point, state.working = point, working
-    state.weights = np.zeros(system.cone.size)
-    state.weights[working] = shares
-    state.updates += 1
-    state.iterations += 1
-    return True
-
-
-def _enter_next_phase(
-    system: ConicSystem, state: MinimumNormState, score: float, norm: float
-) -> None:
-    """Go on with the active set, if rounding has stopped Wolfe's algorithm; else it was that."""
-    blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * system.atom_norm()
-    if state.exact is not None or not blurred:
-        state.phase = OPTIMAL
-        return
-    assert state.weights is not None
-    carrying = np.flatnonzero(state.weights)
-    state.exact = ActiveSet(carrying, _rows(system, carrying) / system.atom_norm())
-    state.phase = ACTIVE_SET
-    _show(system, state, state.exact)
-
-
-def _show(system: ConicSystem, state: MinimumNormState, exact: ActiveSet) -> None:
-    """Show y of the active set as a point of the hull, A w = y / norm(y)^2."""
-    state.weights = np.zeros(system.cone.size)
-    state.weights[exact.active] = exact.multipliers / exact.multipliers.sum()
-    if exact.vanishing:
-        state.point = system.combine(state.weights)
-    else:
-        state.point = exact.point * (system.atom_norm() / exact.length**2)
-    state.updates += 1
-    state.iterations += 1
 
 
 def _rows(system: ConicSystem, working: IntArray) -> FloatArray:
@@ -227,3 +211,20 @@ def _rather_a_separator(
     scores = system.scores(point)
     inside = system.inside(system.lowest(scores), scores)
     return FeasiblePoint(point) if inside else claim
+
+
+def equal_scores(rows: FloatArray) -> FloatArray:
+    """Return the shortest y with a'y = 1 for all rows, or the least-squares one.
+
+    On the rows that carry the point w of least norm y is w / norm(w)^2, but for the rounding errors
+    of the sum w: they exceed norm(w)^2 where the margin is below about 1e-8. Solved for directly, y
+    separates down to 1e-14 or so.
+    """
+    return np.asarray(scipy.linalg.lstsq(rows, np.ones(len(rows)), lapack_driver="gelsy")[0])
+
+
+def lowest(candidates: IntArray, scores: FloatArray, most: int) -> IntArray:
+    """Return the candidates of least score, at most so many."""
+    if len(candidates) <= most:
+        return candidates
+    return candidates[np.argpartition(scores[candidates], most)[:most]]

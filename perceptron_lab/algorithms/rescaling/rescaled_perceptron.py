@@ -199,9 +199,8 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         if isinstance(state.inner, RelaxedState):
             _, claim = advance(relaxed, view, state.inner, most)
         elif state.inner.updates < limit:
-            _, claim = advance(
-                Perceptron(), view, state.inner, min(most, limit - state.inner.updates)
-            )
+            left = limit - state.inner.updates
+            _, claim = advance(Perceptron(), view, state.inner, min(most, left))
         elif view.cut(state.inner.point) is None:
             return state, state.mapped(FeasiblePoint(state.inner.point))
         else:
@@ -213,18 +212,17 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
             return state, state.mapped(claim)
         if view.cut(claim.point) is None:
             return state, state.mapped(FeasiblePoint(claim.point))
-        self._stretch(system, state, claim.point)
-        state.enter(Perceptron().start(view, state.rng), "perceptron")
-        return state, None
-
-    def _stretch(self, system: ConicSystem, state: RescaledState, direction: FloatArray) -> None:
-        """Phase 3: H <- (I + nu x x') H."""
         if state.operator is None:
-            state.operator = rescaled(system)
+            if system.unit_rows and isinstance(system.operator, Matrix):
+                state.operator = RescaledRows(system.operator)
+            else:
+                state.operator = RescaledMap(system.operator)
             reason = self.without_theorem(system.dimension, system.unit_rows)
             state.notes += [f"rescaled, with no bound of the updates: {reason}"] if reason else []
-        state.operator.stretch(direction, self.nu)
+        state.operator.stretch(claim.point, self.nu)
         state.rescalings += 1
+        state.enter(Perceptron().start(view, state.rng), "perceptron")
+        return state, None
 
     def _relaxed(self, dimension: int) -> RelaxedPerceptron:
         constants = self.constants(dimension)
@@ -283,10 +281,3 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
             return -math.inf, eta
         share = eta * (1.0 - EPSILON)
         return share * math.log(grow) + (1.0 - share) * math.log(shrink), eta
-
-
-def rescaled(system: ConicSystem) -> Rescaled:
-    """Return the rescalable data of a system: unit rows, or any operator behind a map."""
-    if system.unit_rows and isinstance(system.operator, Matrix):
-        return RescaledRows(system.operator)
-    return RescaledMap(system.operator)

@@ -52,6 +52,21 @@ class WhitenedState(State):
         self.updates, self.iterations = self.inner.updates, self.inner.iterations
         self.phase = self.inner.phase
 
+    def mapped(self, system: ConicSystem, claim: Claim, epsilon: float) -> tuple[Claim, bool]:
+        """Return a claim on the data that were whitened, and whether it is worth claiming.
+
+        Weights are, if they bound the margin by epsilon or the run's target.
+        """
+        if isinstance(claim, FeasiblePoint):
+            return FeasiblePoint(self.whitening.to_base(claim.point)), True
+        if isinstance(claim, MarginAbove):
+            point = self.whitening.to_base(claim.point)
+            margin = system.margin(point)
+            return MarginAbove(point, margin - 1e-9 * abs(margin)), True
+        weights = self.whitening.weights_to_base(claim.weights)
+        found, mass = claim_bound(system, weights, epsilon), float(weights @ system.cone.identity)
+        return found, system.norm(system.combine(weights)) <= found.bound * mass
+
 
 @dataclass(frozen=True, config=STRICT)
 class Whitened(SeesAll[WhitenedState]):
@@ -141,32 +156,15 @@ class Whitened(SeesAll[WhitenedState]):
             before = state.inner.updates
             state.inner, found = advance(state.algorithm, whitened, state.inner, most)
             idle = state.inner.updates == before
-            claim = None if found is None else self._mapped(system, state, found, again and idle)
-            if found is None or claim is not None or not idle:
+            if found is None:
+                break
+            mapped, good = state.mapped(system, found, self.epsilon)
+            # Where the algorithm goes no further, its claim is made in any case.
+            claim = mapped if good or (again and idle) else None
+            if claim is not None or not idle:
                 break
         state.mirror()
         return state, claim
-
-    def _mapped(
-        self, system: ConicSystem, state: WhitenedState, claim: Claim, final: bool
-    ) -> Claim | None:
-        """Return a claim on the data that were whitened; None for weights that bound too little.
-
-        A final claim, beyond which the algorithm does not go, is returned in any case.
-        """
-        if isinstance(claim, FeasiblePoint):
-            return FeasiblePoint(state.whitening.to_base(claim.point))
-        if isinstance(claim, MarginAbove):
-            point = state.whitening.to_base(claim.point)
-            margin = system.margin(point)
-            return MarginAbove(point, margin - 1e-9 * abs(margin))
-        weights = state.whitening.weights_to_base(claim.weights)
-        found, mass = (
-            claim_bound(system, weights, self.epsilon),
-            float(weights @ system.cone.identity),
-        )
-        good = system.norm(system.combine(weights)) <= found.bound * mass
-        return found if good or final else None
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: the inner algorithm's holds for the margin of the whitened system."""

@@ -1,10 +1,10 @@
-"""Mirror-Prox for feasibility problems (`YuKilincCarbonell2014`, Algorithm 1)."""
+"""Mirror-Prox (`YuKilincCarbonell2014`, Algorithm 1), with constant and with tested steps."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -27,6 +27,8 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
+ROUNDING = 1e-13  # Rounding error of either side of the condition, relative to its terms
+
 
 @plain_dataclass(kw_only=True)
 class MirrorProxState(State):
@@ -34,7 +36,8 @@ class MirrorProxState(State):
 
     ``point`` is sum y_w, ``weights`` sum x_w, ``scores`` A*point, ``image`` A weights; ``total`` is
     the sum of the iterations' shares, so that the averages are sums over ``total``. ``frame`` and
-    ``values`` are the spectrum of ``scores``: x_v is a softmin of them.
+    ``values`` are the spectrum of ``scores``: x_v is a softmin of them. ``gamma`` is the step in
+    units of that of the theory, 1 or more.
     """
 
     centre: FloatArray
@@ -43,6 +46,20 @@ class MirrorProxState(State):
     values: FloatArray
     frame: object
     total: float = 0.0
+    gamma: float = 1.0
+
+    def add(
+        self, point: FloatArray, weights: FloatArray, scores: FloatArray, image: FloatArray
+    ) -> None:
+        """Add an iteration's y_w, x_w, A*y_w and A x_w to the sums, times gamma."""
+        assert self.weights is not None
+        self.point += self.gamma * point
+        self.weights += self.gamma * weights
+        self.scores = self.scores + self.gamma * scores
+        self.image += self.gamma * image
+        self.total += self.gamma
+        self.updates += 1
+        self.iterations += 1
 
 
 class AveragedIterates(SeesAll[S]):
@@ -50,14 +67,9 @@ class AveragedIterates(SeesAll[S]):
 
     So y is a separator after floor(sqrt(2 ln n) L / rho) + 1 steps, or norm(A x) <= epsilon after
     floor(sqrt(2 ln n) L / epsilon) + 1.
-
-    Attributes
-    ----------
-    theorems
-        Where the two are stated.
     """
 
-    theorems: ClassVar[tuple[str, str]]
+    theorems: ClassVar[tuple[str, str]]  # Where the two are stated
 
     def bound(self, facts: Facts) -> Bound:
         """Return floor(sqrt(2 ln n) L / rho) + 1."""
@@ -121,8 +133,18 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> MirrorProxState:
-        """Return the state at v_1, with empty sums."""
-        return at_centre(system)
+        """Return the state at v_1, with empty sums and gamma = 1 / L."""
+        nothing, scores = np.zeros(system.dimension), np.zeros(system.cone.size)
+        values, frame = system.cone.spectrum(scores)
+        return MirrorProxState(
+            point=nothing.copy(),
+            weights=scores.copy(),
+            centre=nothing,
+            scores=scores,
+            image=nothing.copy(),
+            values=values,
+            frame=frame,
+        )
 
     def step(self, system: ConicSystem, state: MirrorProxState, most: int) -> Step[MirrorProxState]:
         """Make up to ``most`` iterations; claim the average y, or the average x."""
@@ -137,25 +159,109 @@ class MirrorProx(AveragedIterates[MirrorProxState]):
             ahead = state.scores + system.scores(state.centre)
             x_w = gibbs(system.cone, *system.cone.spectrum(ahead), temperature)[0]
             image = system.combine(x_w)
-            accumulate(system, state, y_w, x_w, system.scores(y_w), image, 1.0)
+            state.add(y_w, x_w, system.scores(y_w), image)
             state.values, state.frame = system.spectrum(state.scores)
             state.centre = ball(system, state.centre + step * image)
         return state, None
 
 
-def at_centre(system: ConicSystem) -> MirrorProxState:
-    """Return the state at the centres of both domains, with empty sums."""
-    nothing, scores = np.zeros(system.dimension), np.zeros(system.cone.size)
-    values, frame = system.cone.spectrum(scores)
-    return MirrorProxState(
-        point=nothing.copy(),
-        weights=scores.copy(),
-        centre=nothing,
-        scores=scores,
-        image=nothing.copy(),
-        values=values,
-        frame=frame,
+class _Trial(NamedTuple):
+    """w, F(w) and v_+ of one trial step."""
+
+    y_w: FloatArray
+    x_w: FloatArray
+    scores: FloatArray
+    image: FloatArray
+    y_next: FloatArray
+    spectrum: tuple[FloatArray, Any]
+    accepted: bool
+
+
+@dataclass(frozen=True, config=STRICT)
+class AdaptiveMirrorProx(MirrorProx):
+    """Mirror-Prox whose step is tested instead of bounded beforehand.
+
+    The proof of Mirror-Prox needs of a step gamma only that
+
+        gamma <F(w), w - v_+> <= V_v(v_+),    w = Prox_v(gamma F(v)),  v_+ = Prox_v(gamma F(w)),
+
+    with V the Bregman distance; any gamma <= 1 / L satisfies it. A step that satisfies it is taken,
+    and the next one is tried longer; one that does not is shortened, never below 1 / L. The
+    averages weigh each w by its gamma, with the guarantee of the constant step in steps taken
+    (docs/notes/saddle-points.md). A step tried in vain costs two products more. This algorithm is
+    ours.
+
+    Parameters
+    ----------
+    epsilon
+        > 0 (default 1e-6).
+    growth
+        The factor by which a successful step is prolonged, > 1 (default 1.2).
+    shrinkage
+        The factor by which a failed one is shortened, 0 < shrinkage < 1 (default 0.5).
+
+    References
+    ----------
+    `YuKilincCarbonell2014`, Algorithm 1; A. Nemirovski, SIAM J. Optimization 15 (2004), for the
+    condition.
+    """
+
+    systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
+    theorems: ClassVar[tuple[str, str]] = (
+        "Theorem 3 (a) of YuKilincCarbonell2014, for steps that satisfy its condition",
+        "Theorem 3 (b) of YuKilincCarbonell2014, for steps that satisfy its condition",
     )
+
+    growth: Annotated[float, Field(gt=1)] = 1.2
+    shrinkage: Annotated[float, Field(gt=0, lt=1)] = 0.5
+
+    def step(self, system: ConicSystem, state: MirrorProxState, most: int) -> Step[MirrorProxState]:
+        """Take up to ``most`` steps; claim the average y, or the average x."""
+        size, root = system.atom_norm(), entropy_root(system.cone.rank)
+        constants = size / root, 1.0 / (size * root)
+        for _ in range(most):
+            claim = claim_of_average(system, state, self.epsilon)
+            if claim is not None:
+                return state, claim
+            x_v, log_partition = gibbs(system.cone, state.values, state.frame, constants[0])
+            at_v = system.combine(x_v), system.scores(state.centre)
+            trial = _try(system, state, at_v, constants, log_partition)
+            while not trial.accepted and state.gamma > 1.0:
+                state.gamma = max(1.0, self.shrinkage * state.gamma)
+                trial = _try(system, state, at_v, constants, log_partition)
+            state.add(trial.y_w, trial.x_w, trial.scores, trial.image)
+            state.centre, (state.values, state.frame) = trial.y_next, trial.spectrum
+            state.gamma *= self.growth
+        return state, None
+
+
+def _try(
+    system: ConicSystem,
+    state: MirrorProxState,
+    at_v: tuple[FloatArray, FloatArray],
+    constants: tuple[float, float],
+    log_partition: float,
+) -> _Trial:
+    """Return the step of length gamma and whether it satisfies the condition.
+
+    In units of the scale of the entropy, mu = L / sqrt(2 ln n), and with s = 1 / (L sqrt(2 ln n)):
+    V_v(v_+) = mu KL(x_+, x_v) + norm(y_+ - y_v)^2 / (2 s).
+    """
+    (image_v, scores_v), (temperature, unit) = at_v, constants
+    gamma, cone = state.gamma, system.cone
+    ahead = cone.spectrum(state.scores + gamma * scores_v)
+    x_w = gibbs(cone, *ahead, temperature)[0]
+    y_w = ball(system, state.centre + gamma * unit * image_v)
+    scores, image = system.scores(y_w), system.combine(x_w)
+    spectrum = system.spectrum(state.scores + gamma * scores)
+    x_next, log_next = gibbs(cone, *spectrum, temperature)
+    y_next = ball(system, state.centre + gamma * unit * image)
+    along = float(scores @ x_next)
+    gain = float(scores @ x_w) - along - system.operator.inner(image, y_w - y_next)
+    entropy = -gamma * along + temperature * (log_partition - log_next)
+    distance = entropy + system.norm(y_next - state.centre) ** 2 / (2.0 * unit)
+    slack = ROUNDING * (abs(gamma * along) + temperature * abs(log_next))
+    return _Trial(y_w, x_w, scores, image, y_next, spectrum, gamma * gain <= distance + slack)
 
 
 def entropy_root(rank: int) -> float:
@@ -169,26 +275,6 @@ def ball(system: ConicSystem, point: FloatArray) -> FloatArray:
     if length > 1.0:
         point /= length
     return point
-
-
-def accumulate(
-    system: ConicSystem,
-    state: MirrorProxState,
-    point: FloatArray,
-    weights: FloatArray,
-    scores: FloatArray,
-    image: FloatArray,
-    share: float,
-) -> None:
-    """Add an iteration's y_w, x_w, A*y_w and A x_w to the sums, times its share."""
-    assert state.weights is not None
-    state.point += point if share == 1.0 else share * point
-    state.weights += weights if share == 1.0 else share * weights
-    state.scores = state.scores + (scores if share == 1.0 else share * scores)
-    state.image += image if share == 1.0 else share * image
-    state.total += share
-    state.updates += 1
-    state.iterations += 1
 
 
 def claim_of_average(system: ConicSystem, state: MirrorProxState, epsilon: float) -> Claim | None:

@@ -52,6 +52,70 @@ class PrimalDualState(State):
     eta: float = 1.0
     total: float = 0.0
 
+    @classmethod
+    def at_start(cls, system: ConicSystem) -> PrimalDualState:
+        """Return the state with empty sums at x_0 = e / n and y_1."""
+        scores, share = np.zeros(system.cone.size), barycentre(system.cone)
+        values, frame = system.cone.spectrum(scores)
+        image = system.combine(share)
+        centre = ball(system, image / (system.atom_norm() * entropy_root(system.cone.rank)))
+        return cls(
+            point=np.zeros(system.dimension),
+            weights=scores.copy(),
+            centre=centre,
+            centre_scores=system.scores(centre),
+            scores=scores,
+            image=np.zeros(system.dimension),
+            values=values,
+            frame=frame,
+            log_partition=math.log(system.cone.rank),
+            share=share,
+            share_image=image,
+        )
+
+    @classmethod
+    def of_single(cls, system: ConicSystem, single: SingleState) -> PrimalDualState:
+        """Return the state in double precision with the same sums, unless these overflowed."""
+        state, course = cls.at_start(system), single.course
+        if course.numbers[TOTAL] and all(
+            np.isfinite(array).all() for array in (course.centre, course.points, course.entries)
+        ):
+            state.total = float(course.numbers[TOTAL])
+            state.point, state.weights = course.points[0].copy(), course.entries[1].copy()
+            state.scores, state.image = system.scores(state.point), system.combine(state.weights)
+            state.values, state.frame = system.spectrum(state.scores)
+            temperature = system.atom_norm() / entropy_root(system.cone.rank)
+            state.share, state.log_partition = gibbs(
+                system.cone, state.values, state.frame, temperature
+            )
+            state.share_image = system.combine(state.share)
+            state.centre = ball(system, course.centre.astype(np.float64))
+            state.centre_scores = system.scores(state.centre)
+        state.updates, state.iterations = single.updates, single.iterations
+        state.claimed, state.notes, state.phase = single.claimed, single.notes, "double precision"
+        return state
+
+    def claim(self, system: ConicSystem, epsilon: float) -> Claim | None:
+        """Return the claim that the averages or the last iterates allow, if there is one."""
+        if not self.updates or self.claimed == self.updates:
+            return None
+        average = system.norm(self.image) / self.total
+        claim = claim_of(system, self, float(self.values.min()), self.scores, average, epsilon)
+        if claim is None and system.inside(system.lowest(self.centre_scores), self.centre_scores):
+            claim = FeasiblePoint(self.centre.copy())
+        if claim is None and system.norm(self.share_image) <= system.worth(epsilon):
+            claim = claim_bound(system, self.share, epsilon)
+        self.claimed = self.updates if claim is not None else self.claimed
+        return claim
+
+    def adapt(self, trials: int, longest: float) -> None:
+        """Set the eta to be tried next, after k trials; ``longest`` is the h of the last one."""
+        longer, shorter = 1.0 + (trials + 1) ** -0.6, 1.0 - (trials + 1) ** -0.3
+        self.eta = min(shorter * longest, longer * self.eta)
+        if not self.eta >= 1.0:  # NaN as well
+            self.eta = 1.0
+        self.eta = min(self.eta, LONGEST)
+
     def add(self, trial: Trial, eta: float) -> None:
         """Add x_t and y_t to the sums, times eta; they become the last ones."""
         assert self.weights is not None
@@ -145,26 +209,8 @@ class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> PrimalDualState | SingleState:
         """Return the state with empty sums at x_0 = e / n and y_1."""
-        return start_single(system) if self.precision == "single" else self._start_double(system)
-
-    def _start_double(self, system: ConicSystem) -> PrimalDualState:
-        scores, share = np.zeros(system.cone.size), barycentre(system.cone)
-        values, frame = system.cone.spectrum(scores)
-        image = system.combine(share)
-        centre = ball(system, image / (system.atom_norm() * entropy_root(system.cone.rank)))
-        return PrimalDualState(
-            point=np.zeros(system.dimension),
-            weights=scores.copy(),
-            centre=centre,
-            centre_scores=system.scores(centre),
-            scores=scores,
-            image=np.zeros(system.dimension),
-            values=values,
-            frame=frame,
-            log_partition=math.log(system.cone.rank),
-            share=share,
-            share_image=image,
-        )
+        single = self.precision == "single"
+        return start_single(system) if single else PrimalDualState.at_start(system)
 
     def step(
         self, system: ConicSystem, state: PrimalDualState | SingleState, most: int
@@ -172,69 +218,21 @@ class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
         """Make up to ``most`` iterations; claim the average or the last y, or weights."""
         if isinstance(state, SingleState):
             claim, double = step_single(system, state, most, self.epsilon)
-            return (self._in_double(system, state) if double else state), claim
+            return (PrimalDualState.of_single(system, state) if double else state), claim
         for _ in range(most):
-            claim = self._claim(system, state)
+            claim = state.claim(system, self.epsilon)
             if claim is not None:
                 return state, claim
-            trial, used = self._accepted(system, state)
-            state.add(trial, used)
+            trials, accepted = state.iterations, False
+            while not accepted:
+                trial, eta, trials = _try(system, state), state.eta, trials + 1
+                if self.steps == "adaptive":
+                    state.adapt(trials, trial.longest)
+                accepted = self.steps == "constant" or eta <= trial.longest or eta == 1.0
+            state.iterations = trials
+            state.add(trial, eta)
             state.centre, state.centre_scores = trial.centre, system.scores(trial.centre)
         return state, None
-
-    def _in_double(self, system: ConicSystem, single: SingleState) -> PrimalDualState:
-        """Return the state in double precision with the same sums, unless these overflowed."""
-        state, course = self._start_double(system), single.course
-        if course.numbers[TOTAL] and all(
-            np.isfinite(array).all() for array in (course.centre, course.points, course.entries)
-        ):
-            state.total = float(course.numbers[TOTAL])
-            state.point, state.weights = course.points[0].copy(), course.entries[1].copy()
-            state.scores, state.image = system.scores(state.point), system.combine(state.weights)
-            state.values, state.frame = system.spectrum(state.scores)
-            temperature = system.atom_norm() / entropy_root(system.cone.rank)
-            state.share, state.log_partition = gibbs(
-                system.cone, state.values, state.frame, temperature
-            )
-            state.share_image = system.combine(state.share)
-            state.centre = ball(system, course.centre.astype(np.float64))
-            state.centre_scores = system.scores(state.centre)
-        state.updates, state.iterations = single.updates, single.iterations
-        state.claimed, state.notes, state.phase = single.claimed, single.notes, "double precision"
-        return state
-
-    def _claim(self, system: ConicSystem, state: PrimalDualState) -> Claim | None:
-        """Return the claim that the averages or the last iterates allow, if there is one."""
-        if not state.updates or state.claimed == state.updates:
-            return None
-        average = system.norm(state.image) / state.total
-        claim = claim_of(
-            system, state, float(state.values.min()), state.scores, average, self.epsilon
-        )
-        if claim is None and system.inside(system.lowest(state.centre_scores), state.centre_scores):
-            claim = FeasiblePoint(state.centre.copy())
-        if claim is None and system.norm(state.share_image) <= system.worth(self.epsilon):
-            claim = claim_bound(system, state.share, self.epsilon)
-        state.claimed = state.updates if claim is not None else state.claimed
-        return claim
-
-    def _accepted(self, system: ConicSystem, state: PrimalDualState) -> tuple[Trial, float]:
-        """Return a step that may be taken and its eta; set the next eta to be tried."""
-        trials = state.iterations
-        while True:
-            trials += 1
-            trial, used = _try(system, state), state.eta
-            if self.steps == "constant":
-                break
-            longer, shorter = 1.0 + (trials + 1) ** -0.6, 1.0 - (trials + 1) ** -0.3
-            state.eta = min(shorter * trial.longest, longer * used)
-            if not state.eta >= 1.0:  # NaN as well
-                state.eta = 1.0
-            state.eta = min(state.eta, LONGEST)
-            if used <= trial.longest or used == 1.0:
-                break
-        state.iterations = trials
-        return trial, used
 
     def bound(self, facts: Facts) -> Bound:
         """Return floor(sqrt(2 ln n) L / rho) + 1 for constant steps."""

@@ -1,27 +1,179 @@
-"""The smoothed perceptron (`RamdasPena2014`, Algorithm 4)."""
+"""The smoothed perceptron, and its iteration for any prox-function.
+
+It minimises L(y) = max over p in Delta(K) of <-p, A*y> + norm(y)^2 / 2. L_mu replaces the maximum
+by that of <-p, A*y> - mu d(p), with a prox-function d >= 0 that is strongly convex with modulus 1
+in a norm for which norm(A p)^2 <= lambda norm(p)^2. From mu_0 = 2 lambda and theta_k = 2 / (k + 3),
+with p_mu(y) the maximiser, the excessive gap technique
+
+    y_{k+1} = (1 - theta_k) (y_k + theta_k A p_k) + theta_k^2 A p_{mu_k}(y_k),
+    mu_{k+1} = (1 - theta_k) mu_k,
+    p_{k+1} = (1 - theta_k) p_k + theta_k p_{mu_{k+1}}(y_{k+1})
+
+keeps L_{mu_k}(y_k) <= -norm(A p_k)^2 / 2, with mu_k = 4 lambda / ((k + 1) (k + 2)).
+
+References
+----------
+`RamdasPena2014`, Algorithms 4 and 6, Lemmas 5 and 8, Appendix A.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar
+from abc import abstractmethod
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import NO_MARGIN, SeesAll, Step, Systems, claim_of
-from perceptron_lab.algorithms.smoothing.smoothing import Entropy, SmoothedState, begin, turn
+from perceptron_lab.algorithms.base import NO_MARGIN, SeesAll, State, Step, Systems, claim_of
+from perceptron_lab.cones.spectral import barycentre, gibbs, project
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
-from perceptron_lab.results import Bound
+from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
 
+@plain_dataclass(frozen=True)
+class Entropy:
+    """d(p) = sum_i p_i ln p_i + ln n over the eigenvalues, at most ln n; the norm is norm_1."""
+
+    def centre(self, system: ConicSystem) -> FloatArray:
+        """Return argmin d = e / n, as weights."""
+        return barycentre(system.cone)
+
+    def constant(self, system: ConicSystem) -> float:
+        """Return lambda with norm(A p)^2 <= lambda norm(p)^2: L^2, L >= norm(A(atom)).
+
+        A maps the unit ball of norm_1 to the hull of +-A(atom).
+        """
+        return system.atom_norm() ** 2
+
+    def nearest(
+        self, system: ConicSystem, scores: FloatArray, smoothing: float
+    ) -> tuple[FloatArray, float]:
+        """Return argmin of <p, scores> + mu d(p), the softmin, and the lowest eigenvalue."""
+        values, frame = system.spectrum(scores)
+        return gibbs(system.cone, values, frame, smoothing)[0], float(values.min())
+
+
+@plain_dataclass(frozen=True)
+class Euclidean:
+    """d(p) = norm(p - q)^2 / 2 in the trace norm, at most 1.
+
+    Parameters
+    ----------
+    around
+        q in Delta(K), as weights.
+    size
+        The choice of lambda: see :meth:`constant`.
+    """
+
+    around: FloatArray
+    size: Literal["norm", "paper"] = "norm"
+
+    def centre(self, system: ConicSystem) -> FloatArray:
+        """Return q."""
+        return self.around
+
+    def constant(self, system: ConicSystem) -> float:
+        """Return norm(A)_2^2 (``norm``), or n L^2 >= norm(A)_2^2 (``paper``).
+
+        n is the total rank, L >= norm(A(atom)); the paper has n unit rows, and hence n.
+        """
+        if self.size == "paper":
+            return system.cone.rank * system.atom_norm() ** 2
+        return system.spectral_norm() ** 2
+
+    def nearest(
+        self, system: ConicSystem, scores: FloatArray, smoothing: float
+    ) -> tuple[FloatArray, float]:
+        """Return the projection of q - scores / mu onto Delta(K)."""
+        element = self.around / system.cone.multiplicity
+        return project(system.cone, element - scores / smoothing), system.lowest(scores)
+
+
+Prox = Entropy | Euclidean  # a prox-function d on Delta(K)
+
+
+@plain_dataclass(kw_only=True)
+class SmoothedState(State):
+    """y_k = ``point``, p_k = ``weights``, A p_k = ``mean``, A p_{mu_k}(y_k) = ``nearest``.
+
+    ``turn`` is k, ``smoothing`` mu_k.
+    """
+
+    smoothing: float
+    mean: FloatArray
+    nearest: FloatArray
+    scores: FloatArray
+    score: float
+    turn: int = 0
+
+
+def begin(system: ConicSystem, prox: Prox) -> SmoothedState:
+    """Return the state at y_0 = A (argmin d), p_0 = p_{mu_0}(y_0)."""
+    point = system.combine(prox.centre(system))
+    scores = system.scores(point)
+    smoothing = 2.0 * prox.constant(system)
+    weights, score = prox.nearest(system, scores, smoothing)
+    image = system.combine(weights)
+    return SmoothedState(
+        point=point,
+        weights=weights,
+        smoothing=smoothing,
+        mean=image,
+        nearest=image,
+        scores=scores,
+        score=score,
+    )
+
+
+def turn(system: ConicSystem, state: SmoothedState, prox: Prox) -> None:
+    """Go from k to k + 1: two products."""
+    assert state.weights is not None
+    theta = 2.0 / (state.turn + 3.0)
+    state.point = (1.0 - theta) * (state.point + theta * state.mean) + theta**2 * state.nearest
+    state.smoothing *= 1.0 - theta
+    state.scores = system.scores(state.point)
+    weights, state.score = prox.nearest(system, state.scores, state.smoothing)
+    state.nearest = system.combine(weights)
+    state.mean = (1.0 - theta) * state.mean + theta * state.nearest
+    state.weights = np.asarray((1.0 - theta) * state.weights + theta * weights)
+    state.turn += 1
+    state.updates += 1
+    state.iterations += 1
+
+
+class Smoothed(SeesAll[SmoothedState]):
+    """The iteration with one prox-function."""
+
+    @abstractmethod
+    def prox(self, system: ConicSystem) -> Prox:
+        """Return the prox-function."""
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> SmoothedState:
+        """Return the state at argmin d, the barycentre."""
+        return begin(system, self.prox(system))
+
+    def step(self, system: ConicSystem, state: SmoothedState, most: int) -> Step[SmoothedState]:
+        """Make up to ``most`` iterations; claim a separator, or weights that bound the margin."""
+        prox = self.prox(system)
+        for _ in range(most):
+            image = system.norm(state.mean)
+            claim = claim_of(system, state, state.score, state.scores, image, self.epsilon)
+            if claim is not None:
+                return state, claim
+            turn(system, state, prox)
+        return state, None
+
+
 @dataclass(frozen=True, config=STRICT)
-class SmoothedPerceptron(SeesAll[SmoothedState]):
+class SmoothedPerceptron(Smoothed):
     """The perceptron's loss smoothed by the entropy: sqrt(ln n) / rho iterations for 1 / rho^2.
 
-    The iteration is that of :mod:`perceptron_lab.algorithms.smoothing.smoothing` with
+    The iteration is that of this module with
     d(p) = sum p_i ln p_i + ln n, for which p_mu(y) is the softmin exp(-A*y / mu) / sum (its
     exponents are shifted by the largest, so that nothing overflows), and mu_0 = 2 L^2. Since
     L(y_k) <= mu_k ln n - rho^2 / 2 and mu_k < 4 L^2 / (k + 1)^2, y_k is a separator after at most
@@ -44,19 +196,9 @@ class SmoothedPerceptron(SeesAll[SmoothedState]):
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> SmoothedState:
-        """Return the state at the barycentre."""
-        return begin(system, Entropy())
-
-    def step(self, system: ConicSystem, state: SmoothedState, most: int) -> Step[SmoothedState]:
-        """Make up to ``most`` iterations; claim a separator, or weights that bound the margin."""
-        for _ in range(most):
-            image = system.norm(state.mean)
-            claim = claim_of(system, state, state.score, state.scores, image, self.epsilon)
-            if claim is not None:
-                return state, claim
-            turn(system, state, Entropy())
-        return state, None
+    def prox(self, system: ConicSystem) -> Prox:
+        """Return the entropy."""
+        return Entropy()
 
     def bound(self, facts: Facts) -> Bound:
         """Return 2 sqrt(2 ln n) L / rho."""

@@ -11,7 +11,14 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import NO_NORM, SeesAll, Step, Systems, claim_of, least
-from perceptron_lab.algorithms.smoothing.smoothing import Euclidean, SmoothedState, begin, turn
+from perceptron_lab.algorithms.smoothing.smoothed_perceptron import (
+    Euclidean,
+    Prox,
+    Smoothed,
+    SmoothedState,
+    begin,
+    turn,
+)
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
@@ -23,10 +30,10 @@ Size = Literal["norm", "paper"]  # The choice of lambda in mu_0 = 2 lambda
 
 
 @dataclass(frozen=True, config=STRICT)
-class SmoothedVonNeumann(SeesAll[SmoothedState]):
+class SmoothedVonNeumann(Smoothed):
     """Smoothed perceptron and von Neumann at once: the prox-function is norm(p - q)^2 / 2.
 
-    The iteration is that of :mod:`.smoothing` around q = e / n, with the
+    The iteration is that of :mod:`.smoothed_perceptron` around q = e / n, with the
     Euclidean projection onto Delta(K) and mu_0 = 2 lambda. A separator y_k is found after at most
     2 sqrt(2 lambda) / rho iterations, weights with norm(A p_k) <= epsilon, where no separator
     exists, after at most 2 sqrt(lambda) / epsilon min{sqrt 2, sqrt 2 norm(A q) / |rho|} (Lemma 9;
@@ -52,20 +59,9 @@ class SmoothedVonNeumann(SeesAll[SmoothedState]):
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
     mu0: Size = "norm"
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> SmoothedState:
-        """Return the state at the barycentre."""
-        return begin(system, Euclidean(barycentre(system.cone), self.mu0))
-
-    def step(self, system: ConicSystem, state: SmoothedState, most: int) -> Step[SmoothedState]:
-        """Make up to ``most`` iterations; claim a separator, or weights that bound the margin."""
-        prox = Euclidean(barycentre(system.cone), self.mu0)
-        for _ in range(most):
-            image = system.norm(state.mean)
-            claim = claim_of(system, state, state.score, state.scores, image, self.epsilon)
-            if claim is not None:
-                return state, claim
-            turn(system, state, prox)
-        return state, None
+    def prox(self, system: ConicSystem) -> Prox:
+        """Return the distance from the barycentre."""
+        return Euclidean(barycentre(system.cone), self.mu0)
 
     def bound(self, facts: Facts) -> Bound:
         """Return 2 sqrt(2 lambda) / rho."""

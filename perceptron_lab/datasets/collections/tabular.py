@@ -22,8 +22,14 @@ from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.kernel_matrix import KernelMatrix, kernel_matrix
-from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
+from perceptron_lab.operators.kernels import (
+    Kernel,
+    KernelMatrix,
+    Linear,
+    Polynomial,
+    Rbf,
+    kernel_matrix,
+)
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 

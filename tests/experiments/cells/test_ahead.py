@@ -71,7 +71,7 @@ def test_it_loads_what_parameters_name(made: list[Recorded]) -> None:
     assert server is not None
     named = [
         "perceptron_lab.algorithms.rescaling.whitened",
-        "perceptron_lab.algorithms.nearest_point.von_neumann",
+        "perceptron_lab.algorithms.nearest_point.most_violated",
     ]
     assert server.has_loaded(named)
 
