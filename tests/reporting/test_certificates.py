@@ -19,7 +19,7 @@ from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.running.runner import run_cells
 from perceptron_lab.goals import Budget
 from perceptron_lab.reporting import Evidence
-from perceptron_lab.reporting.performance.certificates import (
+from perceptron_lab.reporting.performance.courses import (
     certificates,
     least_upper,
     scale_bounds,

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from perceptron_lab.reporting.performance.convergence import MOST_TICKS, convergence, scale_margins
+from perceptron_lab.reporting.performance.courses import MOST_TICKS, convergence, scale_margins
 from perceptron_lab.reporting.performance.curves import Curve
 from perceptron_lab.reporting.printing.drawing import render
 from tests.reporting.drawn_lines import heights

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
 
 import numpy as np
 
@@ -15,8 +14,9 @@ from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import WITHOUT_RESULT, Evidence
 from perceptron_lab.results import FloatArray, IntArray
 
-TURN = np.linspace(0.0, 2.0 * np.pi, 361)
-"""Angles of a closed curve."""
+_TURN = np.linspace(0.0, 2.0 * np.pi, 361)
+CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])
+"""Points of the unit circle, a closed curve."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class Ellipse:
 
     def boundary(self) -> FloatArray:
         """Return points of the boundary of a planar ellipse, shape ``(361, 2)``."""
-        circle = np.column_stack([np.cos(TURN), np.sin(TURN)])
-        return np.asarray(self.centre + circle @ self.root)
+        return np.asarray(self.centre + CIRCLE @ self.root)
 
     def axes(self) -> tuple[FloatArray, FloatArray]:
         """Return the half-lengths, longest first, and the directions as rows."""
@@ -111,27 +110,17 @@ def separations(evidence: Evidence, dimension: int) -> list[Separated]:
     first = evidence.frame.drop_duplicates(["problem", "label"])
     first = first[~first["status"].isin(WITHOUT_RESULT)]
     found = []
-    for cell, problem, label, seed in zip(
-        first["cell"], first["problem"], first["label"], first["seed"], strict=True
-    ):
-        record = evidence.dataset(problem)
-        trace = evidence.trace(cell)
+    for cell, problem, label, seed in first[["cell", "problem", "label", "seed"]].to_numpy():
+        record, trace = evidence.dataset(problem), evidence.trace(cell)
         if not isinstance(record, EllipsoidSets) or record.dimension != dimension:
             continue
         if trace is not None and "homogeneous" in trace.measures:
             kept = {name: values[0] for name, values in trace.measures.items()}
             weights = np.concatenate([kept["positive_weights"], kept["negative_weights"]])
-            found.append(
-                Separated(
-                    problem,
-                    label,
-                    record.sample(int(seed)).task,
-                    kept["homogeneous"],
-                    float(kept["threshold"][0]),
-                    float(kept["ratio"][0]),
-                    np.flatnonzero(weights > SUPPORTING * weights.max(initial=0.0)),
-                )
-            )
+            support = np.flatnonzero(weights > SUPPORTING * weights.max(initial=0.0))
+            threshold, ratio = (float(kept[name][0]) for name in ("threshold", "ratio"))
+            task, homogeneous = record.sample(int(seed)).task, kept["homogeneous"]
+            found.append(Separated(problem, label, task, homogeneous, threshold, ratio, support))
     if not found:
         raise DataError(
             f"no run has an ellipsoid in dimension {dimension}; needed are ellipsoid-separation "
@@ -142,37 +131,10 @@ def separations(evidence: Evidence, dimension: int) -> list[Separated]:
 
 def first_separable(evidence: Evidence, dimension: int) -> Separated:
     """Return the first separation by an ellipsoid; otherwise as :func:`separations`."""
-    for one in separations(evidence, dimension):
-        if one.separable:
-            return one
-    raise DataError(
-        f"in dimension {dimension} no ellipsoid separates any of the classes; add the dataset "
-        "ellipsoid-sets with a ratio above 1"
-    )
-
-
-class Mark(TypedDict):
-    """Colour and marker of the examples of a class, in panels and in the legend."""
-
-    color: str
-    marker: str
-    markersize: float
-    markeredgewidth: float
-    fillstyle: Literal["full", "none"]
-    linestyle: Literal["none"]
-
-
-def _mark(colour: str, marker: str, size: float, fill: Literal["full", "none"]) -> Mark:
-    return {
-        "color": colour,
-        "marker": marker,
-        "markersize": size,
-        "markeredgewidth": 0.7,
-        "fillstyle": fill,
-        "linestyle": "none",
-    }
-
-
-POSITIVES = _mark("#0072B2", "*", 4.5, "full")
-NEGATIVES = _mark("#D55E00", "o", 3.0, "none")
-SUPPORT = _mark("black", "o", 8.0, "none")
+    separable = [one for one in separations(evidence, dimension) if one.separable]
+    if not separable:
+        raise DataError(
+            f"in dimension {dimension} no ellipsoid separates any of the classes; add the dataset "
+            "ellipsoid-sets with a ratio above 1"
+        )
+    return separable[0]

@@ -29,13 +29,9 @@ def figure_7_4(evidence: Evidence) -> Figure:
     telling = any(line.unconverged is not None for line in lines)
     known = drawing.looks(list(evidence.frame["label"].unique()))
     figure = drawing.canvas(3.4 * len(kinds) + 0.4, 3.8 if telling else 2.8)
+    heights = [2.6, 1.0] if telling else [1.0]
     panels = figure.subplots(
-        2 if telling else 1,
-        len(kinds),
-        sharex=True,
-        sharey="row",
-        squeeze=False,
-        height_ratios=[2.6, 1.0] if telling else None,
+        *(len(heights), len(kinds)), sharex=True, sharey="row", squeeze=False, height_ratios=heights
     )
     for kind, column in zip(kinds, panels.T, strict=True):
         mine = [line for line in lines if line.rescaled == kind]
@@ -47,17 +43,13 @@ def figure_7_4(evidence: Evidence) -> Figure:
     panels[0, 0].set_ylabel("error rate, percent")
     panels[0, 0].set_ylim(bottom=0.0)
     if telling:
-        panels[1, 0].set_ylabel("not converged, %")
-        panels[1, 0].set_ylim(-6.0, 106.0)
+        panels[1, 0].set(ylabel="not converged, %", ylim=(-6.0, 106.0))
     drawing.legend_above(figure, drawing.handles(known, linewidth=_LINE, size=_MARKER))
     return figure
 
 
 def _draw(
-    axes: Axes,
-    known: Mapping[str, Look],
-    lines: Sequence[Rescaled],
-    shares: Sequence[float | None],
+    axes: Axes, known: Mapping[str, Look], lines: Sequence[Rescaled], shares: Sequence[float | None]
 ) -> None:
     """Draw shares of the lines in percent, label by label."""
     for place, (label, look) in enumerate(known.items()):

@@ -1,18 +1,28 @@
-"""The courses of runs: a quantity against the queries or iterations, and against time."""
+"""The courses of runs: margins and bounds against the queries or iterations, and against time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
+from perceptron_lab.goals import MarginUpper
 from perceptron_lab.reporting.evidence import Evidence
-from perceptron_lab.reporting.performance.curves import Course, Curve, asked, quartile_curve
+from perceptron_lab.reporting.performance.curves import (
+    Course,
+    Curve,
+    asked,
+    finite_medians,
+    quartile_curve,
+)
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import Summary, summaries
@@ -20,6 +30,10 @@ from perceptron_lab.results import FloatArray, Trace
 
 MOST_PROBLEMS = 8
 """The most problems that are drawn: a page holds no more pairs of panels."""
+MOST_TICKS = 7
+"""The most ticks of the axis of margins, which has two logarithmic halves."""
+_ONE_SIZE = 30.0
+"""Negative margins within this factor have a plain axis."""
 _PAGE = 11.5
 _PANEL = 1.9
 _LEVEL: dict[str, Any] = {"color": "0.3", "linewidth": 0.6}
@@ -55,6 +69,84 @@ class Quantity:
     scale: Callable[[Axes, Sequence[Curve]], None]
     level: float | None = None
     level_name: str = ""
+
+
+def convergence(evidence: Evidence) -> Figure:
+    """Draw the margin of the current point, as :func:`draw_courses` draws a quantity.
+
+    Margins are negative until a point is feasible, and small afterwards: the axis is logarithmic on
+    both sides of a short linear part around 0, so that halving the violation and doubling the
+    margin look alike. It reaches down to the worst median; the margin of the point 0, from which
+    most methods start, is minus infinity and not drawn.
+    """
+    margin = Quantity("margin", lambda trace: np.array(trace.margin, dtype=float), scale_margins)
+    return draw_courses(evidence, margin)
+
+
+def scale_margins(axes: Axes, curves: Sequence[Curve]) -> None:
+    """Give an axis of margins its two logarithmic halves, and few ticks.
+
+    The linear part between them ends a decade below the best margin, if any is positive; otherwise
+    at the decade of the one closest to 0. Negative margins of about one size have a plain axis.
+    """
+    values = finite_medians(curves)
+    values = values[values != 0]
+    if not len(values):
+        return
+    highest, lowest = float(values.max()), float(values.min())
+    if highest < 0 and lowest > _ONE_SIZE * highest:
+        axes.set_ylim(1.1 * lowest, 0.0)
+        return
+    decade = floor(log10(abs(highest))) - (1 if highest > 0 else 0)
+    axes.set_yscale("symlog", linthresh=10.0**decade, linscale=0.5)
+    axes.set_ylim(3.0 * min(lowest, 0.0), 3.0 * max(highest, 0.0))
+    # Ticks at 0 and at the powers of ten beyond the linear part, in equal steps.
+    least, most = axes.get_ylim()
+    below = [k for k in range(decade + 1, 2) if -(10.0**k) >= least]
+    above = [k for k in range(decade + 1, 2) if 10.0**k <= most]
+    step = max(1, ceil((len(below) + len(above)) / MOST_TICKS))
+    ticks = {0.0: "0"}
+    ticks |= {-(10.0**k): f"$-10^{{{k}}}$" for k in below[::-step]}
+    ticks |= {10.0**k: f"$10^{{{k}}}$" for k in above[::-step]}
+    axes.yaxis.set_major_locator(FixedLocator(list(ticks)))
+    axes.yaxis.set_major_formatter(FixedFormatter(list(ticks.values())))
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def certificates(evidence: Evidence) -> Figure:
+    """Draw the least norm(A w) / <e, w> so far, as :func:`draw_courses` draws a quantity.
+
+    Weights w in the dual cone prove that the margin is at most norm(A w) / <e, w>. Each run counts
+    with the least of its records so far, as computed; all axes are logarithmic. A thin line is the
+    epsilon that the experiment asks for, if its goal is an upper bound of the margin. A method
+    without weights is named in the panel. That exact weights near those of a run prove that no
+    point is feasible is not drawn: it has no place on a logarithmic axis.
+    """
+    goal = evidence.goal()
+    epsilon = goal.margin_upper if isinstance(goal, MarginUpper) else None
+    bound = Quantity(
+        "bound of the margin",
+        least_upper,
+        partial(scale_bounds, epsilon=epsilon),
+        level=epsilon,
+        level_name=f"epsilon = {epsilon:g}" if epsilon else "",
+    )
+    return draw_courses(evidence, bound)
+
+
+def least_upper(trace: Trace) -> FloatArray:
+    """Return the least upper bound so far, record by record; NaN before the first weights."""
+    return np.fmin.accumulate(np.array(trace.upper, dtype=float))
+
+
+def scale_bounds(axes: Axes, curves: Sequence[Curve], epsilon: float | None) -> None:
+    """Give an axis of bounds a logarithmic scale that holds the medians above 0 and epsilon."""
+    values = finite_medians(curves)
+    values = np.append(values[values > 0], [epsilon] if epsilon else [])
+    if len(values):
+        axes.set_yscale("log")
+        axes.set_ylim(values.min() / 3.0, 3.0 * values.max())
+        drawing.rule_logarithmic(axes, "y")
 
 
 def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
@@ -121,15 +213,13 @@ def _draw(
 
 def _draw_curve(axes: Axes, curve: Curve, entry: Summary, look: Look) -> None:
     finite = np.isfinite(curve.median)
-    at = curve.places[finite]
-    lower, upper = curve.lower[finite], curve.upper[finite]
-    colour = look["color"]
-    axes.fill_between(at, lower, upper, color=colour, alpha=0.2, linewidth=0, step="post")
-    line = look["linestyle"]
-    axes.step(at, curve.median[finite], color=colour, linestyle=line, linewidth=1, where="post")
+    at, median, colour = curve.places[finite], curve.median[finite], look["color"]
+    ends = curve.lower[finite], curve.upper[finite]
+    axes.fill_between(at, *ends, color=colour, alpha=0.2, linewidth=0, step="post")
+    axes.step(at, median, color=colour, linestyle=look["linestyle"], linewidth=1, where="post")
     if finite.any():
         end = look["marker"] if entry.answered else "x"
-        last = np.clip(curve.median[finite][-1], *axes.get_ylim())
+        last = np.clip(median[-1], *axes.get_ylim())
         axes.plot(at[-1], last, color=colour, marker=end, markersize=4, clip_on=False, zorder=3)
 
 
