@@ -15,7 +15,7 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.algorithms.saddle_points.mirror_prox import AdaptiveMirrorProx, MirrorProx
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.reporting.table_6_1.rounding import spreads
+from perceptron_lab.reporting.table_6_1.entries import spreads
 from perceptron_lab.results import Status
 from tests.repetitions import repeated
 

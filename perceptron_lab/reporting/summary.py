@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pandas as pd
 
@@ -13,7 +14,6 @@ from perceptron_lab.results import Status
 
 CLAIMS = (Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UNBOUNDED)
 """The statuses that say something about the problem, and count as answers once they are proved."""
-
 
 Shape = tuple[int, int]
 """Dimension and constraints (rows, or eigenvalues of the cone)."""
@@ -82,6 +82,17 @@ def summaries(runs: pd.DataFrame) -> list[Summary]:
         for problem in runs["problem"].unique()
         for label in runs["label"].unique()
     ]
+
+
+_Entry = TypeVar("_Entry", bound=Summary)
+
+
+def by_label(entries: Iterable[_Entry]) -> dict[str, list[_Entry]]:
+    """Return label -> its entries, both in the order of first appearance."""
+    found: dict[str, list[_Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.label, []).append(entry)
+    return found
 
 
 def shape_of(runs: pd.DataFrame) -> dict[str, Shape]:

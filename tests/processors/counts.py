@@ -24,8 +24,7 @@ from perceptron_lab import solve
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.rescaling.rescaled_perceptron import RescaledPerceptron
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
-from perceptron_lab.reporting.table_6_1.entries import THESIS_LABELS, thesis_table
-from perceptron_lab.reporting.table_6_1.rounding import FILE
+from perceptron_lab.reporting.table_6_1.entries import ROUNDING, THESIS_LABELS, thesis_table
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem, Cut
 from tests.processors.factors import FACTORS, VARIABLES, Kernel, Target
@@ -108,7 +107,7 @@ def _line(cell: str, under: list[Counts], noisy: list[Counts]) -> dict[str, Any]
 def main(name: str = "", *problems: str) -> None:
     """Print the counts under a factor as JSON; without one, write the table."""
     if not name:
-        measured().to_csv(Path(str(FILE)), index=False)
+        measured().to_csv(Path(str(ROUNDING)), index=False)
         return
     amiss = FACTORS[name].amiss(in_force())
     if amiss:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_lab.reporting.table_6_1.entries import THESIS_LABELS
-from perceptron_lab.reporting.table_6_1.rounding import spreads
+from perceptron_lab.reporting.table_6_1.entries import THESIS_LABELS, spreads
 from tests.processors.counts import (
     NOISES,
     PROBLEMS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,16 +45,17 @@ def figure_7_1(evidence: Evidence) -> Figure:
     axes.plot(*ellipse.boundary().T, color=_INK, linewidth=1.1, label="ellipse")
     lengths, directions = ellipse.axes()
     arrow = {"arrowstyle": "-|>", "color": "black", "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
-    style: _Style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9}
-    name = partial(axes.annotate, **style)
+    offset: _Style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 9}
     for number, (length, direction) in enumerate(zip(lengths, directions, strict=True), 1):
-        axes.annotate("", xy=centre + length * direction, xytext=centre, arrowprops={**arrow})
-        across = np.array([-direction[1], direction[0]])
-        middle = centre + 0.55 * length * direction
-        name(rf"$\lambda_{number}\,\mathbf{{v}}_{number}$", middle, _APART * across)
+        end, middle = centre + length * direction, centre + 0.55 * length * direction
+        axes.annotate("", xy=end.tolist(), xytext=centre.tolist(), arrowprops={**arrow})
+        across = _APART * np.array([-direction[1], direction[0]])
+        name = rf"$\lambda_{number}\,\mathbf{{v}}_{number}$"
+        axes.annotate(name, xy=middle.tolist(), xytext=across.tolist(), **offset)
     axes.plot(*centre, color="black", marker="o", markersize=3, label="centre")
     away = -directions.sum(axis=0)
-    name(r"$\mathbf{c}$", centre, _APART * (away / np.linalg.norm(away)))
+    beside = _APART * (away / np.linalg.norm(away))
+    axes.annotate(r"$\mathbf{c}$", xy=centre.tolist(), xytext=beside.tolist(), **offset)
     axes.margins(0.1)
     axes.set(aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
     return figure

@@ -70,6 +70,11 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.1f}"
 
 
+def signed(value: float | None) -> str:
+    """Return a difference with its sign, two digits after the point."""
+    return NOTHING if value is None else f"${value:+.2f}$"
+
+
 def share(value: float | None) -> str:
     """Return a part of 1 with three digits after the point."""
     return NOTHING if value is None else f"{value:.3f}"

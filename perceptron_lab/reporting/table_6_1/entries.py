@@ -1,4 +1,4 @@
-"""Table 6.1 of the thesis as numbers: every problem by every label, beside the thesis's own.
+"""Table 6.1 of the thesis as numbers: ours, the thesis's own, and the effect of rounding on them.
 
 The thesis calls "updates" a count of oracle queries (updates + 1: the last query certifies), so
 its numbers are compared with our queries.
@@ -6,24 +6,27 @@ its numbers are compared with our queries.
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 import pandas as pd
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.reporting.summary import Summary, ending, summaries
+from perceptron_lab.reporting.summary import Summary, by_label, ending, summaries
 from perceptron_lab.results import Status
 
 THESIS_LABELS = ("PRA", "EA")
 """Perceptron rescaling algorithm and ellipsoid algorithm: the labels that Table 6.1 has."""
+ROUNDING = files(__package__) / "rounding.csv"
+"""The spreads, as measured."""
 
 
-@dataclass(frozen=True)
-class Thesis:
+class Thesis(NamedTuple):
     """One entry of the thesis's Table 6.1: oracle queries and seconds (on a 2.6 GHz machine)."""
 
     queries: int
@@ -31,80 +34,81 @@ class Thesis:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One label on one problem: medians over the seeds that have the number, or None.
+class Entry(Summary):
+    """One label on one problem, beside the thesis's entry."""
 
-    Parameters
-    ----------
-    problem, label
-        Which.
-    updates, queries, seconds
-        The medians.
-    seeds
-        How many seeds were run.
-    proved
-        Whether every one of them ended with a proved feasible point.
-    status
-        Empty if ``proved``; otherwise the endings of the others.
-    thesis
-        The thesis's entry, or None.
-    """
+    @property
+    def thesis(self) -> Thesis | None:
+        """The thesis's entry, or None."""
+        return thesis_table().get((self.problem, self.label))
 
-    problem: str
-    label: str
-    updates: float | None
-    queries: float | None
-    seconds: float | None
-    seeds: int
-    proved: bool
-    status: str
-    thesis: Thesis | None = None
-
-    @classmethod
-    def of(cls, summary: Summary) -> Entry:
-        """Return the entry of a summary, with the thesis's."""
-        runs, problem, label = summary.runs, summary.problem, summary.label
+    @property
+    def status(self) -> str:
+        """The endings of the cells that are no proved feasible points."""
+        if not self.seeds:
+            return "not run"
         endings = Counter(
             ending(status, proved)
-            for status, proved in zip(runs["status"], runs["proved"], strict=True)
+            for status, proved in self.runs[["status", "proved"]].to_numpy()
             if not proved or status != Status.FEASIBLE
         )
-        counted = [f"{name} ({count} of {len(runs)})" for name, count in endings.items()]
-        status = "".join(endings) if len(runs) == 1 else ", ".join(counted)
-        return cls(
-            problem,
-            label,
-            summary.median("updates"),
-            summary.median("queries"),
-            summary.median("seconds"),
-            summary.seeds,
-            summary.feasible,
-            status if summary.seeds else "not run",
-            thesis_table().get((problem, label)),
-        )
+        if self.seeds == 1:
+            return "".join(endings)
+        return ", ".join(f"{name} ({count} of {self.seeds})" for name, count in endings.items())
 
     @property
     def deviation(self) -> float | None:
         """Percent by which our queries exceed the thesis's; None if unproved or not in it."""
-        if self.thesis is None or self.queries is None or not self.proved:
+        queries = self.median("queries")
+        if self.thesis is None or queries is None or not self.feasible:
             return None
-        return 100.0 * (self.queries - self.thesis.queries) / self.thesis.queries
+        return 100.0 * (queries - self.thesis.queries) / self.thesis.queries
+
+
+class Spread(NamedTuple):
+    """The least and the largest number of queries of one entry of Table 6.1.
+
+    Parameters
+    ----------
+    least, most
+        Over the kernels of OpenBLAS for Prescott, Nehalem, Sandybridge, Haswell and SkylakeX, and
+        numba's generic target.
+    noisy_least, noisy_most
+        With noise of 2^-52 times the largest entry in every point that is queried (two seeds).
+        No zero stays one then, neither an entry of the matrix nor a pivot.
+    """
+
+    least: int
+    most: int
+    noisy_least: int
+    noisy_most: int
+
+    @property
+    def hangs_on_kernel(self) -> bool:
+        """Whether BLAS kernels differ in it."""
+        return self.least < self.most
+
+    @property
+    def hangs_on_zeros(self) -> bool:
+        """Whether it is another one where zeros are not exact."""
+        return not self.least == self.noisy_least == self.noisy_most
+
+    @property
+    def change(self) -> float:
+        """Percent by which noise changes it, at most."""
+        moved = max(abs(self.noisy_least - self.least), abs(self.noisy_most - self.least))
+        return 100.0 * moved / self.least
 
 
 def entries_of(runs: pd.DataFrame) -> dict[str, list[Entry]]:
-    """Return label -> its entries, problem by problem, both in the order of first appearance.
-
-    Pairs that were not run are there, and say so.
+    """Return label -> its entries, problem by problem; pairs that were not run say so.
 
     Parameters
     ----------
     runs
         The checked table of runs of homogenised systems, one row per cell.
     """
-    found: dict[str, list[Entry]] = {}
-    for summary in summaries(runs):
-        found.setdefault(summary.label, []).append(Entry.of(summary))
-    return found
+    return by_label(Entry(one.problem, one.label, one.runs) for one in summaries(runs))
 
 
 def has_thesis(entries: Iterable[Entry]) -> bool:
@@ -133,12 +137,20 @@ def orders_of(runs: pd.DataFrame) -> list[int | None]:
 @cache
 def thesis_table() -> dict[tuple[str, str], Thesis]:
     """Return Table 6.1 of Kharechko2009 as (problem, label) -> queries and seconds."""
-    with (files(__package__) / "thesis.csv").open(encoding="utf-8") as file:
-        table = pd.read_csv(file, dtype=str)
+    text = (files(__package__) / "thesis.csv").read_text("utf-8")
     return {
         (row["problem"], label): Thesis(
             int(row[f"{label.lower()}_updates"]), float(row[f"{label.lower()}_seconds"])
         )
-        for row in table.to_dict("records")
+        for row in csv.DictReader(text.splitlines())
         for label in THESIS_LABELS
+    }
+
+
+@cache
+def spreads() -> dict[tuple[str, str], Spread]:
+    """Return the spreads as (problem, label) -> spread."""
+    return {
+        (row["problem"], row["label"]): Spread(*(int(row[name]) for name in Spread._fields))
+        for row in csv.DictReader(ROUNDING.read_text("utf-8").splitlines())
     }

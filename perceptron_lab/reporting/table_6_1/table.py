@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import add
 
@@ -10,9 +10,14 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing import typesetting
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.printing.typesetting import DAGGER, NOTHING, escape
-from perceptron_lab.reporting.table_6_1.entries import Entry, entries_of, has_thesis, orders_of
-from perceptron_lab.reporting.table_6_1.rounding import spreads
+from perceptron_lab.reporting.printing.typesetting import DAGGER, escape
+from perceptron_lab.reporting.table_6_1.entries import (
+    Entry,
+    entries_of,
+    has_thesis,
+    orders_of,
+    spreads,
+)
 
 
 def table_6_1(evidence: Evidence) -> Table:
@@ -41,48 +46,45 @@ def table_6_1(evidence: Evidence) -> Table:
             replace(column, name=f"{label} {column.name}", group=label)
             for column in _columns(own, rows, several)
         ]
-    columns.append(Column("proved", [all(e.proved for e in row) for row in rows], None))
+    columns.append(Column("proved", [all(e.feasible for e in row) for row in rows], None))
     return Table("table_6_1", columns, keys=2, notes=list(_notes(labels, entries, several)))
 
 
 def _columns(own: Sequence[Entry], rows: Sequence[Sequence[Entry]], several: bool) -> list[Column]:
     """Return the columns of one label, under the names that they have for every label."""
     columns = [counts("seeds", [entry.seeds for entry in own])] if several else []
-    updates = counts("updates", [entry.updates for entry in own])
-    marks = ["" if entry.proved else DAGGER for entry in own]
-    columns.append(replace(updates, shown=list(map(add, updates.shown or (), marks))))
-    for name, value, show, whole in _COSTS:
-        best = [min((value(e) or 0.0 for e in row if e.proved), default=None) for row in rows]
-        written = [show(value(entry)) for entry in own]
-        bold = [
-            len(row) > 1 and entry.proved and text == show(least)
-            for entry, row, text, least in zip(own, rows, written, best, strict=True)
-        ]
+    marks = ["" if entry.feasible else DAGGER for entry in own]
+    for name, show, whole in _COSTS:
+        values = [entry.median(name) for entry in own]
+        written = [show(value) for value in values]
+        bold = []
+        for entry, row, text in zip(own, rows, written, strict=True):
+            best = min((e.median(name) or 0.0 for e in row if e.feasible), default=None)
+            ours = name != "updates" and len(row) > 1 and entry.feasible
+            bold.append(ours and text == show(best))
         shown = list(map(add, written, marks))
-        columns.append(Column(name, list(map(value, own)), shown, bold=bold, whole=whole))
+        columns.append(Column(name, values, shown, bold=bold, whole=whole))
     if has_thesis(own):
-        thesis = [entry.thesis for entry in own]
-        columns.append(counts("thesis queries", [t.queries if t else None for t in thesis]))
-        spent = numbers(
-            "thesis seconds", [t.seconds if t else None for t in thesis], typesetting.percent
-        )
+        queries, spent = zip(*(entry.thesis or (None, None) for entry in own), strict=True)
         off = numbers("deviation percent", [entry.deviation for entry in own], _signed)
-        columns += [replace(spent, whole=False), replace(off, head="\\%", whole=False)]
+        columns += [
+            counts("thesis queries", queries),
+            replace(numbers("thesis seconds", spent, typesetting.percent), whole=False),
+            replace(off, head="\\%", whole=False),
+        ]
     return [*columns, Column("status", [entry.status for entry in own], None, align="l")]
 
 
-_Cost = tuple[str, Callable[[Entry], float | None], Callable[[float | None], str], bool]
-_COSTS: tuple[_Cost, ...] = (
-    ("queries", lambda entry: entry.queries, typesetting.count, True),
-    ("seconds", lambda entry: entry.seconds, typesetting.seconds, False),
+_COSTS = (
+    ("updates", typesetting.count, True),
+    ("queries", typesetting.count, True),
+    ("seconds", typesetting.seconds, False),
 )
-"""Name, value, print, and whether it is a count."""
+"""Column of the runs, print, and whether it is a count."""
 
 
 def _signed(percents: float | None) -> str:
-    if percents is None:
-        return NOTHING
-    return "0" if percents == 0 else f"${percents:+.2f}$"
+    return "0" if percents == 0 else typesetting.signed(percents)
 
 
 def _notes(
@@ -101,12 +103,10 @@ def _notes(
     unproved = [
         f"{escape(entry.problem)}, {escape(entry.label)}: {escape(entry.status)}"
         for entry in entries
-        if not entry.proved
+        if not entry.feasible
     ]
-    if unproved:
-        yield f"{DAGGER} Not a proved feasible point: {'; '.join(unproved)}."
-    else:
-        yield "Every answer is a point proved feasible on the original data."
+    every = "Every answer is a point proved feasible on the original data."
+    yield f"{DAGGER} Not a proved feasible point: {'; '.join(unproved)}." if unproved else every
 
 
 def _rounding(entries: Sequence[Entry]) -> Iterator[str]:
@@ -118,9 +118,8 @@ def _rounding(entries: Sequence[Entry]) -> Iterator[str]:
         (entry, spread)
         for entry in entries
         if (spread := spreads().get((entry.problem, entry.label))) is not None
-        and entry.proved
-        and entry.queries is not None
-        and spread.least <= entry.queries <= spread.most
+        and entry.feasible
+        and spread.least <= (entry.median("queries") or 0) <= spread.most
     ]
     if known:
         differing = _listed([entry for entry, spread in known if spread.hangs_on_kernel])
