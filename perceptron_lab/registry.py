@@ -81,10 +81,10 @@ _OURS = {
         "conic": "reporting.performance.brackets:conic",
         "rates": "reporting.yu.rates:rates",
         "profile": "reporting.performance.profiles:profile",
-        "table_8_1": "reporting.table_8_1.table_8_1:table_8_1",
+        "table_8_1": "reporting.table_8_1.tables:table_8_1",
         "precision_differences": "reporting.table_8_1.differences:precision_differences",
-        "rare_categories": "reporting.table_8_1.rare_categories:rare_categories",
-        "learners": "reporting.table_8_1.learners:learners",
+        "rare_categories": "reporting.table_8_1.tables:rare_categories",
+        "learners": "reporting.table_8_1.tables:learners",
     },
     "figure": {
         "table_6_1": "reporting.table_6_1.figure:table_6_1",

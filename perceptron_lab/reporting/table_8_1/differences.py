@@ -11,8 +11,9 @@ from perceptron_lab.learners.bootstrap import BootstrapInterval, compare_categor
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.printing.typesetting import NOTHING, share
-from perceptron_lab.reporting.table_8_1.precisions import Entry, by_label, entries
+from perceptron_lab.reporting.printing.typesetting import share, signed
+from perceptron_lab.reporting.summary import by_label
+from perceptron_lab.reporting.table_8_1.precisions import Entry, entries
 from perceptron_lab.results import FloatArray
 
 FIRST = "soft-ellipsoid"
@@ -82,10 +83,7 @@ def _scores(
     evidence: Evidence, first: Entry, second: Entry
 ) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
     """Return labels and both scores of each seed that both have."""
-    cells = [
-        dict(zip(entry.summary.runs["seed"], entry.summary.runs["cell"], strict=True))
-        for entry in (first, second)
-    ]
+    cells = [dict(one.runs[["seed", "cell"]].to_numpy()) for one in (first, second)]
     rows = []
     for seed in sorted(set(first.precisions) & set(second.precisions)):
         traces: list[Any] = [evidence.trace(own[seed]) for own in cells]
@@ -118,11 +116,9 @@ def precision_differences(evidence: Evidence) -> Table:
         texts("second", [line.second for line in lines]),
         texts("problem", [line.problem for line in lines]),
         counts("seeds", [line.seeds for line in lines]),
-        numbers(
-            "difference", [None if i is None else 100.0 * i.difference for i in known], _signed
-        ),
-        numbers("lower", [None if i is None else 100.0 * i.lower for i in known], _signed),
-        numbers("upper", [None if i is None else 100.0 * i.upper for i in known], _signed),
+        numbers("difference", [None if i is None else 100.0 * i.difference for i in known], signed),
+        numbers("lower", [None if i is None else 100.0 * i.lower for i in known], signed),
+        numbers("upper", [None if i is None else 100.0 * i.upper for i in known], signed),
         numbers("above", [None if i is None else i.above for i in known], share),
     ]
     return Table("precision_differences", columns, keys=2, notes=[_NOTE], long=True)
@@ -134,7 +130,3 @@ _NOTE = (
     "test examples, in each the mean over the seeds (and problems). They hold the training "
     "examples fixed. Above: the share of the resamples in which the first is better."
 )
-
-
-def _signed(points: float | None) -> str:
-    return NOTHING if points is None else f"${points:+.2f}$"

@@ -13,7 +13,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import common
-from perceptron_lab.reporting.table_8_1.precisions import Entry, entries, spread
+from perceptron_lab.reporting.table_8_1.precisions import Entry, entries
 
 
 def figure_8_1(evidence: Evidence) -> Figure:
@@ -46,15 +46,13 @@ def _panel(axes: Axes, given: Sequence[Entry], shown: dict[str, Look]) -> None:
     axes.set_xticks(ticks, [str(tick) for tick in ticks], minor=False)
     axes.set_xticks([], minor=True)
     named = common([entry.label for entry in given], " ")
-    axes.set_title(" ".join(part for part in named if part != "*"))
-    axes.set_xlabel("features k")
+    axes.set(xlabel="features k", title=" ".join(part for part in named if part != "*"))
     drawing.rule(axes, "both", "0.92")
     for name, look in shown.items():
-        mine = [(entry.components or 0, spread(entry)) for entry in given if entry.problem == name]
+        mine = [(entry.components or 0, entry.spread) for entry in given if entry.problem == name]
         mine.sort(key=lambda pair: pair[0])
         means = [float("nan") if one.mean is None else one.mean for _, one in mine]
         axes.plot([k for k, _ in mine], means, linewidth=0.9, markersize=3.5, **look)
         for k, one in mine:
             if one.lowest is not None and one.highest is not None:
-                ends = [one.lowest, one.highest]
-                axes.plot([k, k], ends, color=look["color"], linewidth=0.7, solid_capstyle="butt")
+                drawing.draw_bar(axes, k, [one.lowest, one.highest], look["color"], 0.7)

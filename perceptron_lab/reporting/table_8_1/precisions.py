@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,27 +27,35 @@ DEFAULT_COMPONENTS = 30
 """The number of features where the parameters of a learner do not give it."""
 
 
+class Spread(NamedTuple):
+    """A mean over seeds, with the lowest and the highest; Nones where cells are missing."""
+
+    mean: float | None
+    lowest: float | None = None
+    highest: float | None = None
+
+    @classmethod
+    def of(cls, values: list[float]) -> Spread:
+        """Return the spread of values."""
+        return cls(float(np.mean(values)), min(values), max(values)) if values else cls(None)
+
+
 @dataclass(frozen=True)
-class Entry:
+class Entry(Summary):
     """The cells of one problem and label.
 
     Parameters
     ----------
-    problem, label
-        Which.
+    problem, label, runs
+        As of every summary.
     algorithm
         The name of the learner.
     parameters
         Of the learner, as JSON values.
-    summary
-        Its cells.
     """
 
-    problem: str
-    label: str
     algorithm: str
     parameters: Mapping[str, Any]
-    summary: Summary
 
     @property
     def components(self) -> int | None:
@@ -64,15 +72,11 @@ class Entry:
     def measured(self, name: str) -> dict[int, float]:
         """Return seed -> a measure, of the cells that have it."""
         column = f"measure.{name}"
-        runs = self.summary.runs
-        if column not in runs:
+        if column not in self.runs:
             return {}
-        values = reals(runs[column], invalid="coerce")
-        return {
-            int(seed): float(value)
-            for seed, value in zip(runs["seed"], values, strict=True)
-            if np.isfinite(value)
-        }
+        values = reals(self.runs[column], invalid="coerce")
+        pairs = zip(self.runs["seed"], values, strict=True)
+        return {int(seed): float(value) for seed, value in pairs if np.isfinite(value)}
 
     @property
     def precisions(self) -> dict[int, float]:
@@ -82,7 +86,7 @@ class Entry:
     @property
     def complete(self) -> bool:
         """Whether there are cells, and each of them has an average precision."""
-        return 0 < self.summary.seeds == len(self.precisions)
+        return 0 < self.seeds == len(self.precisions)
 
     def average(self, name: str) -> float | None:
         """Return the mean of a measure over the seeds, or None."""
@@ -90,10 +94,25 @@ class Entry:
         return float(np.mean(values)) if values else None
 
     @property
+    def spread(self) -> Spread:
+        """The average precision over the seeds; nothing unless every cell has one."""
+        return Spread.of(list(self.precisions.values()) if self.complete else [])
+
+    @property
+    def without_result(self) -> str:
+        """The endings of cells without a result; empty where there are none."""
+        if not self.seeds:
+            return "not run"
+        if self.complete:
+            return ""
+        statuses = set(self.runs["status"]) - {Status.FITTED}
+        return ", ".join(sorted(ending(status, True) for status in statuses))
+
+    @property
     def statement(self) -> str:
         """The statement about separability: ``t = 0``, ``t <= 1.2e-09``, or the cells' endings."""
-        statuses = set(self.summary.runs["status"])
-        proved = bool(self.summary.runs["proved"].all())
+        statuses = set(self.runs["status"])
+        proved = bool(self.runs["proved"].all())
         if proved and statuses == {Status.INFEASIBLE}:
             return "t = 0"
         upper = self.measured("ratio_upper")
@@ -102,7 +121,7 @@ class Entry:
         lower = self.measured("ratio_lower")
         if proved and statuses == {Status.FEASIBLE} and lower:
             return f"t >= {text_below(min(lower.values()), 3)}"
-        return self.summary.endings
+        return self.endings
 
     @property
     def proof(self) -> str:
@@ -110,26 +129,10 @@ class Entry:
         if self.algorithm == HARD:
             return self.statement
         if not self.complete:
-            return self.summary.endings
+            return self.endings
         shares = self.measured("converged").values()
         cut_off = sum(share < 1.0 for share in shares)
         return f"not converged ({cut_off} of {len(shares)})" if cut_off else ""
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A mean over seeds, with the lowest and the highest; Nones where cells are missing."""
-
-    mean: float | None
-    lowest: float | None = None
-    highest: float | None = None
-
-    @classmethod
-    def of(cls, values: list[float]) -> Spread:
-        """Return the spread of values."""
-        if not values:
-            return cls(None)
-        return cls(float(np.mean(values)), min(values), max(values))
 
 
 def entries(evidence: Evidence) -> list[Entry]:
@@ -151,12 +154,7 @@ def entries(evidence: Evidence) -> list[Entry]:
             raise DataError(
                 f"the table of runs, column parameters: {parameters!r} is no JSON; run it again"
             ) from None
-    return [Entry(one.problem, one.label, *known[one.label], one) for one in summaries(runs)]
-
-
-def spread(entry: Entry) -> Spread:
-    """Return the average precision over the seeds; nothing unless every cell has one."""
-    return Spread.of(list(entry.precisions.values()) if entry.complete else [])
+    return [Entry(one.problem, one.label, one.runs, *known[one.label]) for one in summaries(runs)]
 
 
 def mean_spread(of_label: list[Entry]) -> Spread:
@@ -164,37 +162,15 @@ def mean_spread(of_label: list[Entry]) -> Spread:
     seeds = {tuple(sorted(entry.precisions)) for entry in of_label}
     if len(seeds) != 1 or not all(entry.complete for entry in of_label):
         return Spread(None)
-    return Spread.of(
-        [
-            float(np.mean([entry.precisions[seed] for entry in of_label]))
-            for seed in next(iter(seeds))
-        ]
-    )
-
-
-def by_label(given: list[Entry]) -> dict[str, list[Entry]]:
-    """Return label -> its entries, in order."""
-    grouped: dict[str, list[Entry]] = {}
-    for entry in given:
-        grouped.setdefault(entry.label, []).append(entry)
-    return grouped
-
-
-def endings_of(entry: Entry) -> str:
-    """Return the endings of cells without a result; empty where there are none."""
-    if not entry.summary.seeds:
-        return "not run"
-    if entry.complete:
-        return ""
-    runs = entry.summary.runs
-    return ", ".join(sorted({ending(s, True) for s in runs["status"] if s != Status.FITTED}))
+    rows = [[entry.precisions[seed] for entry in of_label] for seed in seeds.pop()]
+    return Spread.of([float(np.mean(row)) for row in rows])
 
 
 @cache
 def thesis_precisions() -> dict[str, dict[str, float]]:
     """Return Table 8.1 of `Kharechko2009`: category -> column -> percent."""
-    with (files(__package__) / "thesis.csv").open(encoding="utf-8") as file:
-        return {
-            row.pop("category"): {name: float(value) for name, value in row.items()}
-            for row in csv.DictReader(file)
-        }
+    text = (files(__package__) / "thesis.csv").read_text("utf-8")
+    return {
+        row.pop("category"): {name: float(value) for name, value in row.items()}
+        for row in csv.DictReader(text.splitlines())
+    }
