@@ -102,12 +102,7 @@ class MeanRatio:
 
     @classmethod
     def of(
-        cls,
-        label: str,
-        logs: Sequence[tuple[str, float]],
-        resamples: int,
-        level: float,
-        seed: int,
+        cls, label: str, logs: Sequence[tuple[str, float]], resamples: int, level: float, seed: int
     ) -> MeanRatio:
         """Return the mean of the problems' log(B / A) and its interval, as :func:`compare` does."""
         problems = {problem: place for place, problem in enumerate(dict(logs))}
@@ -124,13 +119,10 @@ class MeanRatio:
         return cls(label, len(logs), len(problems), mean, lower, upper)
 
     def __str__(self) -> str:
-        interval = "one problem: no interval"
-        if self.lower is not None:
-            interval = f"{self.lower:.4g} to {self.upper:.4g}"
-        return (
-            f"{self.label}: {self.ratio:.4g} ({interval}), {counted(self.pairs, 'pair')} of "
-            f"{counted(self.instances, 'problem')}"
-        )
+        known = f"{self.lower:.4g} to {self.upper:.4g}" if self.lower is not None else ""
+        pairs, problems = counted(self.pairs, "pair"), counted(self.instances, "problem")
+        interval = known or "one problem: no interval"
+        return f"{self.label}: {self.ratio:.4g} ({interval}), {pairs} of {problems}"
 
 
 @dataclass(frozen=True)
@@ -188,8 +180,7 @@ class Comparison:
         import pandas as pd
 
         columns = [*Pair.__dataclass_fields__, "ratio"]
-        rows = [asdict(pair) | {"ratio": pair.ratio} for pair in self.pairs]
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(self.as_json()["pairs"], columns=columns)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON values; ``plab compare --json`` prints it."""
@@ -197,15 +188,15 @@ class Comparison:
             "a": str(self.a),
             "b": str(self.b),
             "metric": self.metric,
-            "ratios": [asdict(ratio) for ratio in self.ratios],
+            "ratios": list(map(asdict, self.ratios)),
             "pairs": [asdict(pair) | {"ratio": pair.ratio} for pair in self.pairs],
-            "status_changes": [asdict(pair) for pair in self.status_changes],
+            "status_changes": list(map(asdict, self.status_changes)),
             "unproved": self.unproved,
             "left_out": self.left_out,
             "only_a": [list(key) for key in self.only_a],
             "only_b": [list(key) for key in self.only_b],
-            "config": [asdict(difference) for difference in self.config],
-            "environment": [asdict(difference) for difference in self.environment],
+            "config": list(map(asdict, self.config)),
+            "environment": list(map(asdict, self.environment)),
             "times_compare": not self.other_environment,
         }
 

@@ -39,7 +39,7 @@ class Difference:
 
 def config_differences(first: object, second: object) -> list[Difference]:
     """Return where two trees of JSON values differ, in the order of their keys."""
-    return _different([dict(_leaves(first))], [dict(_leaves(second))])
+    return _different([first], [second])
 
 
 def environment_differences(
@@ -52,27 +52,25 @@ def environment_differences(
     first, second
         The descriptions of every environment that the rows of a run come from.
     """
-    sides = [
-        [
-            dict(_leaves({key: part for key, part in one.items() if key not in TRANSIENT}))
-            for one in side
-        ]
+    lasting = [
+        [{key: part for key, part in one.items() if key not in TRANSIENT} for one in side]
         for side in (first, second)
     ]
-    return _different(*sides)
+    return _different(*lasting)
 
 
-def _different(
-    first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]
-) -> list[Difference]:
-    paths = dict.fromkeys(path for leaves in (*first, *second) for path in leaves)
-    shown = [(path, _values(path, first), _values(path, second)) for path in paths]
-    return [Difference(*one) for one in shown if one[1] != one[2]]
-
-
-def _values(path: str, side: Sequence[Mapping[str, str]]) -> str:
-    """Return the different values of a path, each once."""
-    return " | ".join(sorted({leaves.get(path, ABSENT) for leaves in side})) or ABSENT
+def _different(first: Sequence[object], second: Sequence[object]) -> list[Difference]:
+    """Return where two sides differ; the different values of each are named once."""
+    sides = [[dict(_leaves(tree)) for tree in side] for side in (first, second)]
+    found = []
+    for path in dict.fromkeys(path for side in sides for leaves in side for path in leaves):
+        a, b = (
+            " | ".join(sorted({leaves.get(path, ABSENT) for leaves in side})) or ABSENT
+            for side in sides
+        )
+        if a != b:
+            found.append(Difference(path, a, b))
+    return found
 
 
 def _leaves(tree: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:

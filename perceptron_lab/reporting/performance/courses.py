@@ -204,23 +204,19 @@ def _draw(
         if quantity.level is not None:
             axes.axhline(quantity.level, **_LEVEL)
     for axes, entry, curve in curves:
-        _draw_curve(axes, curve, entry, known[entry.label])
+        look, finite = known[entry.label], np.isfinite(curve.median)
+        at, median, colour = curve.places[finite], curve.median[finite], look["color"]
+        ends = curve.lower[finite], curve.upper[finite]
+        axes.fill_between(at, *ends, color=colour, alpha=0.2, linewidth=0, step="post")
+        axes.step(at, median, color=colour, linestyle=look["linestyle"], linewidth=1, where="post")
+        if finite.any():
+            end = look["marker"] if entry.answered else "x"
+            last = np.clip(median[-1], *axes.get_ylim())
+            axes.plot(at[-1], last, color=colour, marker=end, markersize=4, clip_on=False, zorder=3)
     for axes in panels:
         axes.set_xscale("log")
         drawing.rule_logarithmic(axes, "x")
         drawing.rule(axes, "y", "0.9")
-
-
-def _draw_curve(axes: Axes, curve: Curve, entry: Summary, look: Look) -> None:
-    finite = np.isfinite(curve.median)
-    at, median, colour = curve.places[finite], curve.median[finite], look["color"]
-    ends = curve.lower[finite], curve.upper[finite]
-    axes.fill_between(at, *ends, color=colour, alpha=0.2, linewidth=0, step="post")
-    axes.step(at, median, color=colour, linestyle=look["linestyle"], linewidth=1, where="post")
-    if finite.any():
-        end = look["marker"] if entry.answered else "x"
-        last = np.clip(median[-1], *axes.get_ylim())
-        axes.plot(at[-1], last, color=colour, marker=end, markersize=4, clip_on=False, zorder=3)
 
 
 def _name_absent(axes: Axes, quantity: Quantity, traces: _Traces) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -28,18 +30,11 @@ def profile(evidence: Evidence) -> Figure:
     axes = figure.subplots()
     for place, one in enumerate(found):
         look = known[one.label]
-        axes.step(
-            *curve(one, edge),
-            where="post",
-            label=one.label,
-            color=look["color"],
-            linestyle=look["linestyle"],
-            linewidth=1.1,
-            zorder=3.0 - 0.01 * place,  # where curves meet, the first label stays visible
-        )
-    axes.set_xscale("log")
-    axes.set_xlim(1.0, edge)
-    axes.set_ylim(0.0, 1.02)
+        style: dict[str, Any] = {"color": look["color"], "linestyle": look["linestyle"]}
+        # Where curves meet, the first label stays visible.
+        style |= {"label": one.label, "linewidth": 1.1, "zorder": 3.0 - 0.01 * place}
+        axes.step(*curve(one, edge), where="post", **style)
+    axes.set(xscale="log", xlim=(1.0, edge), ylim=(0.0, 1.02))
     axes.set_xlabel("factor $\\tau$ of the fastest time")
     axes.set_ylabel(f"share of {len(found[0].ratios)} instances solved within")
     drawing.rule_logarithmic(axes, "x")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from perceptron_lab.reporting.printing import typesetting
-from perceptron_lab.reporting.printing.typesetting import escape
+from perceptron_lab.reporting.printing.typesetting import escape, plain
 from perceptron_lab.reporting.summary import Summary, shape_of
 
 Value = str | float | int | bool | None
@@ -47,6 +47,19 @@ class Column:
     group: str = ""
     bold: Sequence[bool] = ()
     whole: bool = True
+
+    @property
+    def plain_head(self) -> str:
+        """The head as plain text."""
+        return plain(self.head) or self.name.removeprefix(f"{self.group} ")
+
+    @property
+    def tex_head(self) -> str:
+        """The head in TeX, with one word per line."""
+        words = [escape(word) for word in self.plain_head.split()]
+        if self.head or len(words) < 2:
+            return self.head or "".join(words)
+        return f"\\shortstack[{self.align[0]}]{{" + "\\\\".join(words) + "}"
 
     @property
     def series(self) -> pd.Series:

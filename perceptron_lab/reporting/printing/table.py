@@ -78,6 +78,19 @@ class Table:
         """The columns that are printed."""
         return [column for column in self.columns if column.shown is not None]
 
+    @property
+    def panels(self) -> Iterator[list[Column]]:
+        """The columns of each tabular in LaTeX: the keys, and as many groups as fit."""
+        keys, others = self.printed[: self.keys], self.printed[self.keys :]
+        panel: list[Column] = []
+        for _, together in groupby(others, key=lambda column: column.group):
+            group = list(together)
+            if panel and len(panel) + len(group) > self.widest:
+                yield keys + panel
+                panel = []
+            panel += group
+        yield keys + panel
+
     def latex(self, title: str) -> str:
         r"""Return a ``table``, ``table*`` or ``longtable``; a comment names the packages it needs.
 
@@ -87,7 +100,7 @@ class Table:
             The caption; special characters are escaped.
         """
         caption, label = escape(title), f"tab:{self.name}"
-        panels = [self.printed] if self.long else list(self._panels())
+        panels = [self.printed] if self.long else list(self.panels)
         wide = max(map(len, panels)) >= _MANY
         size = f"\\{'scriptsize' if wide else 'footnotesize'}\\setlength{{\\tabcolsep}}{{2.5pt}}"
         if self.long:
@@ -118,7 +131,7 @@ class Table:
         styler = _styled(
             columns,
             [[html.escape(plain(cell)) for cell in column.shown or ()] for column in columns],
-            [html.escape(_head(column)) for column in columns],
+            [html.escape(column.plain_head) for column in columns],
             [html.escape(column.group) for column in columns],
             "font-weight: bold;",
         )
@@ -137,7 +150,7 @@ class Table:
     def markdown(self, title: str) -> str:
         """Return the title, the table and the notes; every text in them is escaped."""
         columns = self.printed
-        heads = [_marked(f"{column.group} {_head(column)}".strip()) for column in columns]
+        heads = [_marked(f"{column.group} {column.plain_head}".strip()) for column in columns]
         rules = ["--:" if column.align == "r" else ":--" for column in columns]
         cells = []
         for column in columns:
@@ -149,18 +162,6 @@ class Table:
         table = [f"| {' | '.join(line)} |" for line in lines]
         notes = [f"\n{_marked(plain(note))}" for note in self.notes]
         return "\n".join([f"**{_marked(title)}**\n", *table, *notes]) + "\n"
-
-    def _panels(self) -> Iterator[list[Column]]:
-        """Yield the columns of each tabular: the keys, and as many groups as fit."""
-        keys, others = self.printed[: self.keys], self.printed[self.keys :]
-        panel: list[Column] = []
-        for _, together in groupby(others, key=lambda column: column.group):
-            group = list(together)
-            if panel and len(panel) + len(group) > self.widest:
-                yield keys + panel
-                panel = []
-            panel += group
-        yield keys + panel
 
     def _tabular(
         self,
@@ -181,7 +182,7 @@ class Table:
         styler = _styled(
             columns,
             cells,
-            [_stacked(column) for column in columns],
+            [column.tex_head for column in columns],
             [escape(column.group) for column in columns],
             "textbf:--rwrap;",
         )
@@ -216,20 +217,6 @@ def _styled(
     level = frame.columns.nlevels - 1
     names: dict[object, str] = dict(enumerate(heads))
     return styler.format_index(names.__getitem__, axis="columns", level=level)
-
-
-def _head(column: Column) -> str:
-    return plain(column.head) or column.name.removeprefix(f"{column.group} ")
-
-
-def _stacked(column: Column) -> str:
-    """Return the head of a column in TeX, with one word per line."""
-    if column.head:
-        return column.head
-    words = [escape(word) for word in _head(column).split()]
-    if len(words) < 2:
-        return "".join(words)
-    return f"\\shortstack[{column.align[0]}]{{" + "\\\\".join(words) + "}"
 
 
 def _rules(columns: Sequence[Column]) -> str:

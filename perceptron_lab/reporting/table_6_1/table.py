@@ -66,11 +66,12 @@ def _columns(own: Sequence[Entry], rows: Sequence[Sequence[Entry]], several: boo
         columns.append(Column(name, values, shown, bold=bold, whole=whole))
     if has_thesis(own):
         queries, spent = zip(*(entry.thesis or (None, None) for entry in own), strict=True)
-        off = numbers("deviation percent", [entry.deviation for entry in own], _signed)
+        deviations = [entry.deviation for entry in own]
+        off = ["0" if value == 0 else typesetting.signed(value) for value in deviations]
         columns += [
             counts("thesis queries", queries),
             replace(numbers("thesis seconds", spent, typesetting.percent), whole=False),
-            replace(off, head="\\%", whole=False),
+            Column("deviation percent", deviations, off, head="\\%", whole=False),
         ]
     return [*columns, Column("status", [entry.status for entry in own], None, align="l")]
 
@@ -81,10 +82,6 @@ _COSTS = (
     ("seconds", typesetting.seconds, False),
 )
 """Column of the runs, print, and whether it is a count."""
-
-
-def _signed(percents: float | None) -> str:
-    return "0" if percents == 0 else typesetting.signed(percents)
 
 
 def _notes(

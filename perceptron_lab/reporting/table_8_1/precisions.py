@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -157,7 +157,7 @@ def entries(evidence: Evidence) -> list[Entry]:
     return [Entry(one.problem, one.label, one.runs, *known[one.label]) for one in summaries(runs)]
 
 
-def mean_spread(of_label: list[Entry]) -> Spread:
+def mean_spread(of_label: Sequence[Entry]) -> Spread:
     """Return the mean over the problems, seed by seed; nothing unless every cell has one."""
     seeds = {tuple(sorted(entry.precisions)) for entry in of_label}
     if len(seeds) != 1 or not all(entry.complete for entry in of_label):

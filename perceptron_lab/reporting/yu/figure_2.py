@@ -29,8 +29,8 @@ def figure_2(evidence: Evidence) -> Figure:
     labels = list(dict.fromkeys(line.label for line in lines))
     figure = drawing.canvas(3.8, 3.2)
     axes = figure.subplots()
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
+    axes.set(xlabel="iterations per classifier", ylabel="test error, percent")
     entries = []
     for i, (label, look) in enumerate(drawing.looks(labels).items()):
         mine = [line for line in lines if line.label == label]
@@ -38,8 +38,6 @@ def figure_2(evidence: Evidence) -> Figure:
         entries.append(_draw(axes, mine, shift, look))
     axes.set_xticks(ITERATIONS, [str(n) for n in ITERATIONS], minor=False)
     axes.set_xticks([], minor=True)
-    axes.set_xlabel("iterations per classifier")
-    axes.set_ylabel("test error, percent")
     drawing.rule_logarithmic(axes, "y")
     drawing.rule(axes, "x", "0.95")
     drawing.legend_above(figure, entries)
@@ -60,10 +58,10 @@ def _draw(axes: Axes, lines: Sequence[Errors], shift: float, look: Look) -> Line
     shown = [(x, y) for x, y in zip(places, medians, strict=True) if y]
     style = look["linestyle"]
     axes.plot(*zip(*shown, strict=True), color=colour, linestyle=style, linewidth=0.9)
-    for x, errors in ((x, line.errors) for x, line in zip(places, lines, strict=True)):
-        if len(errors) > 1:
-            ends = 100.0 * min(errors), 100.0 * max(errors)
-            axes.plot([x, x], ends, color=colour, linewidth=0.8, solid_capstyle="butt")
+    for x, line in zip(places, lines, strict=True):
+        if len(line.errors) > 1:
+            ends = 100.0 * min(line.errors), 100.0 * max(line.errors)
+            drawing.draw_bar(axes, x, ends, colour)
     numbers = [(x, y) for x, y in zip(places, medians, strict=True) if y is not None]
     absent = [(x, None) for x, y in zip(places, medians, strict=True) if y is None]
     drawing.points(axes, numbers, label, look, markersize=3.5)
