@@ -49,9 +49,8 @@ def recession(data: SdpaData) -> ConicSystem:
     A feasible point proves that no positive semidefinite Y has <F_i, Y> = c_i for all i.
     """
     matrix, cone = _stacked(sp.csr_array(-data.objective[None, :]), data, 1)
-    return ConicSystem(
-        Matrix(matrix, roundings=max(data.roundings, data.objective_roundings)), cone
-    )
+    roundings = max(data.roundings, data.objective_roundings)
+    return ConicSystem(Matrix(matrix, roundings=roundings), cone)
 
 
 def _stacked(row: sp.csr_array, data: SdpaData, first: int) -> tuple[sp.csr_array, Product]:

@@ -68,7 +68,6 @@ class WordVectors:
 
 def count_words(training: Sequence[str], test: Sequence[str]) -> WordVectors:
     """Return the counts of the words of the training documents."""
-    # Imported here, as below: checking a configuration need not wait for scikit-learn.
     from sklearn.feature_extraction.text import CountVectorizer
 
     vectorizer = CountVectorizer(token_pattern=WORD)
@@ -84,7 +83,20 @@ def count_words(training: Sequence[str], test: Sequence[str]) -> WordVectors:
 
 def weigh(counts: WordVectors, choices: BagOfWords) -> WordVectors:
     """Return the features of documents whose words are counted."""
-    words, merged = _columns(counts.words, choices)
+    # Imported here, as below: checking a configuration need not wait for scikit-learn
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    left_out = ENGLISH_STOP_WORDS if choices.stop_words else frozenset[str]()
+    rows = [row for row, word in enumerate(counts.words) if word not in left_out]
+    counted = [counts.words[row] for row in rows]
+    if choices.stem:
+        import snowballstemmer
+
+        counted = list(snowballstemmer.stemmer("porter").stemWords(counted))
+    words, columns = np.unique(np.array(counted, dtype=str), return_inverse=True)
+    # The 0-1 matrix that adds up the words of a stem
+    entries = (np.ones(len(rows), dtype=np.int64), (rows, columns))
+    merged = sp.csr_array(entries, shape=(len(counts.words), len(words)))
     training = sp.csr_array(counts.training @ merged)
     frequency = np.bincount(training.indices, minlength=len(words))
     kept = np.flatnonzero(frequency >= choices.min_documents)
@@ -96,28 +108,10 @@ def weigh(counts: WordVectors, choices: BagOfWords) -> WordVectors:
         )
     rarity = np.log(training.shape[0] / frequency[kept])
     return WordVectors(
-        tuple(words[column] for column in kept),
+        tuple(words[kept].tolist()),
         _weighted(training[:, kept], rarity, choices),
         _weighted(sp.csr_array(counts.test @ merged)[:, kept], rarity, choices),
     )
-
-
-def _columns(words: tuple[str, ...], choices: BagOfWords) -> tuple[list[str], sp.csr_array]:
-    """Return the words or stems that are counted, and the 0-1 matrix that adds up their words."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    left_out = ENGLISH_STOP_WORDS if choices.stop_words else frozenset[str]()
-    rows = [row for row, word in enumerate(words) if word not in left_out]
-    kept = [words[row] for row in rows]
-    counted = kept
-    if choices.stem:
-        import snowballstemmer
-
-        counted = list(snowballstemmer.stemmer("porter").stemWords(kept))
-    names = sorted(set(counted))
-    column = {name: number for number, name in enumerate(names)}
-    entries = (np.ones(len(rows), dtype=np.int64), (rows, [column[name] for name in counted]))
-    return names, sp.csr_array(entries, shape=(len(words), len(names)))
 
 
 def _weighted(counts: Any, rarity: FloatArray, choices: BagOfWords) -> sp.csr_array:

@@ -21,7 +21,6 @@ from perceptron_lab.datasets.collections.bag_of_words import (
     weigh,
 )
 from perceptron_lab.datasets.collections.reuters_corpus import (
-    Corpus,
     Text,
     check_learnable,
     corpus,
@@ -34,6 +33,7 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
+_features = lru_cache(maxsize=2)(weigh)
 Name = Annotated[str, AfterValidator(check_learnable)]
 
 
@@ -131,7 +131,7 @@ class Reuters(Dataset):
         choices = BagOfWords(
             self.stop_words, self.stem, self.min_documents, self.weighting, self.normalise
         )
-        return _features(corpus(self.text), choices)
+        return _features(corpus(self.text).counts, choices)
 
 
 @plain_dataclass(frozen=True, eq=False)
@@ -154,8 +154,3 @@ class Ranking:
 
         scores = self.examples @ point[:-1] + point[-1]
         return {"average_precision": float(average_precision_score(self.labels > 0, scores))}
-
-
-@lru_cache(maxsize=2)
-def _features(documents: Corpus, choices: BagOfWords) -> WordVectors:
-    return weigh(documents.counts, choices)

@@ -45,6 +45,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 # Name of the collection of files
 COLLECTION = "reuters21578"
+_SIDES = ("training", "test")
 _PARTS = ("data", "indices", "indptr")
 _CODE = ("collections/reuters_corpus.py", "formats/reuters_text.py", "collections/bag_of_words.py")
 
@@ -152,20 +153,14 @@ def _corpus(text: Text, folder: Path) -> Corpus:
             sha256 = hashlib.sha256(content.getvalue()).hexdigest()
             replace_file(folder / f"{stem}-{sha256}.npz", content.getvalue())
     described: dict[str, Any] = json.loads(arrays["described"].tobytes())
-    words, numbers = tuple(described["words"]), described["numbers"]
-    matrices = []
-    for side in ("training", "test"):
+    words, matrices = tuple(described["words"]), []
+    for side in _SIDES:
         data, indices, indptr = (arrays[f"{side}.{part}"] for part in _PARTS)
         shape = (len(indptr) - 1, len(words))
         matrices.append(sp.csr_array((data.astype(np.int64), indices, indptr), shape=shape))
-    topics = {name: tuple(map(frozenset, side)) for name, side in described["topics"].items()}
-    return Corpus(
-        WordVectors(words, *matrices),
-        tuple(numbers["training"]),
-        tuple(numbers["test"]),
-        topics["training"],
-        topics["test"],
-    )
+    numbers = [tuple(described["numbers"][side]) for side in _SIDES]
+    topics = [tuple(map(frozenset, described["topics"][side])) for side in _SIDES]
+    return Corpus(WordVectors(words, *matrices), *numbers, *topics)
 
 
 def counted_again() -> dict[str, bool]:
@@ -204,7 +199,7 @@ def _key(text: Text) -> str:
 
 def _counted(text: Text) -> Arrays:
     """Count words; everything but the counts themselves becomes JSON."""
-    sides = dict(zip(("training", "test"), mod_apte(read_collection()), strict=True))
+    sides = dict(zip(_SIDES, mod_apte(read_collection()), strict=True))
     counts = count_words(
         *([one.text if text == "all" else one.body for one in side] for side in sides.values())
     )
@@ -216,7 +211,7 @@ def _counted(text: Text) -> Arrays:
     packed = np.frombuffer(json.dumps(described).encode(), dtype=np.uint8)
     return {"described": packed} | {
         f"{name}.{part}": np.asarray(getattr(matrix, part), dtype=np.int32)
-        for name, matrix in (("training", counts.training), ("test", counts.test))
+        for name, matrix in zip(_SIDES, (counts.training, counts.test), strict=True)
         for part in _PARTS
     }
 

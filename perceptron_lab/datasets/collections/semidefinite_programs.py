@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ValidationInfo
+from pydantic import AfterValidator, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
+from perceptron_lab.datasets.dataset import Dataset, Distinct, check_distinct, check_instance_name
 from perceptron_lab.datasets.download.fetching import fetch, sha256_of
 from perceptron_lab.datasets.download.registered_files import sdplib
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
@@ -26,9 +26,7 @@ def instance_name(name: str, question: Question) -> str:
     return name + (".recession" if question == "recession" else "")
 
 
-def semidefinite_problem(
-    name: str, data: SdpaData, sha256: str, question: Question = "feasibility"
-) -> Problem:
+def semidefinite_problem(name: str, data: SdpaData, sha256: str, question: Question) -> Problem:
     """Return the homogenised feasibility problem of a semidefinite program, or that of its rays."""
     # Imported here, so that checking a configuration's names loads no numerical code.
     from perceptron_lab.datasets.pencil import homogenised, recession
@@ -72,9 +70,7 @@ class Sdplib(Dataset):
         <F_i, Y> = c_i for all i. The instance is then called ``infd1.recession``.
     """
 
-    instances: Annotated[
-        list[Annotated[str, AfterValidator(_registered)]], AfterValidator(check_distinct)
-    ]
+    instances: Annotated[list[Annotated[str, AfterValidator(_registered)]], Distinct]
     question: Question = "feasibility"
 
     def names(self) -> list[str]:
@@ -100,18 +96,6 @@ def _nameable(file: str) -> str:
     return file
 
 
-def _distinct(files: list[str]) -> list[str]:
-    check_distinct([_stem(file) for file in files])
-    return files
-
-
-def _short_enough(question: Question, info: ValidationInfo) -> Question:
-    # A file's name may be too long only with the end that the question adds
-    for file in info.data.get("files", []):
-        check_instance_name(instance_name(_stem(file), question))
-    return question
-
-
 @dataclass(frozen=True, config=STRICT)
 class SdpaFiles(Dataset):
     """Your own semidefinite programs, read from SDPA sparse files (``.dat-s``).
@@ -130,8 +114,22 @@ class SdpaFiles(Dataset):
         <F_i, Y> = c_i for all i.
     """
 
-    files: Annotated[list[Annotated[str, AfterValidator(_nameable)]], AfterValidator(_distinct)]
-    question: Annotated[Question, AfterValidator(_short_enough)] = "feasibility"
+    files: list[Annotated[str, AfterValidator(_nameable)]]
+    question: Question = "feasibility"
+
+    @field_validator("files")
+    @classmethod
+    def _distinct(cls, files: list[str]) -> list[str]:
+        check_distinct([_stem(file) for file in files])
+        return files
+
+    @field_validator("question")
+    @classmethod
+    def _short_enough(cls, question: Question, info: ValidationInfo) -> Question:
+        # A file's name may be too long only with the end that the question adds
+        for file in info.data.get("files", []):
+            check_instance_name(instance_name(_stem(file), question))
+        return question
 
     def names(self) -> list[str]:
         """Return the names of the instances; no file is opened."""

@@ -156,7 +156,17 @@ class Tabular(Dataset):
         train, test = split(self.source, labels, self.test_fraction, seed)
         if classes is not None:
             train = train[np.isin(labels[train], classes)]
-        shift, scale = _scaling(self.scaling, data[train])
+        shift: FloatArray | float = 0.0
+        scale: FloatArray | float = 1.0
+        if self.scaling == "standard":
+            from sklearn.preprocessing import StandardScaler
+
+            scaler = StandardScaler().fit(data[train])
+            shift, scale = scaler.mean_, scaler.scale_
+        elif self.scaling == "unit":
+            scale = float(np.linalg.norm(data[train], axis=1).max())
+        elif self.scaling == "range":
+            scale = float(np.abs(data[train]).max())
         features = [(data[part] - shift) / scale for part in (train, test)]
         if self.degree == 2:  # all x_i x_j, i <= j, after the features
             first, second = np.triu_indices(data.shape[1])
@@ -281,25 +291,23 @@ def labels_of(source: str) -> IntArray:
     return _loaded(source)[1]
 
 
-def split(
-    source: str, labels: IntArray, test_fraction: float, seed: int
-) -> tuple[IntArray, IntArray]:
+def split(source: str, labels: IntArray, fraction: float, seed: int) -> tuple[IntArray, IntArray]:
     """Return the positions of training and test examples, ascending, the classes in proportion."""
     every = np.arange(len(labels))
-    if not test_fraction:
+    if not fraction:
         return every, every[:0]
     from sklearn.model_selection import train_test_split
 
     state = int(seed_sequence(f"{source}-split", seed).generate_state(1)[0])
     try:
         train, test = train_test_split(
-            every, test_size=test_fraction, stratify=labels, random_state=state
+            every, test_size=fraction, stratify=labels, random_state=state
         )
         if not len(np.unique(labels[train])) == len(np.unique(labels[test])) == labels.max() + 1:
             raise ValueError("a class would have no example on one side")
     except ValueError as error:
         raise InputError(
-            f"{source} cannot be split with test_fraction {test_fraction:g}: "
+            f"{source} cannot be split with test_fraction {fraction:g}: "
             f"{str(error).rstrip('.')}; choose one nearer to 0.5"
         ) from None
     return np.sort(train), np.sort(test)
@@ -310,15 +318,3 @@ def _loaded(source: str) -> tuple[FloatArray, IntArray]:
 
     data, labels = getattr(datasets, f"load_{source.replace('-', '_')}")(return_X_y=True)
     return np.asarray(data, dtype=np.float64), np.asarray(labels, dtype=np.int64)
-
-
-def _scaling(kind: str, train: FloatArray) -> tuple[FloatArray | float, FloatArray | float]:
-    """Return shift and scale of examples, taken from ``train`` alone."""
-    if kind == "standard":
-        from sklearn.preprocessing import StandardScaler
-
-        scaler = StandardScaler().fit(train)
-        return scaler.mean_, scaler.scale_
-    if kind == "unit":
-        return 0.0, float(np.linalg.norm(train, axis=1).max())
-    return 0.0, float(np.abs(train).max()) if kind == "range" else 1.0

@@ -56,7 +56,26 @@ class NumpyRows(_FileRows):
     """
 
     def __init__(self, path: Path, memory: int = MEMORY) -> None:
-        mapped = _mapped(path)
+        # Mapped first: so shape and type are known without reading it
+        try:
+            with path.open("rb") as file:
+                # Of others np.load leaves files open, whether it can read them or not.
+                if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+                    raise ValueError("it does not begin as such files do")
+            with warnings.catch_warnings():
+                # Of files that Python 2 wrote, which are as good as others.
+                warnings.simplefilter("ignore", UserWarning)
+                mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+        except Exception as error:
+            # On damaged headers numpy ends in anything, such as TokenError.
+            reason = " ".join(str(error).split())
+            raise DataError(f"{path}: not a .npy file that can be read ({reason})") from None
+        if not isinstance(mapped, np.memmap) or mapped.ndim != 2 or mapped.dtype.kind not in "buif":
+            raise DataError(f"{path}: it holds something else than a matrix of real numbers")
+        if not mapped.flags.c_contiguous:
+            raise DataError(
+                f"{path}: its numbers are stored column by column; save np.ascontiguousarray(rows)"
+            )
         self.path, self._begin, self._kind = path, int(mapped.offset), mapped.dtype
         single = mapped.dtype.newbyteorder("=") == np.float32
         super().__init__(mapped.shape, np.float32 if single else np.float64, memory)
@@ -85,30 +104,6 @@ class NumpyRows(_FileRows):
             raise DataError(f"{self.path}: it became shorter while it was read; write it anew")
         doubles = self._doubles(rows.reshape(count, self.shape[1]))
         return np.asarray(doubles, dtype=self.dtype)
-
-
-def _mapped(path: Path) -> Any:
-    """Return a .npy file's matrix, mapped: its shape and type are known without reading it."""
-    try:
-        with path.open("rb") as file:
-            # Of others np.load leaves files open, whether it can read them or not.
-            if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
-                raise ValueError("it does not begin as such files do")
-        with warnings.catch_warnings():
-            # Of files that Python 2 wrote, which are as good as others.
-            warnings.simplefilter("ignore", UserWarning)
-            mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:
-        # On damaged headers numpy ends in anything, such as TokenError.
-        reason = " ".join(str(error).split())
-        raise DataError(f"{path}: not a .npy file that can be read ({reason})") from None
-    if not isinstance(mapped, np.memmap) or mapped.ndim != 2 or mapped.dtype.kind not in "buif":
-        raise DataError(f"{path}: it holds something else than a matrix of real numbers")
-    if not mapped.flags.c_contiguous:
-        raise DataError(
-            f"{path}: its numbers are stored column by column; save np.ascontiguousarray(rows)"
-        )
-    return mapped
 
 
 class ParquetRows(_FileRows):

@@ -153,11 +153,9 @@ def entry_fault(
     return first, _reason(indices[first], float(value[first]), variables, blocks)
 
 
-def _reason(
-    index: IntArray | FloatArray, value: float, variables: int, blocks: Sequence[int]
-) -> str:
+def _reason(at: IntArray | FloatArray, value: float, variables: int, blocks: Sequence[int]) -> str:
     """Return the reason, in the file's own counting (blocks, rows and columns from 1)."""
-    matrix, block, row, column = (float(i) + (k > 0) for k, i in enumerate(index))
+    matrix, block, row, column = (float(i) + (k > 0) for k, i in enumerate(at))
     for name, number in zip(_INDEX_NAMES, (matrix, block, row, column), strict=True):
         if not number.is_integer():
             return f"the {name} index is {number:g}; allowed: whole numbers"

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from numpy.random import Generator
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
@@ -171,7 +172,7 @@ class ConicSets(GeneratedDataset):
         return (self.rows or 0) + (self.blocks or 0) * block
 
 
-def planted(rng: np.random.Generator, cone: Cone, dimension: int, margin: float) -> ConicSet:
+def planted(rng: Generator, cone: Cone, dimension: int, margin: float) -> ConicSet:
     """Return a system of margin exactly rho.
 
     With z a random unit vector, S in K and w in its base,
@@ -203,7 +204,7 @@ def planted(rng: np.random.Generator, cone: Cone, dimension: int, margin: float)
     return ConicSet(cone, data, weights, centre)
 
 
-def infeasible(rng: np.random.Generator, cone: Cone, dimension: int) -> ConicSet:
+def infeasible(rng: Generator, cone: Cone, dimension: int) -> ConicSet:
     """Return a system with A w = 0 for a w in the interior of K; arguments as :func:`planted`.
 
     Its data span the space, so that 0 lies inside A(base), and rounding cannot make it feasible.
@@ -213,24 +214,20 @@ def infeasible(rng: np.random.Generator, cone: Cone, dimension: int) -> ConicSet
     return ConicSet(cone, _annihilated(rng, cone, dimension, weights), weights, None)
 
 
-def _normal(rng: np.random.Generator, cone: Cone, count: int) -> FloatArray:
+def _normal(rng: Generator, cone: Cone, count: int) -> FloatArray:
     """Return normal elements as columns of scores, isotropic in the trace inner product."""
     entries = rng.standard_normal((cone.size, count))
     return np.asarray(entries / np.sqrt(cone.multiplicity)[:, None])
 
 
-def _annihilated(
-    rng: np.random.Generator, cone: Cone, dimension: int, weights: FloatArray
-) -> FloatArray:
+def _annihilated(rng: Generator, cone: Cone, dimension: int, weights: FloatArray) -> FloatArray:
     """Return normal data with A weights = 0; cuts have norm 1 in the mean square."""
     data = _normal(rng, cone, dimension) / math.sqrt(dimension)
     # <weights, e> = 1, so that a multiple of e takes away each column's product with the weights.
     return np.asarray(data - np.outer(cone.identity, weights @ data))
 
 
-def _weights(
-    rng: np.random.Generator, cone: Cone, frame: Any, positive: npt.NDArray[np.bool_]
-) -> FloatArray:
+def _weights(rng: Generator, cone: Cone, frame: Any, positive: npt.NDArray[np.bool_]) -> FloatArray:
     """Return a point of the base with positive eigenvalues where told to, in ratios up to 3."""
     eigenvalues = np.where(positive, rng.uniform(0.5, 1.5, cone.rank), 0.0)
     return cone.assemble(eigenvalues / eigenvalues.sum(), frame)

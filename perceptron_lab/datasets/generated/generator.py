@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg  # noqa: F401 - so that its own library is found beside numpy's
+from numpy.random import Generator
 from threadpoolctl import ThreadpoolController
 
 from perceptron_lab.datasets.confinement import check_generated
@@ -46,9 +47,7 @@ class GeneratedDataset(Dataset):
         return self.problem(seed)
 
     @contextmanager
-    def random(
-        self, seed: int, size: int, stream: str | None = None
-    ) -> Iterator[np.random.Generator]:
+    def random(self, seed: int, size: int, stream: str | None = None) -> Iterator[Generator]:
         """Give the source of randomness for data of so many bytes, made by one thread within.
 
         Instances of one stream, which is by default the name, have one source for each seed.

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from scipy.linalg.blas import dger
 
 from perceptron_lab.results import FloatArray
@@ -39,7 +40,7 @@ class MarginSet:
     weights: FloatArray | None = None
 
 
-def exact(rng: np.random.Generator, *, dimension: int, rows: int, margin: float) -> MarginSet:
+def exact(rng: Generator, *, dimension: int, rows: int, margin: float) -> MarginSet:
     """Unit rows of margin exactly rho, with the centre y*.
 
     Of an orthonormal basis w_i of the complement of a random unit y*, the 2 (n - 1) rows
@@ -58,9 +59,7 @@ def exact(rng: np.random.Generator, *, dimension: int, rows: int, margin: float)
     return MarginSet(data, point=centre)
 
 
-def reflected(
-    rng: np.random.Generator, *, dimension: int, rows: int, difficulty: float
-) -> MarginSet:
+def reflected(rng: Generator, *, dimension: int, rows: int, difficulty: float) -> MarginSet:
     """Unit rows uniform on a half-sphere, flattened towards its boundary.
 
     A uniform point of the sphere is reflected into y*'a >= 0 for a random unit y*, its component
@@ -76,7 +75,7 @@ def reflected(
     return MarginSet(half_sphere(rng, centre, rows, difficulty), point=centre)
 
 
-def thin(rng: np.random.Generator, *, dimension: int, rows: int, margin: float) -> MarginSet:
+def thin(rng: Generator, *, dimension: int, rows: int, margin: float) -> MarginSet:
     """Unit rows of an elliptic cone with log-spaced axes: ill-conditioned, of margin exactly rho.
 
     In an orthonormal basis (z, w_2, .., w_n) the rows z + c, with c uniform on the unit sphere of
@@ -102,7 +101,7 @@ def thin(rng: np.random.Generator, *, dimension: int, rows: int, margin: float) 
     return MarginSet(inside @ basis.T, point=np.ascontiguousarray(basis[:, 0]))
 
 
-def convex_combination(rng: np.random.Generator, *, dimension: int, rows: int) -> MarginSet:
+def convex_combination(rng: Generator, *, dimension: int, rows: int) -> MarginSet:
     """Infeasible unit rows, 0 being a known convex combination of them.
 
     All rows but the last are uniform on a half-sphere. The last one is -s / norm(s) for
@@ -120,7 +119,7 @@ def convex_combination(rng: np.random.Generator, *, dimension: int, rows: int) -
     return MarginSet(data, weights=weights / weights.sum())
 
 
-def gaussian(rng: np.random.Generator, *, dimension: int, rows: int) -> MarginSet:
+def gaussian(rng: Generator, *, dimension: int, rows: int) -> MarginSet:
     """Rows of independent standard normal entries, as they come.
 
     By Cover's function counting theorem m rows in dimension n are feasible with probability
@@ -133,7 +132,7 @@ def gaussian(rng: np.random.Generator, *, dimension: int, rows: int) -> MarginSe
     return MarginSet(rng.standard_normal((rows, dimension)))
 
 
-def classes(rng: np.random.Generator, *, dimension: int, rows: int, separation: float) -> MarginSet:
+def classes(rng: Generator, *, dimension: int, rows: int, separation: float) -> MarginSet:
     """Two classes of equal size, normal with unit covariance, a distance apart.
 
     x_i = s_i (d / 2) u + noise in dimension - 1 features, labels s_i = +-1 in random order (the
@@ -149,7 +148,7 @@ def classes(rng: np.random.Generator, *, dimension: int, rows: int, separation: 
     return MarginSet(examples, labels, np.append(direction, 0.0) if separates else None)
 
 
-def worst_case(rng: np.random.Generator, *, steepness: int) -> MarginSet:
+def worst_case(rng: Generator, *, steepness: int) -> MarginSet:
     """The four rows on which the perceptron takes long (`PerceptronNotes`, section 3.1).
 
     The positive examples (1, 1), (1, 0), (1/K, 1) and the negative one (0, 1) give the rows (1, 1),
@@ -163,7 +162,7 @@ def worst_case(rng: np.random.Generator, *, steepness: int) -> MarginSet:
     return MarginSet(data, point=point)
 
 
-def random_unit(rng: np.random.Generator, dimension: int) -> FloatArray:
+def random_unit(rng: Generator, dimension: int) -> FloatArray:
     """Return a point that is uniform on the unit sphere."""
     return _unit(rng.standard_normal(dimension))
 
@@ -176,7 +175,7 @@ def _norms(rows: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
-def _orthonormal(rng: np.random.Generator, dimension: int) -> FloatArray:
+def _orthonormal(rng: Generator, dimension: int) -> FloatArray:
     """Return a random orthonormal basis as columns."""
     return np.asarray(np.linalg.qr(rng.standard_normal((dimension, dimension)))[0])
 
@@ -186,12 +185,12 @@ def _add(rows: FloatArray, heights: FloatArray, direction: FloatArray) -> None:
     dger(1.0, direction, heights, a=rows.T, overwrite_a=1)
 
 
-def _heights(rng: np.random.Generator, dimension: int, rows: int) -> FloatArray:
+def _heights(rng: Generator, dimension: int, rows: int) -> FloatArray:
     """Return |u_1| for points u uniform on the sphere: u_1^2 is Beta(1/2, (dimension - 1)/2)."""
     return np.sqrt(rng.beta(0.5, (dimension - 1) / 2.0, rows))
 
 
-def _rows_at(rng: np.random.Generator, axis: FloatArray, heights: FloatArray) -> FloatArray:
+def _rows_at(rng: Generator, axis: FloatArray, heights: FloatArray) -> FloatArray:
     """Return unit rows with a_i'axis = heights_i, uniform in the other directions."""
     rows = rng.standard_normal((len(heights), len(axis)))
     for _ in range(2):  # the second time takes away what rounding left of the first
@@ -201,9 +200,7 @@ def _rows_at(rng: np.random.Generator, axis: FloatArray, heights: FloatArray) ->
     return rows
 
 
-def half_sphere(
-    rng: np.random.Generator, axis: FloatArray, rows: int, difficulty: float
-) -> FloatArray:
+def half_sphere(rng: Generator, axis: FloatArray, rows: int, difficulty: float) -> FloatArray:
     """Return the unit rows of :func:`reflected` around an axis, shape ``(rows, len(axis))``."""
     heights = _heights(rng, len(axis), rows)
     lifted = difficulty * heights

@@ -14,10 +14,10 @@ import stat
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import Field, TypeAdapter, field_validator
+from pydantic import BaseModel, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.confinement import check_generated, written
@@ -43,16 +43,29 @@ _HASHES: dict[tuple[Path | int, ...], str] = {}
 ENTRIES = 2**21
 
 
-@dataclass(frozen=True, config=STRICT)
-class Description:
+class Description(BaseModel):
     """Of a file of rows, noted beside it when it was made."""
 
+    model_config = STRICT
     sha256: str
     bytes: int
     margin: float | None
 
-
-_DESCRIPTION = TypeAdapter(Description)
+    @classmethod
+    def read(cls, path: Path) -> Self | None:
+        """Return the description of a whole file with the bytes that were written, or None."""
+        try:
+            known = cls.model_validate_json(path.with_suffix(".json").read_bytes())
+            found = path.stat()
+        except (OSError, ValueError):
+            return None
+        if not stat.S_ISREG(found.st_mode) or known.bytes != found.st_size:
+            return None
+        # Read once in a process, as long as the file's state is the same
+        state = (path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        if state not in _HASHES:
+            _HASHES[state] = sha256_of(path)
+        return known if _HASHES[state] == known.sha256 else None
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -107,7 +120,7 @@ class RowsOnDisk(GeneratedDataset):
         own = self.path(seed, base)
         # A verification makes the rows again, whatever a folder holds that others have named.
         path = written(own.parent) / own.name
-        known = _described(path)
+        known = Description.read(path)
         if known is None:
             try:
                 known = self._write(seed, path)
@@ -135,9 +148,8 @@ class RowsOnDisk(GeneratedDataset):
         source = seed_sequence(self.name, seed)
         centre = random_unit(np.random.default_rng(source), self.dimension)
         step = max(1, ENTRIES // self.dimension)
-        starts = range(0, self.rows, step)
         with one_thread():
-            for start in starts:
+            for start in range(0, self.rows, step):
                 rng = np.random.default_rng(source.spawn(1)[0])  # one by one: there may be many
                 count = min(step, self.rows - start)
                 yield half_sphere(rng, centre, count, self.difficulty), centre
@@ -170,22 +182,7 @@ class RowsOnDisk(GeneratedDataset):
                 digest.update(part)
         # What rounding may have added to the scores: dimension * 2^-53 of unit vectors, and more
         margin = least - 4.0 * (self.dimension + 4) * 2.0**-53
-        known = Description(digest.hexdigest(), size, margin if margin > 0.0 else None)
-        replace_file(path.with_suffix(".json"), _DESCRIPTION.dump_json(known))
+        safe = margin if margin > 0.0 else None
+        known = Description(sha256=digest.hexdigest(), bytes=size, margin=safe)
+        replace_file(path.with_suffix(".json"), known.model_dump_json().encode())
         return known
-
-
-def _described(path: Path) -> Description | None:
-    """Return the description of a whole file with the bytes that were written, or None."""
-    try:
-        known = _DESCRIPTION.validate_json(path.with_suffix(".json").read_bytes())
-        found = path.stat()
-    except (OSError, ValueError):
-        return None
-    if not stat.S_ISREG(found.st_mode) or known.bytes != found.st_size:
-        return None
-    # Read once in a process, as long as the file's state is the same
-    state = (path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    if state not in _HASHES:
-        _HASHES[state] = sha256_of(path)
-    return known if _HASHES[state] == known.sha256 else None
