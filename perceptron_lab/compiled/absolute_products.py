@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.compiled.kernel import kernel
+from perceptron_lab.compiled.kernel import REORDER, kernel
 from perceptron_lab.results import FloatArray
-
-# Sums in any order and fused multiply-add; NaN and infinity keep their meaning
-_REORDER = frozenset({"reassoc", "contract", "nsz"})
 
 _ROWS = "Array(float64, 2, 'C', readonly=True)"
 _VECTOR = "Array(float64, 1, 'C', readonly=True)"
 _RESULT = "float64[::1]"
 
 
-@kernel(f"void({_ROWS}, {_VECTOR}, {_RESULT}, {_RESULT})", fastmath=_REORDER)
+@kernel(f"void({_ROWS}, {_VECTOR}, {_RESULT}, {_RESULT})", fastmath=REORDER)
 def products(rows: FloatArray, vector: FloatArray, product: FloatArray, sizes: FloatArray) -> None:
     """Set product to A v and sizes to |A||v|.
 
@@ -52,7 +49,7 @@ def products_reference(
     np.matmul(np.abs(rows), np.abs(vector), out=sizes)
 
 
-@kernel(f"void({_VECTOR}, {_ROWS}, {_RESULT}, {_RESULT})", fastmath=_REORDER)
+@kernel(f"void({_VECTOR}, {_ROWS}, {_RESULT}, {_RESULT})", fastmath=REORDER)
 def add_combination(
     weights: FloatArray, rows: FloatArray, total: FloatArray, sizes: FloatArray
 ) -> None:

@@ -10,18 +10,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.compiled.kernel import kernel
+from perceptron_lab.compiled.kernel import RECIPROCALS, kernel
 from perceptron_lab.results import FloatArray
 
 RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-# Sums in any order and fused multiply-add; NaN and infinity keep their meaning
-_REORDER = frozenset({"reassoc", "contract", "nsz", "arcp"})
-
 
 @kernel(
     "UniTuple(int64, 3)(real[:, ::1], real[::1], float64[::1], int64, int64)",
-    fastmath=_REORDER,
+    fastmath=RECIPROCALS,
 )
 def perceptron_sweep(
     rows: RealArray, point: RealArray, counts: FloatArray, first: int, most: int
@@ -69,10 +66,7 @@ def perceptron_sweep(
     return updates, seen, row
 
 
-@kernel(
-    "UniTuple(int64, 3)(real[:, ::1], real[::1], float64, int64, int64)",
-    fastmath=_REORDER,
-)
+@kernel("UniTuple(int64, 3)(real[:, ::1], real[::1], float64, int64, int64)", fastmath=RECIPROCALS)
 def relaxed_sweep(
     rows: RealArray, point: RealArray, sigma: float, first: int, most: int
 ) -> tuple[int, int, int]:
@@ -109,7 +103,7 @@ def relaxed_sweep(
     return updates, seen, row
 
 
-@kernel("int64(real[:, ::1], real[::1])", fastmath=_REORDER)
+@kernel("int64(real[:, ::1], real[::1])", fastmath=RECIPROCALS)
 def stretch_rows(rows: RealArray, direction: RealArray) -> int:
     """Stretch a <- (a + (a'x) x) / sqrt(1 + 3 (a'x)^2) for all unit rows a, in place.
 
@@ -144,7 +138,7 @@ SHORTEST = 1e-5
 @kernel(
     "UniTuple(int64, 5)(real[:, ::1], real[::1], real[:, ::1], real[:, ::1], float64, int64, int64,"
     " int64, boolean)",
-    fastmath=_REORDER,
+    fastmath=RECIPROCALS,
 )
 def separating_sweeps(
     rows: RealArray,
@@ -221,14 +215,14 @@ def separating_sweeps(
     return SPENT, len(directions), used, seen, row
 
 
-@kernel("void(real[:, ::1], real[:, ::1])", fastmath=_REORDER)
+@kernel("void(real[:, ::1], real[:, ::1])", fastmath=RECIPROCALS)
 def stretch_again(rows: RealArray, directions: RealArray) -> None:
     """Stretch rows along all directions in turn, in place."""
     for k in range(len(directions)):
         stretch_rows(rows, directions[k])
 
 
-@kernel("void(float64[::1], real[:, ::1])", fastmath=_REORDER)
+@kernel("void(float64[::1], real[:, ::1])", fastmath=RECIPROCALS)
 def unstretched(point: FloatArray, directions: RealArray) -> None:
     """Go from z to y = (I + x_1 x_1') ... (I + x_s x_s') z, up to a factor, in place."""
     dimension = len(point)

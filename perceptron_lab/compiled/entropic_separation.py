@@ -139,7 +139,15 @@ def separate(
     point = course.centre.astype(np.float64)
     if ended != CENTRE and course.numbers[TOTAL] > 0.0:
         point = course.points[0] / course.numbers[TOTAL]
-    weights, length = _shortest(rows, course)
+    # the last or the average weights, whose norm(A x) is smaller
+    last, weight = float(np.linalg.norm(course.points[1])), course.numbers[WEIGHT]
+    length = float(np.linalg.norm(course.points[2])) / weight if weight else math.inf
+    if length < last:
+        share = course.entries[1]
+    else:
+        sums, length = course.entries[0], last
+        share = np.exp((sums.min() - sums) * _root(len(rows)))
+    weights = share / share.sum()
     separated = ended in (CENTRE, AVERAGE)
     products = passes + iterations + (ended == CENTRE)  # a second trial has its scores already
     return SeparationRun(separated, point, weights, length, iterations, passes, products, course)
@@ -168,15 +176,3 @@ def _softmin_of_sums(rows: RealArray, course: Course) -> RealArray:
         image,
     )
     return cast("RealArray", share)
-
-
-def _shortest(rows: RealArray, course: Course) -> tuple[FloatArray, float]:
-    """Return the last or the average weights, and their norm(A x)."""
-    last = float(np.linalg.norm(course.points[1]))
-    weight = course.numbers[WEIGHT]
-    average = float(np.linalg.norm(course.points[2])) / weight if weight else math.inf
-    if average < last:
-        return course.entries[1] / course.entries[1].sum(), average
-    sums = course.entries[0]
-    share = np.exp((sums.min() - sums) * _root(len(rows)))
-    return share / share.sum(), last

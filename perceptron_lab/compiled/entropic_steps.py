@@ -17,14 +17,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.compiled.kernel import kernel
+from perceptron_lab.compiled.kernel import RECIPROCALS, kernel
 from perceptron_lab.compiled.negative_exponential import exponential
 from perceptron_lab.results import FloatArray
 
 RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-# Sums in any order and fused multiply-add; NaN and infinity keep their meaning
-_REORDER = frozenset({"reassoc", "contract", "nsz", "arcp"})
 # Entries of the rows taken at a time: they stay in the cache between the two products
 _ENTRIES = 2**15
 # What rounding may add to the distance of a step, relative to its terms (as sums of doubles)
@@ -39,7 +37,7 @@ ETA, TOTAL, WEIGHT, LOG_PARTITION, TRIALS = range(5)
 
 @kernel(
     "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64[::1])",
-    fastmath=_REORDER,
+    fastmath=RECIPROCALS,
 )
 def _advance(
     sums: FloatArray, scores: RealArray, eta: float, new_sums: FloatArray
@@ -57,7 +55,7 @@ def _advance(
 
 @kernel(
     "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64, real[::1])",
-    fastmath=_REORDER,
+    fastmath=RECIPROCALS,
 )
 def _powers(
     sums: FloatArray, scores: RealArray, shift: float, temperature: float, powers: RealArray
@@ -76,7 +74,7 @@ def _powers(
 
 @kernel(
     "UniTuple(float64, 3)(float64[::1], real[::1], float64, float64, float64[::1], real[::1])",
-    fastmath=_REORDER,
+    fastmath=RECIPROCALS,
 )
 def softmin(
     sums: FloatArray,
@@ -114,7 +112,7 @@ def softmin(
 @kernel(
     "UniTuple(float64, 4)(real[:, ::1], real[::1], boolean, real[::1], float64[::1], float64, "
     "float64, float64[::1], real[::1], float64[::1])",
-    fastmath=_REORDER,
+    fastmath=RECIPROCALS,
 )
 def entropic_pass(
     rows: RealArray,
@@ -180,7 +178,7 @@ def entropic_pass(
 
 @kernel(
     "UniTuple(float64, 2)(real[::1], float64[::1], float64[::1], float64, real[::1])",
-    fastmath=_REORDER,
+    fastmath=RECIPROCALS,
 )
 def _move(
     centre: RealArray, image: FloatArray, before: FloatArray, pace: float, moved: RealArray
@@ -201,16 +199,9 @@ def _move(
     return moves, abs(coupling)
 
 
-@kernel("float64(float64, float64, float64)", fastmath=_REORDER)
-def _next_eta(longest: float, used: float, trials: float) -> float:
-    """Return the step to try next, by the rule of PDLP."""
-    eta = min((1.0 - (trials + 1.0) ** -0.3) * longest, (1.0 + (trials + 1.0) ** -0.6) * used)
-    return min(eta, LONGEST) if eta >= 1.0 else 1.0  # 1 for NaN as well
-
-
 @kernel(
     "void(float64[:, ::1], float64[:, ::1], float64, real[::1], real[::1], float64[::1])",
-    fastmath=_REORDER,
+    fastmath=RECIPROCALS,
 )
 def _accumulate(
     points: FloatArray,
@@ -232,7 +223,7 @@ def _accumulate(
 @kernel(
     "UniTuple(int64, 3)(real[:, ::1], real[::1], float64[:, ::1], float64[:, ::1], float64[::1], "
     "int64, float64)",
-    fastmath=_REORDER,
+    fastmath=RECIPROCALS,
 )
 def entropic_loop(
     rows: RealArray,
@@ -283,7 +274,10 @@ def entropic_loop(
         distance = max(entropy, 0.0) + slack + square * root / 2.0
         longest = distance / coupling if coupling > 0.0 else np.inf
         numbers[TRIALS] += 1.0
-        numbers[ETA] = _next_eta(longest, eta, numbers[TRIALS])
+        trials = numbers[TRIALS] + 1.0
+        # the step to try next, by the rule of PDLP; 1 for NaN as well
+        step = min((1.0 - trials**-0.3) * longest, (1.0 + trials**-0.6) * eta)
+        numbers[ETA] = min(step, LONGEST) if step >= 1.0 else 1.0
         priced = eta > longest and eta > 1.0
         if priced:  # in vain: the scores hold, the step does not
             continue

@@ -13,6 +13,11 @@ from functools import update_wrapper
 from threading import RLock
 from typing import Any, ClassVar, TypeVar, cast
 
+# For fastmath: sums in any order and fused multiply-add; NaN and infinity keep their meaning
+REORDER = frozenset({"reassoc", "contract", "nsz"})
+# And x / y as x (1 / y)
+RECIPROCALS = REORDER | {"arcp"}
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # What is to be loaded, with its module, in the order of definition: kernels may call those before
@@ -75,26 +80,20 @@ class _Kernel:
     ) -> None:
         update_wrapper(self, function)
         self._function, self._signatures, self._fastmath = function, signatures, fastmath
-        self._call: Callable[..., Any] = self._first
         self.compiled: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._call(*arguments)
-
-    def _first(self, *arguments: Any) -> Any:
-        with _LOADING:
-            # kernels may call those of the modules that theirs imports from
-            waiting, found, new = (
-                {name for name, _ in _WAITING},
-                set[str](),
-                {self._function.__module__},
-            )
-            while new:
-                found |= new
-                held = [one for name in new for one in vars(sys.modules[name]).values()]
-                new = ({getattr(one, "__module__", "") for one in held} & waiting) - found
-            _load(found.__contains__)
-        return self._call(*arguments)
+        if self.compiled is None:
+            with _LOADING:
+                # kernels may call those of the modules that theirs imports from
+                waiting = {name for name, _ in _WAITING}
+                found, new = set[str](), {self._function.__module__}
+                while new:
+                    found |= new
+                    held = [one for name in new for one in vars(sys.modules[name]).values()]
+                    new = ({getattr(one, "__module__", "") for one in held} & waiting) - found
+                _load(found.__contains__)
+        return self.compiled(*arguments)
 
     def load(self) -> None:
         """Compile it, and let kernels of its module call what it was compiled to.
@@ -107,5 +106,5 @@ class _Kernel:
         imported = [(name, held) for name, held in names.items() if isinstance(held, _Kernel)]
         names.update({name: held.compiled for name, held in imported if held.compiled})
         self.compiled = njit(self._signatures, cache=True, fastmath=fastmath)(self._function)
-        self._call = names[self._function.__name__] = self.compiled
+        names[self._function.__name__] = self.compiled
         _Kernel.loaded += 1

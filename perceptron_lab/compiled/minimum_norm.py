@@ -15,11 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.compiled.kernel import kernel
+from perceptron_lab.compiled.kernel import REORDER, kernel
 from perceptron_lab.results import FloatArray, IntArray
 
-# Sums in any order and fused multiply-add; NaN and infinity keep their meaning
-_REORDER = frozenset({"reassoc", "contract", "nsz"})
 # norm(x)^2 - a'x below this is rounding error, for rows of norm 1
 _GAP = 1e-15
 # a'x above this is positive in spite of rounding errors, for rows of norm 1
@@ -30,7 +28,7 @@ _SHARE = 0.5
 
 @kernel(
     "boolean(float64[::1], float64[:, ::1], float64[:, ::1], float64[::1], int64)",
-    fastmath=_REORDER,
+    fastmath=REORDER,
 )
 def _enter(
     row: FloatArray, carrying: FloatArray, factor: FloatArray, solved: FloatArray, count: int
@@ -59,7 +57,7 @@ def _enter(
 
 @kernel(
     "void(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], int64, int64)",
-    fastmath=_REORDER,
+    fastmath=REORDER,
 )
 def _leave(
     carrying: FloatArray,
@@ -92,7 +90,7 @@ def _leave(
         solved[a + 1] = cosine * lower - sine * upper
 
 
-@kernel("void(float64[:, ::1], float64[::1], float64[::1], int64)", fastmath=_REORDER)
+@kernel("void(float64[:, ::1], float64[::1], float64[::1], int64)", fastmath=REORDER)
 def _affine_minimiser(
     factor: FloatArray, solved: FloatArray, target: FloatArray, count: int
 ) -> None:
@@ -111,7 +109,7 @@ def _affine_minimiser(
 @kernel(
     "int64(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
     " int64)",
-    fastmath=_REORDER,
+    fastmath=REORDER,
 )
 def _descend(
     carrying: FloatArray,
@@ -142,34 +140,10 @@ def _descend(
         count -= 1
 
 
-@kernel("int64(float64[:, ::1], float64[::1], int64[::1], int64, float64)", fastmath=_REORDER)
-def _candidate(
-    rows: FloatArray, point: FloatArray, pool: IntArray, pooled: int, limit: float
-) -> int:
-    """Return the pooled row of least a'x, or -1 if none lies below the limit."""
-    new, low = -1, limit
-    for c in range(pooled):
-        score = rows[pool[c]] @ point
-        if score < low:
-            new, low = pool[c], score
-    return new
-
-
-@kernel("int64(float64[::1], int64[::1], float64)", fastmath=_REORDER)
-def _pooled(scores: FloatArray, pool: IntArray, limit: float) -> int:
-    """Fill the pool with rows below the limit; return how many there are, at most all places."""
-    count = 0
-    for i in range(len(scores)):
-        if scores[i] < limit and count < len(pool):
-            pool[count] = i
-            count += 1
-    return count
-
-
 @kernel(
     "UniTuple(int64, 2)(float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
     " int64, boolean)",
-    fastmath=_REORDER,
+    fastmath=REORDER,
 )
 def _minimum_norm(
     rows: FloatArray,
@@ -183,8 +157,8 @@ def _minimum_norm(
     """Fill the active rows, their weights and the point; return their number and the turns."""
     room, dimension = len(active), rows.shape[1]
     factor, target, solved = np.zeros((room, room)), np.zeros(room), np.zeros(room)
-    carrying, pool = np.empty((room, dimension)), np.empty(16 + dimension // 3, np.int64)
-    count, pooled, least = 0, 0, 0.0
+    carrying, pool = np.empty((room, dimension)), np.empty(0, np.int64)
+    count, least = 0, 0.0
     for i in range(len(rows)):
         if start[i] > 0.0 and count < room and _enter(rows[i], carrying, factor, solved, count):
             active[count] = i
@@ -194,7 +168,11 @@ def _minimum_norm(
     point[:] = np.dot(weights[:count], carrying[:count])
     for turn in range(most):
         square = float(point @ point)
-        new = _candidate(rows, point, pool, pooled, square - least)
+        new, low = -1, square - least
+        for row in pool:
+            score = rows[row] @ point
+            if score < low:
+                new, low = row, score
         if new < 0:
             scores = np.dot(rows, point)
             new = int(np.argmin(scores))
@@ -202,10 +180,8 @@ def _minimum_norm(
             if gap <= _GAP or (separator and scores[new] > _INSIDE):
                 return count, turn
             least = _SHARE * gap
-            pooled = _pooled(scores, pool, square - least)
-        known = False
-        for a in range(count):
-            known = known or active[a] == new
+            pool = np.flatnonzero(scores < square - least)[: 16 + dimension // 3]
+        known = (active[:count] == new).any()
         if known or count == room or not _enter(rows[new], carrying, factor, solved, count):
             return count, turn
         active[count] = new

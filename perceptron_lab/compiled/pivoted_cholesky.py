@@ -2,9 +2,13 @@
 
 The printed algorithm applies its cumulative permutation again at every swap and maps the direction
 back by the permutation where its inverse is needed; here each swap is one transposition (first
-index on ties) and the rows of R keep the original columns, so that nothing has to be mapped back.
+index on ties) of rows and columns, and only the place of R, the upper triangle of Z, is permuted.
 It also calls a matrix with zero residual diagonals positive semidefinite, [[0, 1], [1, 0]] among
 them; ``zeros`` says what to do there.
+
+Of large matrices a panel of rows of R is found at a time, and what it takes off the rows behind it
+is subtracted at once, as a product of matrices (LAPACK's dpstrf does so too, but looks at the
+largest residual diagonal only).
 """
 
 from __future__ import annotations
@@ -21,33 +25,10 @@ INSPECT_ZEROS = 1
 # The open cone: a zero residual diagonal is a cut
 CUT_ZEROS = 2
 
-
-@kernel("void(float64[:, ::1], int64[::1], int64, float64[::1])")
-def _lift(factor: FloatArray, pivots: IntArray, count: int, direction: FloatArray) -> None:
-    """Solve R v = 0 for the pivot entries of v, given its trailing ones: back-substitution."""
-    n = direction.shape[0]
-    for k in range(count - 1, -1, -1):
-        total = 0.0
-        for i in range(n):
-            total += factor[k, i] * direction[i]
-        direction[pivots[k]] = -total / factor[k, pivots[k]]
-
-
-@kernel("void(float64[:, ::1], float64[:, ::1], int64[::1], int64, int64, float64[::1])")
-def _residual_row(
-    matrix: FloatArray, factor: FloatArray, pivots: IntArray, count: int, row: int, out: FloatArray
-) -> None:
-    """Row ``row`` of matrix - R'R, zero at the pivots so far; rows of R may be sparse."""
-    n = out.shape[0]
-    for i in range(n):
-        out[i] = matrix[row, i]
-    for k in range(count):
-        scale = factor[k, row]
-        if scale != 0.0:
-            for i in range(n):
-                out[i] -= scale * factor[k, i]
-    for k in range(count):
-        out[pivots[k]] = 0.0
+# How a search ends: a direction cuts the matrix off, the matrix passes, all rows of R are found
+FOUND, PASSED, GOING_ON = 0, 1, -1
+# Rows of R between two products, and rows of a product that are formed at a time
+PANEL, STRIPE = 64, 512
 
 
 @kernel("float64(int64)")
@@ -59,8 +40,7 @@ def rounding_tolerance(order: int) -> float:
 @kernel("UniTuple(int64, 2)(float64[::1], int64[::1], int64)")
 def extremes(diagonal: FloatArray, order: IntArray, start: int) -> tuple[int, int]:
     """Positions of the first smallest and the first largest residual diagonal from ``start`` on."""
-    smallest = start
-    largest = start
+    smallest, largest = start, start
     for k in range(start + 1, order.shape[0]):
         value = diagonal[order[k]]
         if value < diagonal[order[smallest]]:
@@ -70,17 +50,32 @@ def extremes(diagonal: FloatArray, order: IntArray, start: int) -> tuple[int, in
     return smallest, largest
 
 
+@kernel("void(float64[:, ::1], int64, int64, int64, float64[::1])")
+def _residual_row(matrix: FloatArray, begin: int, count: int, row: int, out: FloatArray) -> None:
+    """Write a row of the residual after ``count`` rows of R, the panel's first at ``begin``."""
+    # Only its columns from count on are written.
+    n = matrix.shape[0]
+    for t in range(count, n):
+        out[t] = matrix[row, t]
+    for k in range(begin, count):
+        scale = matrix[k, row]
+        if scale != 0.0:
+            for t in range(count, n):
+                out[t] -= scale * matrix[k, t]
+
+
 @kernel(
-    "boolean(float64[:, ::1], float64[:, ::1], float64[::1],"
-    " int64[::1], int64, float64, float64[::1])"
+    "boolean(float64[:, ::1], float64[::1], float64[::1], float64, int64[::1], int64, int64,"
+    " float64[::1])"
 )
 def _indefinite_pair(
     matrix: FloatArray,
-    factor: FloatArray,
     diagonal: FloatArray,
-    order: IntArray,
-    count: int,
+    sizes: FloatArray,
     tolerance: float,
+    order: IntArray,
+    begin: int,
+    count: int,
     direction: FloatArray,
 ) -> bool:
     """Find residual diagonals 0, 0 with s != 0 between them; set e_i - sign(s) e_j."""
@@ -89,20 +84,83 @@ def _indefinite_pair(
     for k in range(count, n):
         i = order[k]
         if diagonal[i] == 0.0:
-            _residual_row(matrix, factor, order, count, i, row)
-            for j in order[k + 1 :]:
-                rounding = tolerance * np.sqrt(matrix[i, i] * matrix[j, j])
-                if diagonal[j] == 0.0 and abs(row[j]) > rounding:
+            _residual_row(matrix, begin, count, k, row)
+            for t in range(k + 1, n):
+                j = order[t]
+                rounding = tolerance * np.sqrt(sizes[i] * sizes[j])
+                if diagonal[j] == 0.0 and abs(row[t]) > rounding:
                     direction[i] = 1.0
-                    direction[j] = -np.sign(row[j])
+                    direction[j] = -np.sign(row[t])
                     return True
     return False
 
 
-@kernel("boolean(float64[:, ::1], int64, float64[:, ::1], float64[::1])")
-def separating_direction(
-    matrix: FloatArray, zeros: int, factor: FloatArray, direction: FloatArray
-) -> bool:
+@kernel(
+    "UniTuple(int64, 2)(float64[:, ::1], float64[::1], float64[::1], float64, int64, int64[::1],"
+    " int64, int64, float64[::1])"
+)
+def _panel(
+    matrix: FloatArray,
+    diagonal: FloatArray,
+    sizes: FloatArray,
+    tolerance: float,
+    zeros: int,
+    order: IntArray,
+    begin: int,
+    end: int,
+    direction: FloatArray,
+) -> tuple[int, int]:
+    """Find rows ``begin`` to ``end`` of R; return how it ends, and how many rows R has."""
+    # The matrix is permuted by order, the vectors are not.
+    n = order.shape[0]
+    for j in range(begin, end):
+        smallest, largest = extremes(diagonal, order, j)
+        low, pivot = order[smallest], order[largest]
+        if diagonal[low] < 0.0:
+            direction[low] = 1.0
+            return FOUND, j
+        cut, stuck = zeros == CUT_ZEROS and diagonal[low] == 0.0, diagonal[pivot] == 0.0
+        if cut or stuck:
+            if zeros != ACCEPT_ZEROS and _indefinite_pair(
+                matrix, diagonal, sizes, tolerance, order, begin, j, direction
+            ):
+                return FOUND, j
+            direction[low] = 1.0 if cut else 0.0
+            return (FOUND if cut else PASSED), j
+        if largest != j:
+            order[largest], order[j] = order[j], pivot
+            for k in range(n):
+                matrix[k, j], matrix[k, largest] = matrix[k, largest], matrix[k, j]
+            for k in range(j, n):
+                matrix[j, k], matrix[largest, k] = matrix[largest, k], matrix[j, k]
+        root = np.sqrt(diagonal[pivot])
+        _residual_row(matrix, begin, j, j, matrix[j])
+        matrix[j, j] = root
+        for t in range(j + 1, n):
+            i, entry = order[t], matrix[j, t] / root
+            matrix[j, t] = entry
+            diagonal[i] -= entry * entry
+            if abs(diagonal[i]) <= tolerance * sizes[i]:
+                diagonal[i] = 0.0
+    return GOING_ON, end
+
+
+@kernel("void(float64[:, ::1], int64, int64[::1], int64[::1], float64[::1])")
+def _lift(
+    matrix: FloatArray, count: int, order: IntArray, columns: IntArray, direction: FloatArray
+) -> None:
+    """Solve R v = 0 for the ``count`` pivot entries of v, given the others: back-substitution."""
+    # The columns are added up in the order given.
+    for k in range(count - 1, -1, -1):
+        total = 0.0
+        for t in columns:
+            if t > k:
+                total += matrix[k, t] * direction[order[t]]
+        direction[order[k]] = -total / matrix[k, k]
+
+
+@kernel("boolean(float64[:, ::1], int64, float64[::1])")
+def separating_direction(matrix: FloatArray, zeros: int, direction: FloatArray) -> bool:
     """Look for v with v'Zv <= 0 by pivoted Cholesky, stopping at the first bad residual diagonal.
 
     At step j the largest residual diagonal d is the pivot, r_jj = sqrt(d), and
@@ -113,11 +171,9 @@ def separating_direction(
     Parameters
     ----------
     matrix
-        Z, symmetric, shape ``(n, n)``, both triangles; not changed.
+        Z, symmetric, shape ``(n, n)``, both triangles; overwritten.
     zeros
-        What a zero residual diagonal means: ACCEPT_ZEROS, INSPECT_ZEROS or CUT_ZEROS.
-    factor
-        Work space, shape ``(n, n)``; its leading rows become R.
+        The meaning of a zero residual diagonal: ACCEPT_ZEROS, INSPECT_ZEROS or CUT_ZEROS.
     direction
         Receives v, shape ``(n,)``.
 
@@ -127,39 +183,46 @@ def separating_direction(
         False if Z passes as positive definite (CUT_ZEROS) or semidefinite (the others).
     """
     n = matrix.shape[0]
-    order = np.arange(n)
-    diagonal = np.diag(matrix).copy()
+    order, places, sizes = np.arange(n), np.empty(n, np.int64), np.diag(matrix).copy()
     direction[:] = 0.0
     tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(n)
-    for j in range(n):
-        smallest, largest = extremes(diagonal, order, j)
-        low = order[smallest]
-        pivot = order[largest]
-        stuck = diagonal[pivot] == 0.0
-        found = diagonal[low] < 0.0
-        if found or (zeros == CUT_ZEROS and diagonal[low] == 0.0):
-            if found or not _indefinite_pair(
-                matrix, factor, diagonal, order, j, tolerance, direction
-            ):
-                direction[low] = 1.0
-            _lift(factor, order, j, direction)
-            return True
-        if stuck:
-            if zeros == INSPECT_ZEROS and _indefinite_pair(
-                matrix, factor, diagonal, order, j, tolerance, direction
-            ):
-                _lift(factor, order, j, direction)
-                return True
-            return False
-        order[largest] = order[j]
-        order[j] = pivot
-        root = np.sqrt(diagonal[pivot])
-        _residual_row(matrix, factor, order, j, pivot, factor[j])
-        factor[j, pivot] = root
-        for i in order[j + 1 :]:
-            entry = factor[j, i] / root
-            factor[j, i] = entry
-            diagonal[i] -= entry * entry
-            if abs(diagonal[i]) <= tolerance * matrix[i, i]:
-                diagonal[i] = 0.0
-    return False
+    state, count = _panel(matrix, sizes.copy(), sizes, tolerance, zeros, order, 0, n, direction)
+    if state != FOUND:
+        return False
+    for k in range(n):
+        places[order[k]] = k
+    _lift(matrix, count, order, places, direction)
+    return True
+
+
+def direction_of_rest(
+    matrix: FloatArray, sizes: FloatArray, tolerance: float, zeros: int
+) -> FloatArray | None:
+    """Return v with v'Zv <= 0, stopping at the first bad residual diagonal, or None.
+
+    Parameters
+    ----------
+    matrix
+        Z as for :func:`separating_direction`: what remains of a larger matrix.
+    sizes, tolerance
+        Residual diagonals within ``tolerance * sizes`` count as zero.
+    zeros
+        As for :func:`separating_direction`.
+    """
+    n = len(matrix)
+    diagonal, sizes = matrix.diagonal().copy(), sizes.copy()  # in one piece
+    order, direction = np.arange(n), np.zeros(n)
+    for begin in range(0, n, PANEL):
+        end = min(begin + PANEL, n)
+        state, count = _panel(
+            matrix, diagonal, sizes, tolerance, zeros, order, begin, end, direction
+        )
+        if state == PASSED:
+            return None
+        if state == FOUND:
+            _lift(matrix, count, order, np.arange(n), direction)
+            return direction
+        rows = matrix[begin:end]
+        for at in range(end, n, STRIPE):
+            matrix[at : at + STRIPE, end:] -= rows[:, at : at + STRIPE].T @ rows[:, end:]
+    return None

@@ -17,9 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.compiled.blocked_pivoted_cholesky import FOUND, PASSED
 from perceptron_lab.compiled.kernel import kernel
-from perceptron_lab.compiled.pivoted_cholesky import ACCEPT_ZEROS, CUT_ZEROS, extremes
+from perceptron_lab.compiled.pivoted_cholesky import (
+    ACCEPT_ZEROS,
+    CUT_ZEROS,
+    FOUND,
+    PASSED,
+    extremes,
+)
 from perceptron_lab.results import FloatArray, IntArray
 
 # The last row fills half of what remains, or the room is used up: the rest is to be dense
@@ -97,18 +102,6 @@ def _indefinite_pair(
     return False
 
 
-@kernel(f"void({_ROWS}, int64, int64, float64)")
-def _append(factor: Rows, at: int, column: int, value: float) -> None:
-    """Store an entry of the row under way, and link it behind those of its column."""
-    _, links, values, lists, _ = factor
-    links[0, at], links[2, at], values[at] = column, -1, value
-    if lists[0, column] == -1:
-        lists[0, column] = at
-    else:
-        links[2, lists[1, column]] = at
-    lists[1, column] = at
-
-
 @kernel(
     f"int64({_ENTRIES}, {_ROWS}, int64, int64, float64[::1], float64[::1], float64, float64[::1])"
 )
@@ -123,7 +116,8 @@ def _eliminate(
     roots: FloatArray,
 ) -> int:
     """Append the row of R of a pivot, which stands at ``count``; return its number of entries."""
-    ends, links, n = factor[0], factor[1], diagonal.shape[0]
+    ends, links, values, lists, _ = factor
+    n = diagonal.shape[0]
     work, touched = np.empty(n), np.empty(n, np.int64)
     found = _residual_row(matrix, factor, count + 1, pivot, work, touched)
     root = np.sqrt(diagonal[pivot])
@@ -131,8 +125,12 @@ def _eliminate(
     for t in range(found):
         i, at = touched[t], ends[count] + t
         entry = work[i] / root
-        links[1, at] = count
-        _append(factor, at, i, entry)
+        links[0, at], links[1, at], links[2, at], values[at] = i, count, -1, entry
+        if lists[0, i] == -1:
+            lists[0, i] = at
+        else:  # behind those of its column
+            links[2, lists[1, i]] = at
+        lists[1, i] = at
         diagonal[i] -= entry * entry
         if abs(diagonal[i]) <= tolerance * sizes[i]:
             diagonal[i] = 0.0
@@ -165,7 +163,7 @@ def sparse_direction(
     sizes, tolerance
         Residual diagonals within ``tolerance * sizes`` count as zero.
     zeros
-        What a zero residual diagonal means: ACCEPT_ZEROS, INSPECT_ZEROS or CUT_ZEROS.
+        The meaning of a zero residual diagonal: ACCEPT_ZEROS, INSPECT_ZEROS or CUT_ZEROS.
     roots
         Receives the pivots of R, shape ``(n,)``.
     direction

@@ -7,15 +7,14 @@ way to do the same on the pattern.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 
-from perceptron_lab.compiled.blocked_pivoted_cholesky import FOUND, PASSED, direction_of_rest
 from perceptron_lab.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
-    CUT_ZEROS,
-    INSPECT_ZEROS,
+    FOUND,
+    PASSED,
+    direction_of_rest,
     rounding_tolerance,
 )
 from perceptron_lab.compiled.sparse_pivoted_cholesky import (
@@ -24,11 +23,10 @@ from perceptron_lab.compiled.sparse_pivoted_cholesky import (
     sparse_direction,
     write_rest,
 )
-from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
-from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.symmetric.factor import factorised
+from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, Examiner, PivotedCholesky
+from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair
-from perceptron_lab.symmetric.pattern import Pattern
+from perceptron_lab.symmetric.pattern import Pattern, factorised
 
 # Entries of sparse rows of a pivoted Cholesky factor, at most, for one entry of the pattern
 ROOM = 32
@@ -63,26 +61,25 @@ class WholeMatrices(PatternExaminer):
     ----------
     pattern
         Where the entries stand.
-    record
-        The oracle's record.
+    oracle
+        Its record.
     """
 
-    def __init__(self, pattern: Pattern, record: Any) -> None:
+    def __init__(self, pattern: Pattern, oracle: Examiner) -> None:
         super().__init__(pattern)
-        self._examiner = record.start(pattern.order)
+        self._oracle = oracle.start(pattern.order)
         self._buffer: FloatArray | None = None
 
     def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
         """Write the matrix, and ask the oracle."""
         if self._buffer is None:
             self._buffer = np.zeros((self.pattern.order, self.pattern.order))
-        elif self._examiner.overwrites and not self.pattern.complete:
+        elif not self.pattern.complete:
             self._buffer.fill(0.0)
         matrix = self.pattern.dense(entries, self._buffer)
         if slack:
             np.einsum("ii->i", matrix)[:] += slack
-        found: FloatArray | None = self._examiner.find(matrix, slack > 0)
-        return found
+        return self._oracle.find(matrix, slack > 0)
 
 
 class SparseCholesky(PatternExaminer):
@@ -104,15 +101,21 @@ class SparsePivoted(PatternExaminer):
     ----------
     pattern
         Where the entries of the matrices stand.
-    as_printed
-        Whether the oracle is in mode ``thesis``.
+    oracle
+        Its mode decides about zeros.
     """
 
-    def __init__(self, pattern: Pattern, *, as_printed: bool) -> None:
+    def __init__(self, pattern: Pattern, oracle: PivotedCholesky) -> None:
         super().__init__(pattern)
-        self.as_printed = as_printed
-        self._starts, self._places = _beside_the_diagonal(pattern)
-        order, room = pattern.order, ROOM * pattern.size
+        self.oracle = oracle
+        order, room, off = pattern.order, ROOM * pattern.size, pattern.off_diagonal
+        rows = np.concatenate([pattern.rows[off], pattern.columns[off]])
+        columns = np.concatenate([pattern.columns[off], pattern.rows[off]])
+        # the entries beside the diagonal, of both triangles, by rows and places of the pattern
+        by_row = np.lexsort((columns, rows))
+        self._places = np.stack([columns[by_row], np.concatenate([off, off])[by_row]])
+        self._starts = np.zeros(order + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows, minlength=order), out=self._starts[1:])
         self._factor = (
             np.empty(order + 1, dtype=np.int64),
             np.empty((3, room), dtype=np.int64),
@@ -124,9 +127,8 @@ class SparsePivoted(PatternExaminer):
 
     def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
         """Return v with Rv = 0 on the rows before the first bad residual diagonal."""
-        zeros = ACCEPT_ZEROS if self.as_printed else INSPECT_ZEROS if slack > 0 else CUT_ZEROS
-        sizes = entries[self.pattern.diagonal] + slack
-        tolerance = 0.0 if self.as_printed else rounding_tolerance(self.pattern.order)
+        zeros, sizes = self.oracle.zeros(slack > 0), entries[self.pattern.diagonal] + slack
+        tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(self.pattern.order)
         matrix, diagonal = (self._starts, self._places, entries), sizes.copy()
         direction = np.empty(self.pattern.order)
         state, count = sparse_direction(
@@ -146,18 +148,6 @@ class SparsePivoted(PatternExaminer):
         return direction
 
 
-def _beside_the_diagonal(pattern: Pattern) -> tuple[IntArray, IntArray]:
-    """Return where rows begin, and the columns and places of their entries, off the diagonal."""
-    # Both triangles, shapes (order + 1,) and (2, entries).
-    off = pattern.off_diagonal
-    rows = np.concatenate([pattern.rows[off], pattern.columns[off]])
-    columns = np.concatenate([pattern.columns[off], pattern.rows[off]])
-    by_row = np.lexsort((columns, rows))
-    starts = np.zeros(pattern.order + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows, minlength=pattern.order), out=starts[1:])
-    return starts, np.stack([columns[by_row], np.concatenate([off, off])[by_row]])
-
-
 class Lanczos(PatternExaminer):
     """``eigenvector`` by the Lanczos method."""
 
@@ -169,12 +159,12 @@ class Lanczos(PatternExaminer):
         return None if inside else vector
 
 
-def examiner(record: Any, pattern: Pattern, *, large: bool) -> PatternExaminer:
+def examiner(oracle: Examiner, pattern: Pattern, *, large: bool) -> PatternExaminer:
     """Return a running oracle; for ``large`` patterns one that avoids whole matrices."""
-    if large and isinstance(record, Cholesky):
+    if large and isinstance(oracle, Cholesky):
         return SparseCholesky(pattern)
-    if large and isinstance(record, PivotedCholesky):
-        return SparsePivoted(pattern, as_printed=record.accepts_boundary)
-    if large and isinstance(record, Eigenvector):
+    if large and isinstance(oracle, PivotedCholesky):
+        return SparsePivoted(pattern, oracle)
+    if large and isinstance(oracle, Eigenvector):
         return Lanczos(pattern)
-    return WholeMatrices(pattern, record)
+    return WholeMatrices(pattern, oracle)

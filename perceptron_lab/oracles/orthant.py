@@ -24,50 +24,52 @@ class Picker(ABC):
         """Return the index of a violated constraint, or None if there is none."""
 
 
+class OrthantOracle(ABC):
+    """The record of an oracle of the orthant."""
+
+    kind: ClassVar[Literal["orthant"]] = "orthant"
+
+    @abstractmethod
+    def start(self, rng: np.random.Generator) -> Picker:
+        """Return a running oracle, which may draw from the run's own random generator."""
+
+
 def violated(scores: FloatArray, slack: float) -> IntArray:
     """Return the indices of all constraints that the scores, shape ``(m,)``, violate."""
     return np.flatnonzero(scores < -slack if slack > 0 else scores <= -slack)
 
 
 @dataclass(frozen=True, config=STRICT)
-class MostViolated:
+class MostViolated(OrthantOracle, Picker):
     """The constraint of lowest score (the first one on ties)."""
 
-    kind: ClassVar[Literal["orthant"]] = "orthant"
-
     def start(self, rng: np.random.Generator) -> Picker:
-        """Return a running oracle."""
-        return _Lowest()
+        """Return the oracle itself: it remembers nothing."""
+        return self
 
-
-class _Lowest(Picker):
     def find(self, scores: FloatArray, slack: float) -> int | None:
+        """Return the index of the lowest score, if it is too low."""
         j = int(scores.argmin())
         return j if (scores[j] < -slack if slack > 0 else scores[j] <= -slack) else None
 
 
 @dataclass(frozen=True, config=STRICT)
-class FirstViolated:
+class FirstViolated(OrthantOracle, Picker):
     """The violated constraint of lowest index."""
 
-    kind: ClassVar[Literal["orthant"]] = "orthant"
-
     def start(self, rng: np.random.Generator) -> Picker:
-        """Return a running oracle."""
-        return _First()
+        """Return the oracle itself: it remembers nothing."""
+        return self
 
-
-class _First(Picker):
     def find(self, scores: FloatArray, slack: float) -> int | None:
+        """Return the first index of a violated constraint."""
         indices = violated(scores, slack)
         return int(indices[0]) if len(indices) else None
 
 
 @dataclass(frozen=True, config=STRICT)
-class Cyclic:
+class Cyclic(OrthantOracle):
     """The first violated constraint after the last one returned, around the whole set."""
-
-    kind: ClassVar[Literal["orthant"]] = "orthant"
 
     def start(self, rng: np.random.Generator) -> Picker:
         """Return a running oracle that begins with constraint 0."""
@@ -87,10 +89,8 @@ class _Round(Picker):
 
 
 @dataclass(frozen=True, config=STRICT)
-class Random:
+class Random(OrthantOracle):
     """A violated constraint drawn uniformly, from the run's own random generator."""
-
-    kind: ClassVar[Literal["orthant"]] = "orthant"
 
     def start(self, rng: np.random.Generator) -> Picker:
         """Return a running oracle that draws from ``rng``."""

@@ -25,15 +25,18 @@ from perceptron_lab.results import FloatArray
 
 
 class Examiner(ABC):
-    """A running oracle of the semidefinite cone.
+    """An oracle of the semidefinite cone that looks at whole matrices."""
 
-    Attributes
-    ----------
-    overwrites
-        Whether ``find`` leaves other numbers in its argument.
-    """
+    kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
 
-    overwrites: bool = True
+    @property
+    def accepts_boundary(self) -> bool:
+        """Whether a singular matrix can pass where a definite one is asked for."""
+        return False
+
+    def start(self, order: int) -> Examiner:
+        """Return a running oracle for matrices of this order: itself, where it has no state."""
+        return self
 
     @abstractmethod
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
@@ -49,7 +52,7 @@ class Examiner(ABC):
 
 
 @dataclass(frozen=True, config=STRICT)
-class PivotedCholesky:
+class PivotedCholesky(Examiner):
     """Algorithm 7 of the thesis: Cholesky with the largest pivot, stopped at a bad residual.
 
     Mode ``thesis`` stops as printed, when no residual diagonal is negative: it accepts singular
@@ -66,35 +69,26 @@ class PivotedCholesky:
     `Kharechko2009`, Algorithm 7; Theorem 6.4 holds for mode ``strict`` only.
     """
 
-    kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
     mode: Literal["strict", "thesis"] = "strict"
 
     @property
     def accepts_boundary(self) -> bool:
-        """Whether a singular matrix can pass where a definite one is asked for."""
+        """Whether the mode is ``thesis``."""
         return self.mode == "thesis"
 
-    def start(self, order: int) -> Examiner:
-        """Return a running oracle for matrices of this order."""
-        return _Pivoted(order, self.mode == "thesis")
-
-
-class _Pivoted(Examiner):
-    overwrites = False
-
-    def __init__(self, order: int, as_printed: bool) -> None:
-        self.as_printed = as_printed
-        self.factor = np.empty((order, order))
+    def zeros(self, closed: bool) -> int:
+        """Return the meaning of a zero residual diagonal."""
+        return ACCEPT_ZEROS if self.accepts_boundary else INSPECT_ZEROS if closed else CUT_ZEROS
 
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
-        zeros = ACCEPT_ZEROS if self.as_printed else INSPECT_ZEROS if closed else CUT_ZEROS
+        """Return v with Rv = 0 on the rows before the first bad residual diagonal."""
         direction = np.empty(len(matrix))
-        found = separating_direction(matrix, zeros, self.factor, direction)
+        found = separating_direction(matrix, self.zeros(closed), direction)
         return direction if found else None
 
 
 @dataclass(frozen=True, config=STRICT)
-class Cholesky:
+class Cholesky(Examiner):
     """LAPACK's Cholesky decomposition and the index k at which it fails.
 
     The leading block A of order k - 1 is positive definite, and v = (-A^-1 a, 1, 0) cuts, where a
@@ -102,16 +96,8 @@ class Cholesky:
     are factorised in an order with little fill, so that k counts in that order.
     """
 
-    kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
-    accepts_boundary: ClassVar[bool] = False
-
-    def start(self, order: int) -> Examiner:
-        """Return a running oracle for matrices of this order."""
-        return _Lapack()
-
-
-class _Lapack(Examiner):
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
+        """Return the direction of the first pivot that is not positive."""
         if closed:
             # LAPACK stops at a pivot 0: room for what rounding alone may take off a pivot
             diagonal = np.einsum("ii->i", matrix)
@@ -132,22 +118,14 @@ class _Lapack(Examiner):
 
 
 @dataclass(frozen=True, config=STRICT)
-class Eigenvector:
+class Eigenvector(Examiner):
     """The eigenvector of the lowest eigenvalue: the deepest cut among unit directions.
 
     For large matrices on a pattern it is computed by the Lanczos method.
     """
 
-    kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
-    accepts_boundary: ClassVar[bool] = False
-
-    def start(self, order: int) -> Examiner:
-        """Return a running oracle for matrices of this order."""
-        return _Lowest()
-
-
-class _Lowest(Examiner):
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
+        """Return the eigenvector, unless its eigenvalue is as it should be."""
         values, vectors = scipy.linalg.eigh(
             matrix, subset_by_index=[0, 0], overwrite_a=True, check_finite=False
         )

@@ -24,8 +24,6 @@ COMPILED = [
     "_leave",
     "_affine_minimiser",
     "_descend",
-    "_candidate",
-    "_pooled",
     "_minimum_norm",
 ]
 

@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from perceptron_lab.compiled.blocked_pivoted_cholesky import FOUND, PASSED
 from perceptron_lab.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
+    FOUND,
     INSPECT_ZEROS,
+    PASSED,
     separating_direction,
 )
 from perceptron_lab.compiled.sparse_pivoted_cholesky import FILLED
 from perceptron_lab.datasets.generated.maxcut import random_graph, torus
 from perceptron_lab.oracles import on_pattern
 from perceptron_lab.oracles.on_pattern import SparsePivoted
+from perceptron_lab.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.pattern import Pattern
 from tests.oracles.matrices import (
@@ -38,14 +40,14 @@ def pattern_of(matrix: FloatArray) -> Pattern:
 
 
 def whole(matrix: FloatArray, zeros: int) -> FloatArray | None:
-    factor, direction = np.full(matrix.shape, np.nan), np.full(len(matrix), np.nan)
-    return direction if separating_direction(matrix, zeros, factor, direction) else None
+    direction = np.full(len(matrix), np.nan)
+    return direction if separating_direction(matrix.copy(), zeros, direction) else None
 
 
 def sparse(matrix: FloatArray, mode: str) -> FloatArray | None:
     """The same by sparse rows; for the closed cone the diagonal is moved down and up by 1."""
     pattern, slack = pattern_of(matrix), 1.0 if mode == "closed" else 0.0
-    oracle = SparsePivoted(pattern, as_printed=mode == "thesis")
+    oracle = SparsePivoted(pattern, PivotedCholesky("thesis" if mode == "thesis" else "strict"))
     entries = matrix[pattern.rows, pattern.columns]
     return oracle.find(entries - slack * (pattern.rows == pattern.columns), slack)
 
@@ -124,11 +126,11 @@ def test_zeros_beside_sparse_rows() -> None:
     assert sparse(matrix, "thesis") is None
     pattern = pattern_of(matrix)
     entries = matrix[pattern.rows, pattern.columns] - 0.5 * (pattern.rows == pattern.columns)
-    closed = SparsePivoted(pattern, as_printed=False).find(entries, 0.5)
+    closed = SparsePivoted(pattern, PivotedCholesky()).find(entries, 0.5)
     assert closed is not None
     assert np.abs(closed).tolist() == np.abs(direction).tolist()
     zero = Pattern(3, np.arange(3), np.arange(3))
-    passes, cuts = (SparsePivoted(zero, as_printed=False).find(-np.ones(3), s) for s in (1.0, 0.5))
+    passes, cuts = (SparsePivoted(zero, PivotedCholesky()).find(-np.ones(3), s) for s in (1.0, 0.5))
     assert passes is None
     assert cuts is not None
     assert cuts.tolist() == [1.0, 0.0, 0.0]
