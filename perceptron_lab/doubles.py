@@ -65,24 +65,19 @@ def doubles_of(given: Any) -> Doubles:
     if given.dtype in (np.float32, np.float64):
         return Doubles(given)
     if given.dtype.kind == "f" and given.dtype.itemsize > 8:
-        return _from_extended(given)
+        with np.errstate(over="ignore", under="ignore"):
+            values = given.astype(np.float64)
+        changed = (values != given) & ~np.isnan(given)
+        if np.isinf(values[changed]).any():
+            _refuse("beyond 1.8e308")
+        if (np.abs(values[changed]) < LEAST_NORMAL).any():
+            _refuse("between 0 and 2.2e-308")
+        return Doubles(values, int(changed.any()))
     values = np.asarray(given, dtype=np.float64)
     if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and given.size:
         large = given[(given > LARGEST_WHOLE) | (given < -LARGEST_WHOLE)]
         return Doubles(values, int(any(int(float(x)) != x for x in large.tolist())))
     return Doubles(values)
-
-
-def _from_extended(given: Any) -> Doubles:
-    """Return numbers of more than double precision as doubles."""
-    with np.errstate(over="ignore", under="ignore"):
-        values = given.astype(np.float64)
-    changed = (values != given) & ~np.isnan(given)
-    if np.isinf(values[changed]).any():
-        _refuse("beyond 1.8e308")
-    if (np.abs(values[changed]) < LEAST_NORMAL).any():
-        _refuse("between 0 and 2.2e-308")
-    return Doubles(values, int(changed.any()))
 
 
 def _from_objects(given: Any) -> Doubles:

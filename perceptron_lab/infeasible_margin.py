@@ -12,11 +12,12 @@ import scipy.sparse as sp
 
 from perceptron_lab.certificates.rows.negative_margin import (
     Reach,
+    Span,
     inner_radius,
     outer_radius,
     prove_reach,
+    span_of,
 )
-from perceptron_lab.certificates.rows.span import Span, span_of
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts

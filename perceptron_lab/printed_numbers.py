@@ -28,7 +28,7 @@ _EXPONENT = re.compile("[eE]")
 
 
 class PrintedNumbers:
-    """What is known of the numbers of a text while it is read."""
+    """The numbers of a text while it is read: which of them are doubles."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -45,14 +45,12 @@ class PrintedNumbers:
         values
             The nearest doubles, finite, of the same length.
         """
+        first = self._count
+        self._count += len(words)
         longest = max(map(len, words), default=0)
         known = longest <= DIGITS or (self._rounded and longest < _SHORTEST_SMALL)
-        if not known or _EXPONENT.search("".join(words)):
-            self._look_at(words, values)
-        self._count += len(words)
-
-    def _look_at(self, words: Sequence[str], values: FloatArray) -> None:
-        """Look at numbers of which some have many digits, or an exponent."""
+        if known and not _EXPONENT.search("".join(words)):
+            return
         for place in np.flatnonzero(np.abs(values) < LEAST_NORMAL).tolist():
             if not _is(words[place], float(values[place])):
                 raise InputError(f"{words[place][:40]} has no double near it; rescale the numbers")
@@ -61,7 +59,7 @@ class PrintedNumbers:
                 return
             if len(word) > DIGITS and len(_digits(word)) > DIGITS:
                 self._rounded = not _is(word, float(values[place]))
-                self._aside.append(self._count + place)
+                self._aside.append(first + place)
 
     def doubles(self, values: FloatArray) -> Doubles:
         """Return all numbers, whatever their shape, with what became of them."""

@@ -32,9 +32,7 @@ def check_indices(given: Any) -> None:
     given
         A scipy.sparse array or matrix of two dimensions.
     """
-    if given.format in _COMPRESSED:
-        _check_compressed(given)
-    elif given.format == "coo":
+    if given.format == "coo":
         for array, length, name in zip(given.coords, given.shape, ("row", "column"), strict=True):
             if np.shape(array) != np.shape(given.data):
                 raise InputError(
@@ -42,9 +40,8 @@ def check_indices(given: Any) -> None:
                     f"entries: {_MEND}"
                 )
             _check_range(_integers(array, name), length, name)
-
-
-def _check_compressed(given: Any) -> None:
+    if given.format not in _COMPRESSED:
+        return
     rows, columns = (
         length // block for length, block in zip(given.shape, _blocks(given), strict=True)
     )

@@ -7,13 +7,16 @@ from typing import Any
 
 from perceptron_lab.certificates.contract import ConeProofs
 from perceptron_lab.certificates.matrices.semidefinite import SemidefiniteProofs
+from perceptron_lab.certificates.rounding import normalised, require_ieee_mode
 from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.certificates.second_order import SecondOrderProofs
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import Data
+from perceptron_lab.results import FloatArray
 
 _PROOFS: dict[type[Cone], type[ConeProofs[Any]]] = {
     Orthant: OrthantProofs,
@@ -39,3 +42,11 @@ def by_block(cone: Cone, data: Data) -> Iterator[tuple[ConeProofs[Any], Any, sli
     blocks = cone.blocks
     for part, at in blocks:
         yield proofs_of(part), data if len(blocks) == 1 else data[at], at  # type: ignore[index]
+
+
+def ray_on(operator: Operator, vector: FloatArray, size: int) -> FloatArray | None:
+    """Return a normalised vector of this size for a proof on unscaled data; None if it is none."""
+    require_ieee_mode()
+    if operator.scale is not None:
+        raise ValueError("proofs are on the original data: the operator must have no scale")
+    return normalised(vector) if vector.shape == (size,) else None

@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 
-from perceptron_lab.certificates.by_cone import by_block
+from perceptron_lab.certificates.by_cone import by_block, ray_on
 from perceptron_lab.certificates.contract import PointProof
-from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
-from perceptron_lab.certificates.enclosures.rounding import normalised
-from perceptron_lab.certificates.rows.kernels import prove_kernel_point
+from perceptron_lab.certificates.rows.orthant import prove_kernel_point
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Gram
@@ -41,10 +39,7 @@ def prove_point(
     unit_rows
         Whether the margin is that of the rows divided by their norms.
     """
-    require_ieee_mode()
-    if operator.scale is not None:
-        raise ValueError("proofs are on the original data: the operator must have no scale")
-    ray = normalised(point)
+    ray = ray_on(operator, point, point.size)
     if ray is None:
         return PointProof(False, -math.inf, 0, "the point is zero or not finite")
     if isinstance(operator, Gram):

@@ -14,18 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.automorphisms import Automorphism, used_columns
-from perceptron_lab.certificates.by_cone import proofs_of
-from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
-from perceptron_lab.certificates.enclosures.rounding import (
-    SMALLEST,
-    above,
-    gamma,
-    in_range,
-    norm_above,
-    normalised,
-)
+from perceptron_lab.certificates.by_cone import proofs_of, ray_on
+from perceptron_lab.certificates.contract import Automorphism, used_columns
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.rounding import SMALLEST, above, gamma, in_range, norm_above
 from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.operators.base import Operator
@@ -69,10 +61,7 @@ def prove_infeasible(
     that fails, the weights are moved inside by growing multiples of e. For kernels, whose features
     are never formed, nothing is proved. The data are the original ones, unscaled.
     """
-    require_ieee_mode()
-    if operator.scale is not None:
-        raise ValueError("proofs are on the original data: the operator must have no scale")
-    ray = normalised(weights) if weights.shape == (cone.size,) else None
+    ray = ray_on(operator, weights, cone.size)
     if ray is None or not isinstance(operator, Matrix):
         return None
     if cone.of_rows:
@@ -110,8 +99,19 @@ def _prove_vertex(operator: Matrix, cone: Cone, weights: FloatArray) -> Infeasib
 def _prove_at(
     operator: Matrix, cone: Cone, weights: FloatArray, near: bool
 ) -> InfeasibilityProof | None:
-    used = used_columns(operator.stored, _support(cone, weights))
-    blocks = _automorphisms(operator, cone, weights, used)
+    data, blocks = operator.stored, list[Automorphism]()
+    used = used_columns(data, _support(cone, weights))
+    for part, span in cone.blocks:
+        proofs = proofs_of(part)
+        at = span.start + proofs.support(weights[span])
+        # blocks that are too large are not written out
+        if STEPS * 2.0 * len(at) * float(len(used)) ** 2 > MOST_OPERATIONS:
+            return None
+        if len(at):
+            found = proofs.automorphisms(data, used, at, weights[at], operator.roundings)
+            if found is None:  # not inside the cone, or known on a pattern only
+                return None
+            blocks += found
     if not blocks or not len(used):
         return None
     if STEPS * sum(block.operations(len(used)) for block in blocks) > MOST_OPERATIONS:
@@ -185,25 +185,6 @@ def _ratio(blocks: list[Automorphism]) -> float | None:
 
 def _support(cone: Cone, weights: FloatArray) -> IntArray:
     """Return the flat coordinates that take part: positive rows, and blocks that do not vanish."""
-    kept = [at.start + proofs_of(part).support(weights[at]) for part, at in cone.blocks]
-    return np.concatenate(kept)
-
-
-def _automorphisms(
-    operator: Matrix, cone: Cone, weights: FloatArray, used: IntArray
-) -> list[Automorphism] | None:
-    """Return those of the blocks at these weights; None where they do not lie inside the cone."""
-    # Nor is anything returned for blocks that are too large to be written out, or whose weights
-    # are known on a pattern only.
-    found: list[Automorphism] = []
-    for part, span in cone.blocks:
-        proofs = proofs_of(part)
-        at = span.start + proofs.support(weights[span])
-        if STEPS * 2.0 * len(at) * float(len(used)) ** 2 > MOST_OPERATIONS:
-            return None
-        if len(at):
-            some = proofs.automorphisms(operator.stored, used, at, weights[at], operator.roundings)
-            if some is None:
-                return None
-            found += some
-    return found
+    return np.concatenate(
+        [at.start + proofs_of(part).support(weights[at]) for part, at in cone.blocks]
+    )

@@ -7,21 +7,20 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.by_cone import proofs_of
-from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
-from perceptron_lab.certificates.enclosures.exact_bounds import exact_norm_above, worth_exact
-from perceptron_lab.certificates.enclosures.rounding import (
+from perceptron_lab.certificates.by_cone import proofs_of, ray_on
+from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     above,
     below,
     combination_with_radius,
     exact_dot,
+    exact_norm_above,
     in_range,
     norm_above,
-    normalised,
     product_with_radius,
+    worth_exact,
 )
-from perceptron_lab.certificates.rows.kernels import (
+from perceptron_lab.certificates.rows.orthant import (
     identical_examples_cancel,
     kernel_scores,
     kernel_square,
@@ -46,10 +45,7 @@ def prove_weights(
     The data are the original ones, unscaled; the weights, flat, need not be normalised;
     ``unit_rows`` says that the margin is that of the rows divided by their norms.
     """
-    require_ieee_mode()
-    if operator.scale is not None:
-        raise ValueError("proofs are on the original data: the operator must have no scale")
-    ray = normalised(weights) if weights.shape == (cone.size,) else None
+    ray = ray_on(operator, weights, cone.size)
     if ray is None:
         return None
     moved = [proofs_of(part).moved_inside(ray[at]) for part, at in cone.blocks]
@@ -57,7 +53,15 @@ def prove_weights(
     if len(blocks) < len(moved):
         return None
     inside = np.concatenate(blocks)
-    total = _mass(operator, cone, inside, unit_rows)
+    terms = cone.identity
+    if unit_rows:
+        assert isinstance(operator, Matrix | Gram)
+        terms = operator.row_norms()
+        if not in_range(terms):
+            return None
+    # at most <e, w>, or sum_i w_i norm(a_i) for unit rows
+    slack = 1.0 - operator.matrix.spread if isinstance(operator, Gram) else 1.0
+    total = below(float(terms @ inside) * slack, 2 * (cone.size + operator.dimension))
     combined, radius = combined_with_radius(operator, inside)
     length = _norm(operator, inside, combined, radius)
     if not (total > UNDERFLOW and math.isfinite(length)):
@@ -123,15 +127,3 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
         if exact_dot(dense, given) != 0:
             return False
     return True
-
-
-def _mass(operator: Operator, cone: Cone, weights: FloatArray, unit_rows: bool) -> float:
-    """Return a lower bound of <e, w>, or of sum_i w_i norm(a_i) for unit rows; 0 beyond range."""
-    terms = cone.identity
-    if unit_rows:
-        assert isinstance(operator, Matrix | Gram)
-        terms = operator.row_norms()
-        if not in_range(terms):
-            return 0.0
-    slack = 1.0 - operator.matrix.spread if isinstance(operator, Gram) else 1.0
-    return below(float(terms @ weights) * slack, 2 * (cone.size + operator.dimension))

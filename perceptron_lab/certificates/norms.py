@@ -12,11 +12,15 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
 from perceptron_lab.certificates.by_cone import by_block
-from perceptron_lab.certificates.spectral_norm import EXACT_UP_TO, SLACK, spectral_norm_above
+from perceptron_lab.certificates.spectral_norm import (
+    EXACT_UP_TO,
+    SLACK,
+    largest_eigenvalue,
+    spectral_norm_above,
+)
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import blocks
@@ -51,7 +55,13 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
     key = _key(cone, kind)
     if key not in known:
         exponent, moderate = _in_range(operator)
-        bound = (_atoms if kind == "atoms" else _euclidean)(moderate, cone)
+        if kind == "euclidean":
+            bound = _euclidean(moderate, cone)
+        elif cone.of_rows and isinstance(moderate, Matrix | Gram):
+            bound = float(moderate.row_norms().max())
+        else:
+            parts = by_block(cone, _rows(moderate))
+            bound = max(proofs.atom_norm(data) for proofs, data, _ in parts)
         known[key] = float(np.ldexp(bound, exponent)) or 1.0
     return known[key]
 
@@ -78,27 +88,19 @@ def known_bound(
 
 
 def _key(cone: Cone, kind: str) -> tuple[str, str]:
-    """Return what a bound depends on beside the operator: the kinds and sizes of the blocks."""
+    """Return the kinds and sizes of the blocks: with the operator they determine a bound."""
     return kind, " ".join(f"{type(part).__name__}{part.size}" for part, _ in cone.blocks)
-
-
-def _atoms(operator: Operator, cone: Cone) -> float:
-    """Return the largest bound over the blocks."""
-    if cone.of_rows and isinstance(operator, Matrix | Gram):
-        return float(operator.row_norms().max())
-    return max(proofs.atom_norm(data) for proofs, data, _ in by_block(cone, _rows(operator)))
 
 
 def _euclidean(operator: Operator, cone: Cone) -> float:
     if isinstance(operator, Gram):
         # of the (scaled) kernel matrix; signs do not change its eigenvalues
         scale = np.ones(operator.size) if operator.scale is None else operator.scale
-        matrix, last = operator.kernel * np.outer(scale, scale), operator.size - 1
+        matrix = operator.kernel * np.outer(scale, scale)
         rough = float(np.abs(matrix).sum(axis=1).max())
-        if last >= EXACT_UP_TO:
+        if operator.size > EXACT_UP_TO:
             return math.sqrt(rough)
-        largest = scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[last, last])
-        return math.sqrt(min(rough, float(largest[0]) * SLACK))
+        return math.sqrt(min(rough, largest_eigenvalue(matrix) * SLACK))
     if isinstance(operator, Matrix) and isinstance(operator.stored, RowSource):
         return _streamed(operator)
     data = _rows(operator)
@@ -121,8 +123,7 @@ def _streamed(operator: Matrix) -> float:
     for at, rows in blocks(operator.stored):
         scaled = rows if operator.scale is None else rows * operator.scale[at, None]
         product += scaled.T @ scaled
-    largest = scipy.linalg.eigh(product, eigvals_only=True, subset_by_index=[side - 1, side - 1])
-    return min(frobenius, math.sqrt(max(float(largest[0]), 0.0)) * SLACK)
+    return min(frobenius, math.sqrt(max(largest_eigenvalue(product), 0.0)) * SLACK)
 
 
 def _rows(operator: Operator) -> FloatArray | sp.csr_array:

@@ -10,9 +10,8 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.automorphisms import Automorphism, dense_rows
-from perceptron_lab.certificates.contract import ConeProofs, PointProof
-from perceptron_lab.certificates.enclosures.rounding import (
+from perceptron_lab.certificates.contract import Automorphism, ConeProofs, PointProof, dense_rows
+from perceptron_lab.certificates.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     above,

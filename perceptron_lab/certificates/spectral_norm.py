@@ -26,8 +26,13 @@ def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
         return rough
     product = matrix @ matrix.T if matrix.shape[0] == side else matrix.T @ matrix
     dense = product if isinstance(product, np.ndarray) else product.toarray()
-    largest = scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[side - 1, side - 1])
-    return min(rough, math.sqrt(max(float(largest[0]), 0.0)) * SLACK)
+    return min(rough, math.sqrt(max(largest_eigenvalue(dense), 0.0)) * SLACK)
+
+
+def largest_eigenvalue(matrix: FloatArray) -> float:
+    """Return the largest eigenvalue of a symmetric matrix, computed."""
+    last = len(matrix) - 1
+    return float(scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[last, last])[0])
 
 
 def rough_norm_above(matrix: Any) -> float:

@@ -38,7 +38,7 @@ class Product(Cone):
 
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return the atom of the first block that is violated."""
-        for part, span in zip(self.parts, self.spans, strict=True):
+        for part, span in self.blocks:
             atom = part.separate(scores[span], slack)
             if atom is not None:
                 return _moved(atom, span.start)
@@ -46,25 +46,22 @@ class Product(Cone):
 
     def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
         """Return the deepest atom of the block whose lowest eigenvalue is least."""
-        blocks = zip(self.parts, self.spans, strict=True)
-        found = [(*part.deepest(scores[span]), span.start) for part, span in blocks]
+        found = [(*part.deepest(scores[span]), span.start) for part, span in self.blocks]
         atom, value, start = min(found, key=lambda answer: answer[1])
         return _moved(atom, start), value
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
         """Return the eigenvalues of all blocks, block after block."""
-        blocks = zip(self.parts, self.spans, strict=True)
-        return np.concatenate([part.eigenvalues(scores[span]) for part, span in blocks])
+        return np.concatenate([part.eigenvalues(scores[span]) for part, span in self.blocks])
 
     def lowest(self, scores: FloatArray) -> float:
         """Return the least of the blocks' lowest eigenvalues; NaN if one of them is NaN."""
-        blocks = zip(self.parts, self.spans, strict=True)
-        return float(np.min([part.lowest(scores[span]) for part, span in blocks]))
+        return float(np.min([part.lowest(scores[span]) for part, span in self.blocks]))
 
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, list[Frame]]:
         """Return the eigenvalues of all blocks and the list of their frames."""
-        blocks = zip(self.parts, self.spans, strict=True)
-        values, frames = zip(*(p.spectrum(scores[span]) for p, span in blocks), strict=True)
+        spectra = (part.spectrum(scores[span]) for part, span in self.blocks)
+        values, frames = zip(*spectra, strict=True)
         return np.concatenate(values), list(frames)
 
     def assemble(self, eigenvalues: FloatArray, frame: list[Frame]) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.certificates.enclosures.rounding import SMALLEST, UNIT_ROUNDOFF
+from perceptron_lab.certificates.rounding import SMALLEST, UNIT_ROUNDOFF
 from perceptron_lab.results import FloatArray
 
 

@@ -1,4 +1,4 @@
-"""Which entries of a symmetric matrix may differ from zero, and in what order to eliminate."""
+"""Sparse symmetric matrices: their pattern, an order of elimination, and Cholesky factors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from perceptron_lab.compiled.sparse_cholesky import elimination_tree, factor_counts
+from perceptron_lab.compiled.sparse_cholesky import (
+    eliminate,
+    elimination_tree,
+    factor_counts,
+    solve_upper,
+)
 from perceptron_lab.results import FloatArray, IntArray
 
 # A trailing part of the factor that is filled to this share is treated as a dense matrix
@@ -78,6 +84,22 @@ class Pattern:
         sums = np.bincount(self.rows, entries, self.order)
         return np.asarray(sums + np.bincount(self.columns[off], entries[off], self.order), float)
 
+    def minimum_degree(self) -> IntArray:
+        """Return SuperLU's order of elimination by minimum degree, shape ``(order,)``."""
+        # It belongs to an incomplete factor that drops nearly everything, so little is computed;
+        # only the structure matters, not the entries.
+        ones = np.ones(self.size)
+        dominant = self.sparse(ones) + sp.diags_array(2.0 * self.row_sums(ones))
+        factor = scipy.sparse.linalg.spilu(
+            sp.csc_array(dominant),
+            drop_tol=0.99,
+            fill_factor=1,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+        return np.argsort(factor.perm_c)
+
     @cached_property
     def elimination(self) -> Elimination:
         """How Cholesky factors of these matrices are formed; found once."""
@@ -116,10 +138,9 @@ class Elimination:
     @classmethod
     def of(cls, pattern: Pattern) -> Elimination:
         """Return the elimination in the order of minimum degree that SuperLU finds."""
-        whole = pattern.complete
-        order = np.arange(pattern.order) if whole else _minimum_degree(pattern)
-        position = np.empty_like(order)
-        position[order] = np.arange(pattern.order)
+        position = np.arange(pattern.order)
+        order = position if pattern.complete else pattern.minimum_degree()
+        position = np.argsort(order)
         off = pattern.off_diagonal
         first, second = position[pattern.rows[off]], position[pattern.columns[off]]
         lower, upper = np.maximum(first, second), np.minimum(first, second)
@@ -137,20 +158,83 @@ class Elimination:
         return cls(order, starts, columns, off[by_row], parent, ends, int(of_rows.max()) + 1)
 
 
-def _minimum_degree(pattern: Pattern) -> IntArray:
-    """Return an order of elimination by minimum degree; only the structure matters."""
-    # It belongs to an incomplete factor that drops nearly everything, so that little is computed.
-    ones = np.ones(pattern.size)
-    matrix = pattern.sparse(ones)
-    dominant = sp.csc_array(matrix + sp.diags_array(2.0 * pattern.row_sums(ones)))
-    factor = scipy.sparse.linalg.spilu(
-        dominant,
-        drop_tol=0.99,
-        fill_factor=1,
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """As much as there is of L with LL' = M, in the order of elimination.
+
+    Parameters
+    ----------
+    elimination
+        The order and the structure.
+    rows, entries, pivots
+        The sparse columns of L below the diagonal, and their diagonal.
+    rest
+        The dense part, its lower triangle; what LAPACK left of it, if it stopped.
+    failed
+        The first row whose pivot is not positive and finite; -1 if M is factorised.
+    """
+
+    elimination: Elimination
+    rows: IntArray
+    entries: FloatArray
+    pivots: FloatArray
+    rest: FloatArray
+    failed: int
+
+    def direction(self) -> FloatArray:
+        """Return v with v'Mv equal to the pivot that failed, up to rounding; shape ``(n,)``.
+
+        L'v = 0 on the rows before the failed one, where v is 1, and v = 0 behind it.
+        """
+        head, count = len(self.pivots), self.failed
+        vector = np.zeros(len(self.elimination.order))
+        vector[count] = 1.0
+        if count > head:
+            lower, row = self.rest[: count - head, : count - head], self.rest[count - head]
+            vector[head:count] = -scipy.linalg.solve_triangular(
+                lower, row[: count - head], lower=True, trans="T", check_finite=False
+            )
+        solve_upper(
+            self.elimination.ends, self.rows, self.entries, self.pivots, min(head, count), vector
+        )
+        back = np.empty_like(vector)
+        back[self.elimination.order] = vector
+        return back
+
+
+def factorised(pattern: Pattern, entries: FloatArray, shift: float = 0.0) -> Factor:
+    """Factorise M - sI, M given by its entries on the pattern.
+
+    Parameters
+    ----------
+    pattern, entries
+        M; entries of shape ``(size,)``, finite.
+    shift
+        s.
+    """
+    how = pattern.elimination
+    head, order = len(how.ends) - 1, pattern.order
+    rows, columns = np.zeros(how.ends[-1], dtype=np.int64), np.zeros(how.ends[-1])
+    pivots, rest = np.empty(head), np.zeros((order - head, order - head))
+    failed = eliminate(
+        how.starts,
+        how.columns,
+        entries[how.places],
+        entries[pattern.diagonal][how.order] - shift,
+        how.parent,
+        how.ends,
+        rows,
+        columns,
+        pivots,
+        rest,
     )
-    order = np.empty(pattern.order, dtype=np.int64)
-    order[factor.perm_c] = np.arange(pattern.order)
-    return order
+    if failed < 0:
+        # The upper triangle of the transpose, which is in Fortran order: nothing is copied.
+        rest, info = scipy.linalg.lapack.dpotrf(rest.T, lower=0, clean=0, overwrite_a=1)
+        rest = rest.T
+        # LAPACK need not see a pivot that is not finite
+        diagonal = rest.diagonal()
+        bad = np.flatnonzero(~(np.isfinite(diagonal) & (diagonal > 0)))
+        stops = [*bad[:1].tolist(), *([int(info) - 1] if info > 0 else [])]
+        failed = head + min(stops) if stops else -1
+    return Factor(how, rows, columns, pivots, rest, failed)

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from perceptron_lab.certificates.enclosures.rounding import normalised
+from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.cones.base import Atom, Cone, Frame
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.operators.base import Operator

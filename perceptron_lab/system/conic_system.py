@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.certificates.contract import PointProof
-from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.norms import known_bound, norm_bound
+from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
 from perceptron_lab.cones.base import Cone, Oracles
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts

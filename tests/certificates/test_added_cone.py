@@ -10,8 +10,7 @@ import scipy.sparse as sp
 
 from perceptron_lab import solve
 from perceptron_lab.certificates import by_cone
-from perceptron_lab.certificates.automorphisms import Automorphism
-from perceptron_lab.certificates.contract import ConeProofs, PointProof
+from perceptron_lab.certificates.contract import Automorphism, ConeProofs, PointProof
 from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.cones.base import Atom, Cone, Oracles
 from perceptron_lab.cones.orthant import Orthant

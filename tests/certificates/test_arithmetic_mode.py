@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
+from perceptron_lab.certificates.rounding import require_ieee_mode
 from perceptron_lab.errors import ArithmeticModeError
 
 MXCSR = 7

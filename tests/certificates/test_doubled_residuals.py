@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates.enclosures.doubled import residual_with_radius
-from perceptron_lab.certificates.rows.vertices import error_bounds
+from perceptron_lab.certificates.rows.vertices import error_bounds, residual_with_radius
 from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import ETA, dot, rational
 from tests.certificates.exact_weights import solution

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, solve
-from perceptron_lab.certificates.enclosures import exact_bounds
-from perceptron_lab.certificates.enclosures.exact_bounds import worth_exact
+from perceptron_lab.certificates import rounding
+from perceptron_lab.certificates.rounding import worth_exact
 from tests.families import planted
 
 SMALL = 2.0**-43
@@ -43,7 +43,7 @@ def test_the_bracket_of_a_small_margin_is_closed() -> None:
 
 
 def test_not_beyond_the_terms_that_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_bounds, "MOST_TERMS", 3)
+    monkeypatch.setattr(rounding, "MOST_TERMS", 3)
     lower, upper, exact_rows = bracket_of(rows_of(1.0, SMALL))
     square = square_of_margin(Fraction(1), Fraction(SMALL))
     assert Fraction(lower) ** 2 <= square <= Fraction(upper) ** 2
@@ -67,7 +67,7 @@ def test_numbers_that_no_double_is_equal_to_stay_enclosed(small: Fraction) -> No
 
 def test_a_norm_that_may_vanish_is_not_worth_it() -> None:
     assert worth_exact(1e-12, 1e-15, 10)
-    assert not worth_exact(1e-12, 1e-15, exact_bounds.MOST_TERMS + 1)
+    assert not worth_exact(1e-12, 1e-15, rounding.MOST_TERMS + 1)
     assert not worth_exact(1e-16, 1e-16, 10)
     assert not worth_exact(1.0, 1e-15, 10)
     assert not worth_exact(math.inf, 1.0, 10)

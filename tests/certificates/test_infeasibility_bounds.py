@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from perceptron_lab.certificates import infeasibility
+from perceptron_lab.certificates.by_cone import proofs_of
 from perceptron_lab.certificates.matrices.semidefinite import Congruence
 from perceptron_lab.certificates.second_order import QuadraticRepresentation
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import ETA, rational, root_above
 from tests.certificates.exact_weights import (
@@ -38,9 +38,12 @@ every_cone = pytest.mark.parametrize("cone", SMALL.values(), ids=SMALL)
 def built(cone: Cone, data: FloatArray, weights: FloatArray) -> list[Any]:
     """The blocks at these weights, as the proof has them."""
     used = np.flatnonzero(np.asarray(data).any(axis=0)).astype(np.int64)
-    made = infeasibility._automorphisms(Matrix(data), cone, weights, used)
-    assert made
-    return list(made)
+    made: list[Any] = []
+    for part, span in cone.blocks:
+        proofs = proofs_of(part)
+        at = span.start + proofs.support(weights[span])
+        made += (proofs.automorphisms(data, used, at, weights[at], 0) or []) if len(at) else []
+    return made
 
 
 def exact_weights(cone: Cone, made: list[Any]) -> Vector:

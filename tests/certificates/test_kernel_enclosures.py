@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.rows.kernel_matrices import exactly_semidefinite, semidefinite
+from perceptron_lab.certificates.matrices.definite import (
+    exactly_semidefinite,
+    lowest_eigenvalue_bound,
+    semidefinite,
+)
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf, kernel_matrix
 from perceptron_lab.results import FloatArray, Status
@@ -191,7 +194,7 @@ def test_the_bound_of_the_eigenvalue_is_asked_of_the_matrix_that_is_used(
 ) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(
-        "perceptron_lab.certificates.rows.kernel_matrices.lowest_eigenvalue_bound",
+        "perceptron_lab.certificates.matrices.definite.lowest_eigenvalue_bound",
         lambda matrix: (asked.append(matrix.copy()), lowest_eigenvalue_bound(matrix))[1],
     )
     found, part = semidefinite(ALMOST)

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates.enclosures.rounding import product_with_radius
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
-from perceptron_lab.certificates.rows.kernels import kernel_square
+from perceptron_lab.certificates.rounding import product_with_radius
+from perceptron_lab.certificates.rows.orthant import kernel_square
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.kernels import Polynomial, Rbf, symmetric

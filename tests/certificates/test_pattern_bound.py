@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.matrices import definite_pattern
-from perceptron_lab.certificates.matrices.definite_pattern import (
+from perceptron_lab.certificates.matrices import definite
+from perceptron_lab.certificates.matrices.definite import (
     pattern_eigenvalue_bound,
     shifted_pattern_bound,
 )
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.results import FloatArray
-from perceptron_lab.symmetric.factor import factorised
-from perceptron_lab.symmetric.pattern import Pattern
+from perceptron_lab.symmetric.pattern import Pattern, factorised
 from tests.oracles.exact import Kind, exact, kind, plus_identity
 from tests.repetitions import repeated
 
@@ -115,9 +114,7 @@ def test_the_bound_is_sharp_and_takes_one_factorisation(
     system = homogenised(generate(name, 0))
     pattern = system.cone.parts[1].pattern  # type: ignore[attr-defined]
     calls = []
-    monkeypatch.setattr(
-        definite_pattern, "factorised", lambda *a: calls.append(a) or factorised(*a)
-    )
+    monkeypatch.setattr(definite, "factorised", lambda *a: calls.append(a) or factorised(*a))
     for seed in range(5):
         rng = np.random.default_rng(seed)
         point = np.append(1.0, rng.uniform(1.0, 6.0, pattern.order))
@@ -135,7 +132,7 @@ def test_a_wrong_estimate_costs_sharpness_only(monkeypatch: pytest.MonkeyPatch) 
     pattern = random_pattern(8, 0.5, np.random.default_rng(3))
     entries = nearly_singular(pattern, 0.5, np.random.default_rng(4))
     for wrong in (0.7, 0.5 + 1e-9, 0.2, -5.0, math.inf, math.nan):
-        monkeypatch.setattr(definite_pattern, "_computed", lambda *_, w=wrong: (w, 0.0))
+        monkeypatch.setattr(definite, "_computed", lambda *_, w=wrong: (w, 0.0))
         bound = pattern_eigenvalue_bound(pattern, entries)
         assert bounds_from_below(bound, pattern, entries)
         assert bound == -math.inf or bound <= 0.5 + 1e-12

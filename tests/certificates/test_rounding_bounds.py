@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from perceptron_lab.certificates.enclosures import rounding
-from perceptron_lab.certificates.enclosures.rounding import (
+from perceptron_lab.certificates import rounding
+from perceptron_lab.certificates.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     above,

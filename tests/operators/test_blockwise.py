@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates.enclosures.rounding import (
+from perceptron_lab.certificates.rounding import (
     combination_with_radius,
     exact_dot,
     product_with_radius,

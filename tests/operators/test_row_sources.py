@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.certificates.enclosures.rounding import (
+from perceptron_lab.certificates.rounding import (
     combination_with_radius,
     exact_dot,
     product_with_radius,

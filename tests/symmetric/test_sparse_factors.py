@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.results import FloatArray
-from perceptron_lab.symmetric.factor import Factor, factorised
-from perceptron_lab.symmetric.pattern import Pattern
+from perceptron_lab.symmetric.pattern import Factor, Pattern, factorised
 
 
 def random_pattern(order: int, edges: int, rng: np.random.Generator) -> Pattern:

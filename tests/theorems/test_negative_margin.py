@@ -13,11 +13,13 @@ import scipy.spatial
 from perceptron_lab import ConicSystem, negative_margin, solve
 from perceptron_lab.certificates.rows.negative_margin import (
     Reach,
+    Span,
     inner_radius,
+    null_space,
     outer_radius,
     prove_reach,
+    span_of,
 )
-from perceptron_lab.certificates.rows.span import Span, null_space, span_of
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernels import Linear

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF
+from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
 from perceptron_lab.results import FloatArray, IntArray
 
 # A row that is so close to the span of others, relative to its norm, depends on them

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.certificates.enclosures.rounding import UNIT_ROUNDOFF
+from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
 from perceptron_lab.compiled.cyclic_sweeps import (
     SEPARATED,
     separating_sweeps,

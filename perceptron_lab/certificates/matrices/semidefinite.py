@@ -10,9 +10,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.automorphisms import Automorphism, dense_rows
-from perceptron_lab.certificates.contract import ConeProofs, PointProof
-from perceptron_lab.certificates.enclosures.rounding import (
+from perceptron_lab.certificates.contract import Automorphism, ConeProofs, PointProof, dense_rows
+from perceptron_lab.certificates.matrices.definite import (
+    lowest_eigenvalue_bound,
+    pattern_eigenvalue_bound,
+)
+from perceptron_lab.certificates.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     above,
@@ -21,8 +24,6 @@ from perceptron_lab.certificates.enclosures.rounding import (
     over_norm,
     product_with_radius,
 )
-from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.matrices.definite_pattern import pattern_eigenvalue_bound
 from perceptron_lab.certificates.spectral_norm import (
     EXACT_UP_TO,
     SLACK,
@@ -146,16 +147,15 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
         """
         columns = sp.csc_array(data)
         weighted = sp.csc_array(sp.diags_array(np.sqrt(self.cone.multiplicity)) @ columns)
-        first = self._spectral_norm(np.asarray(columns[:, [0]].toarray()).ravel())
-        split = math.hypot(first, rough_norm_above(weighted[:, 1:]))
-        return min(spectral_norm_above(sp.csr_array(weighted)), split) * SLACK
-
-    def _spectral_norm(self, entries: FloatArray) -> float:
+        entries = np.asarray(columns[:, [0]].toarray()).ravel()  # of F_0
         if self.cone.rank > EXACT_UP_TO:
             frobenius = float(np.linalg.norm(entries * np.sqrt(self.cone.multiplicity)))
-            return min(frobenius, float(self.cone.pattern.row_sums(np.abs(entries)).max()))
-        values = scipy.linalg.eigvalsh(self.cone.matrix(entries))
-        return float(np.abs(values[[0, -1]]).max())
+            first = min(frobenius, float(self.cone.pattern.row_sums(np.abs(entries)).max()))
+        else:
+            values = scipy.linalg.eigvalsh(self.cone.matrix(entries))
+            first = float(np.abs(values[[0, -1]]).max())
+        split = math.hypot(first, rough_norm_above(weighted[:, 1:]))
+        return min(spectral_norm_above(sp.csr_array(weighted)), split) * SLACK
 
     def automorphisms(
         self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int

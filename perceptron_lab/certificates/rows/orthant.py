@@ -1,7 +1,9 @@
-"""Proofs of rows: dot products with bounds, and integers where these do not decide."""
+"""Proofs of rows, given or known by inner products: dot products with bounds, else integers."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
@@ -9,26 +11,79 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.automorphisms import (
+from perceptron_lab.certificates.contract import (
     ROWS_AT_A_TIME,
     Automorphism,
+    ConeProofs,
+    PointProof,
     dense_rows,
 )
-from perceptron_lab.certificates.contract import ConeProofs, PointProof
-from perceptron_lab.certificates.enclosures.exact_bounds import sharpen
-from perceptron_lab.certificates.enclosures.rounding import (
+from perceptron_lab.certificates.rounding import (
     SMALLEST,
+    UNDERFLOW,
     UNIT_ROUNDOFF,
+    above,
     dot_below,
+    exact_dot,
+    float_below,
+    gamma,
     in_range,
     norm_above,
     norm_below,
     product_with_radius,
+    sharpen,
 )
-from perceptron_lab.certificates.rows.scores import decided, margin_below
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.operators.blockwise import Data, chosen_rows, row_norms
+from perceptron_lab.operators.gram import Gram
 from perceptron_lab.results import FloatArray, IntArray
+
+
+def decided(
+    scores: FloatArray, radius: FloatArray, exact: Callable[[int], Fraction]
+) -> tuple[bool, FloatArray, int]:
+    """Return whether all scores are positive, their lower bounds, and how many took integers.
+
+    ``exact`` gives a row's score, or the least that it can be.
+    """
+    lower = scores - radius
+    if not np.isfinite(scores).all():
+        return False, np.full(len(scores), -math.inf), 0
+    if (scores + radius <= 0).any():
+        return False, lower, 0
+    undecided, exact_rows = np.flatnonzero(lower <= 0), 0
+    for row in undecided[np.argsort(scores[undecided])]:
+        value = exact(int(row))
+        lower[row], exact_rows = float_below(value), exact_rows + 1
+        if value <= 0:
+            return False, lower, exact_rows
+    return True, lower, exact_rows
+
+
+def margin_below(
+    lower: FloatArray, shortest: float, longest: float, norms: FloatArray | None, terms: int
+) -> float:
+    """Return a lower bound of min_i lower_i / (norm(a_i) norm(y)); -inf for norms beyond range.
+
+    norm(y) lies in [shortest, longest]; the norms were computed from so many terms each, which may
+    have been rounded before.
+    """
+    if not np.isfinite(lower).all():
+        return -math.inf
+    lengths: FloatArray = np.where(lower > 0, longest, shortest)
+    if norms is not None:
+        if not in_range(norms):
+            return -math.inf
+        slack = 4.0 * (terms + 4) * UNIT_ROUNDOFF
+        lengths = lengths * norms * np.where(lower > 0, 1.0 + slack, 1.0 - slack)
+    if not (np.isfinite(lengths) & (lengths > 0)).all():
+        return -math.inf
+    quotient = lower / lengths
+    least = float(quotient.min())
+    if least == 0.0 <= float(lower.min()):
+        return 0.0
+    rounded = least - abs(least) * 2.0**-50 - UNDERFLOW
+    return max(rounded, 0.0) if least > 0 else rounded
 
 
 @dataclass
@@ -99,3 +154,65 @@ class OrthantProofs(ConeProofs[Orthant]):
         """Return the scalings by the weights, some rows at a time."""
         pieces = [slice(k, k + ROWS_AT_A_TIME) for k in range(0, len(at), ROWS_AT_A_TIME)]
         return [Scaling(at[some], data, used, weights[some], roundings) for some in pieces]
+
+
+def prove_kernel_point(gram: Gram, coefficients: FloatArray, *, unit_rows: bool) -> PointProof:
+    """Decide s_i sum_j K_ij s_j c_j, over sqrt(K_ii) and the norm sqrt(c'Sc) of the function."""
+    method = "rows of the kernel by dot-product bounds"
+    if not math.isfinite(gram.matrix.spread):
+        return PointProof(False, -math.inf, 0, method)
+    signed = gram.signs * coefficients
+    scores, radius, spread = kernel_scores(gram, coefficients)
+    feasible, lower, exact_rows = decided(
+        scores,
+        radius,
+        lambda row: (
+            exact_dot(gram.kernel[row], signed) * int(gram.signs[row])
+            - Fraction(float(spread[row]))
+        ),
+    )
+    square, error = kernel_square(coefficients, scores, radius)
+    longest, shortest = math.sqrt(square + error), math.sqrt(max(square - error, 0.0))
+    norms = gram.row_norms() if unit_rows else None
+    terms = 1 + math.ceil(gram.matrix.spread / UNIT_ROUNDOFF)  # K_ii is off by that
+    margin = margin_below(
+        lower, math.nextafter(shortest, 0.0), math.nextafter(longest, math.inf), norms, terms
+    )
+    return PointProof(feasible, margin, exact_rows, method)
+
+
+def kernel_scores(
+    gram: Gram, coefficients: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return S c, a bound of its error, and the part of it that is due to the kernel's values."""
+    raw, radius = product_with_radius(gram.kernel, gram.signs * coefficients)
+    if not gram.matrix.spread:
+        return gram.signs * raw, radius, np.zeros(len(raw))
+    lengths = gram.row_norms()
+    size = above(float(lengths @ np.abs(coefficients)), len(raw) + 4)
+    spread = np.nextafter(gram.matrix.spread * size * lengths * (1.0 + 2.0**-49), np.inf)
+    return gram.signs * raw, np.nextafter(radius + spread, np.inf), spread
+
+
+def kernel_square(
+    coefficients: FloatArray, scores: FloatArray, radius: FloatArray
+) -> tuple[float, float]:
+    """Return c'Sc, computed, non-negative, and a bound of its error, given S c and its radius.
+
+    S is positive semidefinite: a negative value is an error, and 0 is nearer to the true one.
+    """
+    magnitude = np.abs(coefficients)
+    rounding = gamma(len(scores) + 2) * above(float(magnitude @ np.abs(scores)), len(scores))
+    inherited = above(float(magnitude @ radius), len(scores))
+    return max(float(coefficients @ scores), 0.0), above(rounding + inherited, 2)
+
+
+def identical_examples_cancel(gram: Gram, weights: FloatArray) -> bool:
+    """Return whether sum_i w_i s_i = 0 over each group of identical examples, exactly."""
+    groups = gram.matrix.groups
+    if groups is None:
+        return False
+    sums: dict[int, list[float]] = {}
+    for group, weight in zip(groups.tolist(), (gram.signs * weights).tolist(), strict=True):
+        sums.setdefault(group, []).append(weight)
+    return not any(map(math.fsum, sums.values()))  # rounded correctly: 0 where it is 0

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from perceptron_lab.certificates.automorphisms import dense_rows, used_columns
-from perceptron_lab.certificates.enclosures.doubled import residual_with_radius
-from perceptron_lab.certificates.enclosures.rounding import (
+from perceptron_lab.certificates.contract import dense_rows, used_columns
+from perceptron_lab.certificates.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     above,
@@ -27,6 +26,7 @@ from perceptron_lab.results import FloatArray, IntArray
 REFINEMENTS = 2
 # Systems of more equations are not tried: three matrices of this order take 216 MB
 LARGEST = 3000
+_SPLITTER = 2.0**27 + 1.0
 
 
 class Vertex(NamedTuple):
@@ -82,10 +82,11 @@ def _weights(rows: FloatArray, roundings: int) -> tuple[FloatArray, FloatArray] 
     """Return the weights of n + 1 rows and bounds of their relative errors."""
     # The bound is infinite where the weight is not positive. None: the system is singular to
     # working precision, or beyond the range of doubles.
-    scaled = _scaled(rows)
-    if scaled is None:
+    exponents = -np.frexp(np.abs(rows).max(axis=1))[1]
+    moved = np.ldexp(rows, exponents[:, None])
+    if not np.array_equal(np.ldexp(moved, -exponents[:, None]), rows):
         return None
-    matrix, exponents = scaled
+    matrix = np.vstack([moved.T, np.ones(len(rows))])
     right = np.zeros(len(rows))
     right[-1] = 1.0
     try:
@@ -107,15 +108,6 @@ def _weights(rows: FloatArray, roundings: int) -> tuple[FloatArray, FloatArray] 
         return None
     quotients = np.where(solution > 0, bounds / np.abs(solution), np.inf)
     return weights, np.nextafter(quotients, np.inf)
-
-
-def _scaled(rows: FloatArray) -> tuple[FloatArray, IntArray] | None:
-    """Return M and the binary exponents of d; None where the scaling by them is not exact."""
-    exponents = -np.frexp(np.abs(rows).max(axis=1))[1]
-    moved = np.ldexp(rows, exponents[:, None])
-    if not np.array_equal(np.ldexp(moved, -exponents[:, None]), rows):
-        return None
-    return np.vstack([moved.T, np.ones(len(rows))]), exponents
 
 
 def error_bounds(
@@ -177,3 +169,53 @@ def _defect(matrix: FloatArray, inverse: FloatArray, roundings: int = 0) -> floa
 def _product(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return a product of matrices, entry by entry a sum of products in any order."""
     return np.asarray(left @ right)
+
+
+def residual_with_radius(
+    matrix: FloatArray,
+    right: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    roundings: int = 0,
+) -> tuple[FloatArray, FloatArray]:
+    """Return r near b - M (x + z), and a bound of its error, entry by entry.
+
+    In twice the precision: Dot2 of Ogita, Rump and Oishi. For n products of result r,
+    |r - exact| <= u |exact| + gamma_n^2 S + 5 n eta, S being the sum of the magnitudes.
+
+    Parameters
+    ----------
+    matrix, right
+        M, shape ``(k, k)``, and b, shape ``(k,)``.
+    first, second
+        x and z, shape ``(k,)``.
+    roundings
+        0 or 1, of M.
+    """
+    columns = np.ascontiguousarray(matrix.T)
+    upper, lower = _split(columns)
+    total, rest = right.copy(), np.zeros(len(right))
+    for vector in (-first, -second):
+        high, low = _split(vector)
+        for j, factor in enumerate(vector):
+            product = columns[j] * factor
+            error = product - upper[j] * high[j]
+            error = lower[j] * low[j] - ((error - lower[j] * high[j]) - upper[j] * low[j])
+            moved = total + product
+            shift = moved - total
+            rest += ((total - (moved - shift)) + (product - shift)) + error
+            total = moved
+    residual = total + rest
+    terms = 2 * len(right) + 1
+    sizes = np.abs(matrix) @ (np.abs(first) + np.abs(second)) + np.abs(right)
+    radius = 2.0 * UNIT_ROUNDOFF * np.abs(residual) + 2.0 * gamma(2 * terms) ** 2 * sizes
+    if roundings:
+        radius += 1.001 * roundings * UNIT_ROUNDOFF * sizes
+    return residual, radius + 10.0 * terms * SMALLEST
+
+
+def _split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return upper and lower halves of 26 bits, their sum the values."""
+    scaled = _SPLITTER * values
+    upper = scaled - (scaled - values)
+    return upper, values - upper

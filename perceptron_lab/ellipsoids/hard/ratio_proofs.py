@@ -43,15 +43,15 @@ from typing import Self
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.enclosures.rounding import (
+from perceptron_lab.certificates.infeasibility import prove_infeasible
+from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
+from perceptron_lab.certificates.rounding import (
     SMALLEST,
     UNIT_ROUNDOFF,
     above,
     gamma,
     norm_above,
 )
-from perceptron_lab.certificates.infeasibility import prove_infeasible
-from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame, distinct_columns

@@ -11,25 +11,49 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.certificates.enclosures.arithmetic import require_ieee_mode
 from perceptron_lab.compiled.absolute_products import (
     add_combination,
     add_combination_reference,
     products,
     products_reference,
 )
+from perceptron_lab.errors import ArithmeticModeError
 from perceptron_lab.operators.blockwise import Data, blocks, weighted_blocks
 from perceptron_lab.results import FloatArray, IntArray
 
 UNIT_ROUNDOFF = 2.0**-53
 SMALLEST = 2.0**-1074
+# Variables, not literals: products of literals are folded when this module is compiled.
+_LEAST_NORMAL, _TINY, _HALF, _ONE = 2.0**-1022, 2.0**-60, 0.5, 1.0
 # More than underflow can take off a quotient of numbers that are in_range
 UNDERFLOW = 1e-300
+# Bounds of rounding errors below this part of what they are added to are left as they are
+SHARE = 2.0**-13
+# Products of two doubles that are formed exactly in one proof, at most: below a tenth of a second
+MOST_TERMS = 50_000
+
+
+def require_ieee_mode() -> None:
+    """Refuse to prove anything where rounding is not to nearest or underflow is not gradual."""
+    # Libraries built with fast-math set the processor to flush subnormal results to zero when they
+    # are loaded, for the whole thread; others leave a directed rounding behind. Python's own
+    # operations and compiled kernels run in the mode of the thread that calls them.
+    if _LEAST_NORMAL * _HALF == 0.0 or SMALLEST * _ONE == 0.0:
+        raise ArithmeticModeError(
+            "subnormal numbers are flushed to zero in this thread, so nothing can be proved: a "
+            "library built with -ffast-math has set that mode; import it elsewhere or later"
+        )
+    if _ONE + _TINY != _ONE or _ONE - _TINY != _ONE or -_ONE - _TINY != -_ONE:
+        raise ArithmeticModeError(
+            "this thread does not round to nearest, so nothing can be proved: some library has "
+            "changed the rounding mode (fesetround) and not set it back"
+        )
 
 
 def gamma(terms: int) -> float:
@@ -175,3 +199,52 @@ def float_below(value: Fraction) -> float:
     except OverflowError:
         return sys.float_info.max if value > 0 else -math.inf
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def sharpen(
+    lower: FloatArray,
+    radius: FloatArray,
+    norms: FloatArray | None,
+    exact: Callable[[int], Fraction],
+    terms: int,
+) -> int:
+    """Replace lower bounds of scores by exact values, least margins first; return how many.
+
+    Bounds of rounding errors are those of the worst case: beside a margin below 1e-11 they decide
+    how much of it is proved. It ends when the bound of the least margin, ``lower / norms``, owes
+    little to rounding.
+
+    Parameters
+    ----------
+    lower, radius
+        Lower bounds of the scores, > 0, and of the rounding errors in them, shape ``(m,)`` each;
+        both are overwritten.
+    norms
+        Of the rows, > 0, or None for ones.
+    exact
+        A row's score, or the least that it can be.
+    terms
+        Products that one score takes.
+    """
+    margins = lower / norms if norms is not None else lower.copy()
+    for count in range(MOST_TERMS // terms):
+        row = int(np.argmin(margins))
+        if not radius[row] > SHARE * lower[row]:
+            return count
+        lower[row], radius[row] = float_below(exact(row)), 0.0
+        margins[row] = lower[row] / (1.0 if norms is None else norms[row])
+    return MOST_TERMS // terms
+
+
+def exact_norm_above(columns: FloatArray, weights: FloatArray) -> float:
+    """Return an upper bound of norm(M'w) by exact sums, for M' of shape ``(columns, rows)``."""
+    entries = [float(abs(exact_dot(column, weights))) for column in columns]
+    return norm_above(np.array([math.nextafter(entry, math.inf) for entry in entries]))
+
+
+def worth_exact(length: float, error: float, terms: int) -> bool:
+    """Return whether exact products of so many terms sharpen a norm known up to an error.
+
+    Not so where the norm may as well be 0: that is asked, and proved, elsewhere.
+    """
+    return SHARE * length < error < 0.5 * length < math.inf and terms <= MOST_TERMS

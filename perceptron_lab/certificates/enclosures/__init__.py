@@ -1,1 +1,0 @@
-"""Bounds of every rounding error: of sums, of products, of solutions."""
