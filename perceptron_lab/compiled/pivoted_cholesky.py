@@ -2,7 +2,7 @@
 
 The printed algorithm applies its cumulative permutation again at every swap and maps the direction
 back by the permutation where its inverse is needed; here each swap is one transposition (first
-index on ties) of rows and columns, and only the place of R, the upper triangle of Z, is permuted.
+index on ties) and the rows of R keep the columns of Z, so that nothing has to be mapped back.
 It also calls a matrix with zero residual diagonals positive semidefinite, [[0, 1], [1, 0]] among
 them; ``zeros`` says what to do there.
 
@@ -50,26 +50,29 @@ def extremes(diagonal: FloatArray, order: IntArray, start: int) -> tuple[int, in
     return smallest, largest
 
 
-@kernel("void(float64[:, ::1], int64, int64, int64, float64[::1])")
-def _residual_row(matrix: FloatArray, begin: int, count: int, row: int, out: FloatArray) -> None:
-    """Write a row of the residual after ``count`` rows of R, the panel's first at ``begin``."""
-    # Only its columns from count on are written.
-    n = matrix.shape[0]
-    for t in range(count, n):
+@kernel("void(float64[:, ::1], float64[:, ::1], int64, int64, float64[::1])")
+def _residual_row(
+    matrix: FloatArray, rows: FloatArray, found: int, row: int, out: FloatArray
+) -> None:
+    """Write a row of Z - R'R after so many rows of R, which may be sparse."""
+    # Columns of former pivots are written, too: loops from 0 on are the ones that are vectorised.
+    n = out.shape[0]
+    for t in range(n):
         out[t] = matrix[row, t]
-    for k in range(begin, count):
-        scale = matrix[k, row]
+    for k in range(found):
+        scale = rows[k, row]
         if scale != 0.0:
-            for t in range(count, n):
-                out[t] -= scale * matrix[k, t]
+            for t in range(n):
+                out[t] -= scale * rows[k, t]
 
 
 @kernel(
-    "boolean(float64[:, ::1], float64[::1], float64[::1], float64, int64[::1], int64, int64,"
-    " float64[::1])"
+    "boolean(float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64, int64[::1],"
+    " int64, int64, float64[::1])"
 )
 def _indefinite_pair(
     matrix: FloatArray,
+    rows: FloatArray,
     diagonal: FloatArray,
     sizes: FloatArray,
     tolerance: float,
@@ -79,41 +82,37 @@ def _indefinite_pair(
     direction: FloatArray,
 ) -> bool:
     """Find residual diagonals 0, 0 with s != 0 between them; set e_i - sign(s) e_j."""
-    n = order.shape[0]
-    row = np.empty(n)
-    for k in range(count, n):
+    row = np.empty(order.shape[0])
+    for k in range(count, order.shape[0]):
         i = order[k]
         if diagonal[i] == 0.0:
-            _residual_row(matrix, begin, count, k, row)
-            for t in range(k + 1, n):
-                j = order[t]
+            _residual_row(matrix, rows, count - begin, i, row)
+            for j in order[k + 1 :]:
                 rounding = tolerance * np.sqrt(sizes[i] * sizes[j])
-                if diagonal[j] == 0.0 and abs(row[t]) > rounding:
+                if diagonal[j] == 0.0 and abs(row[j]) > rounding:
                     direction[i] = 1.0
-                    direction[j] = -np.sign(row[t])
+                    direction[j] = -np.sign(row[j])
                     return True
     return False
 
 
 @kernel(
-    "UniTuple(int64, 2)(float64[:, ::1], float64[::1], float64[::1], float64, int64, int64[::1],"
-    " int64, int64, float64[::1])"
+    "UniTuple(int64, 2)(float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64,"
+    " int64, int64[::1], int64, float64[::1])"
 )
 def _panel(
     matrix: FloatArray,
+    rows: FloatArray,
     diagonal: FloatArray,
     sizes: FloatArray,
     tolerance: float,
     zeros: int,
     order: IntArray,
     begin: int,
-    end: int,
     direction: FloatArray,
 ) -> tuple[int, int]:
-    """Find rows ``begin`` to ``end`` of R; return how it ends, and how many rows R has."""
-    # The matrix is permuted by order, the vectors are not.
-    n = order.shape[0]
-    for j in range(begin, end):
+    """Fill the rows of R from ``begin`` on; return how it ends, and how many rows R has."""
+    for j in range(begin, begin + rows.shape[0]):
         smallest, largest = extremes(diagonal, order, j)
         low, pivot = order[smallest], order[largest]
         if diagonal[low] < 0.0:
@@ -122,41 +121,34 @@ def _panel(
         cut, stuck = zeros == CUT_ZEROS and diagonal[low] == 0.0, diagonal[pivot] == 0.0
         if cut or stuck:
             if zeros != ACCEPT_ZEROS and _indefinite_pair(
-                matrix, diagonal, sizes, tolerance, order, begin, j, direction
+                matrix, rows, diagonal, sizes, tolerance, order, begin, j, direction
             ):
                 return FOUND, j
             direction[low] = 1.0 if cut else 0.0
             return (FOUND if cut else PASSED), j
-        if largest != j:
-            order[largest], order[j] = order[j], pivot
-            for k in range(n):
-                matrix[k, j], matrix[k, largest] = matrix[k, largest], matrix[k, j]
-            for k in range(j, n):
-                matrix[j, k], matrix[largest, k] = matrix[largest, k], matrix[j, k]
-        root = np.sqrt(diagonal[pivot])
-        _residual_row(matrix, begin, j, j, matrix[j])
-        matrix[j, j] = root
-        for t in range(j + 1, n):
-            i, entry = order[t], matrix[j, t] / root
-            matrix[j, t] = entry
+        order[largest], order[j] = order[j], pivot
+        root, row = np.sqrt(diagonal[pivot]), rows[j - begin]
+        _residual_row(matrix, rows, j - begin, pivot, row)
+        row[pivot] = root
+        for i in order[j + 1 :]:
+            entry = row[i] / root
+            row[i] = entry
             diagonal[i] -= entry * entry
             if abs(diagonal[i]) <= tolerance * sizes[i]:
                 diagonal[i] = 0.0
-    return GOING_ON, end
+    return GOING_ON, begin + rows.shape[0]
 
 
-@kernel("void(float64[:, ::1], int64, int64[::1], int64[::1], float64[::1])")
-def _lift(
-    matrix: FloatArray, count: int, order: IntArray, columns: IntArray, direction: FloatArray
-) -> None:
-    """Solve R v = 0 for the ``count`` pivot entries of v, given the others: back-substitution."""
-    # The columns are added up in the order given.
+@kernel("void(float64[:, ::1], int64[::1], int64, float64[::1])")
+def _lift(rows: FloatArray, order: IntArray, count: int, direction: FloatArray) -> None:
+    """Solve R v = 0 for the pivot entries of v, given its trailing ones: back-substitution."""
+    places = np.argsort(order)
     for k in range(count - 1, -1, -1):
         total = 0.0
-        for t in columns:
-            if t > k:
-                total += matrix[k, t] * direction[order[t]]
-        direction[order[k]] = -total / matrix[k, k]
+        for i in range(order.shape[0]):
+            if places[i] > k:
+                total += rows[k, i] * direction[i]
+        direction[order[k]] = -total / rows[k, order[k]]
 
 
 @kernel("boolean(float64[:, ::1], int64, float64[::1])")
@@ -171,7 +163,7 @@ def separating_direction(matrix: FloatArray, zeros: int, direction: FloatArray) 
     Parameters
     ----------
     matrix
-        Z, symmetric, shape ``(n, n)``, both triangles; overwritten.
+        Z, symmetric, shape ``(n, n)``, both triangles; not changed.
     zeros
         The meaning of a zero residual diagonal: ACCEPT_ZEROS, INSPECT_ZEROS or CUT_ZEROS.
     direction
@@ -183,16 +175,13 @@ def separating_direction(matrix: FloatArray, zeros: int, direction: FloatArray) 
         False if Z passes as positive definite (CUT_ZEROS) or semidefinite (the others).
     """
     n = matrix.shape[0]
-    order, places, sizes = np.arange(n), np.empty(n, np.int64), np.diag(matrix).copy()
-    direction[:] = 0.0
+    rows, order, sizes = np.empty((n, n)), np.arange(n), np.diag(matrix).copy()
     tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(n)
-    state, count = _panel(matrix, sizes.copy(), sizes, tolerance, zeros, order, 0, n, direction)
-    if state != FOUND:
-        return False
-    for k in range(n):
-        places[order[k]] = k
-    _lift(matrix, count, order, places, direction)
-    return True
+    direction[:] = 0.0
+    state, count = _panel(matrix, rows, sizes.copy(), sizes, tolerance, zeros, order, 0, direction)
+    if state == FOUND:
+        _lift(rows, order, count, direction)
+    return state == FOUND
 
 
 def direction_of_rest(
@@ -203,24 +192,32 @@ def direction_of_rest(
     Parameters
     ----------
     matrix
-        Z as for :func:`separating_direction`: what remains of a larger matrix.
+        Z as for :func:`separating_direction`: what remains of a larger matrix. It is overwritten.
     sizes, tolerance
         Residual diagonals within ``tolerance * sizes`` count as zero.
     zeros
         As for :func:`separating_direction`.
     """
     n = len(matrix)
-    diagonal, sizes = matrix.diagonal().copy(), sizes.copy()  # in one piece
-    order, direction = np.arange(n), np.zeros(n)
+    diagonal, sizes, whole = matrix.diagonal().copy(), sizes.copy(), np.arange(n)
+    vector = np.zeros(n)
     for begin in range(0, n, PANEL):
         end = min(begin + PANEL, n)
-        state, count = _panel(
-            matrix, diagonal, sizes, tolerance, zeros, order, begin, end, direction
-        )
+        rows, order = np.empty((end - begin, n)), np.arange(n)
+        state, count = _panel(matrix, rows, diagonal, sizes, tolerance, zeros, order, begin, vector)
         if state == PASSED:
             return None
+        # R takes the place of the upper triangle of Z, rows and columns in the order of the pivots
+        moved = np.flatnonzero(order != np.arange(n))
+        origin = order[moved]
+        for values in (diagonal, sizes, whole, vector, matrix):
+            values[moved] = values[origin]
+        matrix[begin:end] = rows
+        matrix[:, moved] = matrix[:, origin]
         if state == FOUND:
-            _lift(matrix, count, order, np.arange(n), direction)
+            _lift(matrix, np.arange(n), count, vector)
+            direction = np.empty(n)
+            direction[whole] = vector
             return direction
         rows = matrix[begin:end]
         for at in range(end, n, STRIPE):

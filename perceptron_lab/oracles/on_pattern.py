@@ -74,7 +74,7 @@ class WholeMatrices(PatternExaminer):
         """Write the matrix, and ask the oracle."""
         if self._buffer is None:
             self._buffer = np.zeros((self.pattern.order, self.pattern.order))
-        elif not self.pattern.complete:
+        elif self._oracle.overwrites and not self.pattern.complete:
             self._buffer.fill(0.0)
         matrix = self.pattern.dense(entries, self._buffer)
         if slack:

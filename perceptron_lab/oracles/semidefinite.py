@@ -25,9 +25,16 @@ from perceptron_lab.results import FloatArray
 
 
 class Examiner(ABC):
-    """An oracle of the semidefinite cone that looks at whole matrices."""
+    """An oracle of the semidefinite cone that looks at whole matrices.
+
+    Attributes
+    ----------
+    overwrites
+        Whether ``find`` leaves other numbers in its argument.
+    """
 
     kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
+    overwrites: ClassVar[bool] = True
 
     @property
     def accepts_boundary(self) -> bool:
@@ -69,6 +76,7 @@ class PivotedCholesky(Examiner):
     `Kharechko2009`, Algorithm 7; Theorem 6.4 holds for mode ``strict`` only.
     """
 
+    overwrites: ClassVar[bool] = False
     mode: Literal["strict", "thesis"] = "strict"
 
     @property

@@ -24,7 +24,7 @@ MODES = [ACCEPT_ZEROS, INSPECT_ZEROS, CUT_ZEROS]
 
 def assert_same(matrix: FloatArray, zeros: int) -> bool:
     expected = np.full(len(matrix), np.nan)
-    found = separating_direction(matrix.copy(), zeros, expected)
+    found = separating_direction(matrix, zeros, expected)
     tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(len(matrix))
     direction = direction_of_rest(matrix.copy(), matrix.diagonal(), tolerance, zeros)
     assert (direction is not None) == found, (zeros, matrix)

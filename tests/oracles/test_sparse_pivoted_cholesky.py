@@ -41,7 +41,7 @@ def pattern_of(matrix: FloatArray) -> Pattern:
 
 def whole(matrix: FloatArray, zeros: int) -> FloatArray | None:
     direction = np.full(len(matrix), np.nan)
-    return direction if separating_direction(matrix.copy(), zeros, direction) else None
+    return direction if separating_direction(matrix, zeros, direction) else None
 
 
 def sparse(matrix: FloatArray, mode: str) -> FloatArray | None:
