@@ -172,7 +172,7 @@ def _minimum_norm(
         for row in pool:
             score = rows[row] @ point
             if score < low:
-                new, low = row, score
+                new, low = int(row), score
         if new < 0:
             scores = np.dot(rows, point)
             new = int(np.argmin(scores))
