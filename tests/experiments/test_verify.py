@@ -18,10 +18,10 @@ from perceptron_lab import registry
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
+    identity_of,
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification.certified_problem import identity_of
 from perceptron_lab.experiments.verification.verify import Verdict, Verification, Verified, verify
 from perceptron_lab.results import Status
 from tests.experiments.certified import (

@@ -11,10 +11,10 @@ import pytest
 
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
+    identity_of,
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification.certified_problem import identity_of
 from perceptron_lab.experiments.verification.verify import Verdict, Verified, verify
 from perceptron_lab.results import Status
 from tests.experiments.certified import (

@@ -13,10 +13,10 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
+    identity_of,
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification.certified_problem import identity_of
 from perceptron_lab.experiments.verification.verify import Verdict, Verified, verify
 from tests.experiments.certified import SEPARABLE, certified
 

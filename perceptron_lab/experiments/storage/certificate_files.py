@@ -29,6 +29,8 @@ import numpy.typing as npt
 
 from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.configuration.variants import SELECTORS
+from perceptron_lab.experiments.running.plan import digest
 from perceptron_lab.experiments.running.privacy import portable, resolved
 from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.experiments.storage.stored import Planned, sha256_of
@@ -37,9 +39,9 @@ from perceptron_lab.results import Bound, FloatArray, Result, Status
 
 FOLDER: Final = "certificates"
 FORMAT: Final = 1
-OF_PROBLEM: Final = ("dataset", "instance", "seed")
-OF_ALGORITHM: Final = ("parameters", "oracle", "goal")
-"""The settings of a cell that its certificate has under the same names, in two parts."""
+# Settings of a cell that its certificate has under the same names.
+_OF_PROBLEM: Final = ("dataset", "instance", "seed")
+_OF_ALGORITHM: Final = ("parameters", "oracle", "goal")
 
 _PROOF: Final = "proof."
 _ZIP: Final = b"PK\x03\x04"
@@ -110,11 +112,31 @@ def certificate_of(planned: Planned, result: Result, base: Path) -> Certificate:
         counts={name: getattr(result, name) for name in _COUNTS},
         sha256=planned.sha256,
         problem={"parameters": settings["dataset_parameters"]}
-        | {name: settings[name] for name in OF_PROBLEM},
-        algorithm={"name": settings["algorithm"]} | {name: settings[name] for name in OF_ALGORITHM},
+        | {name: settings[name] for name in _OF_PROBLEM},
+        algorithm={"name": settings["algorithm"]}
+        | {name: settings[name] for name in _OF_ALGORITHM},
         base=str(base),
         **{name: getattr(result, name) for name in _OF_RESULT},
     )
+
+
+def identity_of(certificate: Certificate) -> str:
+    """Return the name of the cell that a certificate's settings make."""
+    problem, algorithm = certificate.problem, certificate.algorithm
+    try:
+        if type(problem["seed"]) is not int or type(problem["instance"]) is not str:
+            raise TypeError("the seed is no whole number, or the instance no text")
+        parameters = problem["parameters"].items()
+        content = {name: problem[name] for name in _OF_PROBLEM}
+        content |= {name: algorithm[name] for name in _OF_ALGORITHM}
+        content |= {
+            "dataset_parameters": {name: v for name, v in parameters if name not in SELECTORS},
+            "algorithm": algorithm["name"],
+            "sha256": certificate.sha256,
+        }
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"the certificate does not say what was run ({error})") from None
+    return digest(content)
 
 
 def write_certificate(path: Path, certificate: Certificate) -> str:
@@ -175,6 +197,7 @@ def read_certificate(path: Path) -> Certificate:
     """Read a certificate."""
     try:
         content = path.read_bytes()
+        # numpy would take anything else for one array, or for a pickle.
         if not content.startswith(_ZIP):
             raise ValueError("it is no .npz file")
         arrays = unpacked(content)

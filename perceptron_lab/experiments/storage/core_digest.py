@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -29,12 +29,12 @@ OUTSIDE: Final = ("experiments", "reporting", "cli")
 
 _OURS: Final = f"{PACKAGE.name}."
 _OUTSIDE: Final = tuple(f"{_OURS}{part}." for part in OUTSIDE)
+# Modules that tell where others are, and add nothing to them.
 _REGISTRIES: Final = (PACKAGE.name, f"{_OURS}registry")
-"""Modules that tell where others are, and add nothing to them."""
 _DRIVERS: Final = {"algorithm": f"{_OURS}driver", "learner": f"{_OURS}learners.learning"}
 _KINDS: Final = ("algorithm", "learner", "dataset", "oracle")
+# Digests of earlier versions, of the whole package, are 64 digits without this mark.
 _SCHEME: Final = "cell:"
-"""The mark of digests; those of earlier versions, of the whole package, are 64 digits alone."""
 
 
 def shown_digest(core: str) -> str:
@@ -58,12 +58,9 @@ def components_of(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 class CellCode:
-    """The code of cells as it is on the disk; every file is read once, when it is first needed.
+    """The code of cells as it is on the disk, in the folder of the package.
 
-    Parameters
-    ----------
-    package
-        The folder of the package.
+    Every file is read once, when it is first needed.
     """
 
     def __init__(self, package: Path = PACKAGE) -> None:
@@ -75,10 +72,9 @@ class CellCode:
         """Return the digest of a cell: the scheme's mark and 64 hexadecimal digits."""
         components = tuple(components_of(settings))
         if components not in self._digests:
-            found = self._modules(components)
+            found = self.modules_of(settings)
             whole = "".join(f"{name} {digest}\n" for name, digest in sorted(found.items()))
-            digits = hashlib.sha256(whole.encode()).hexdigest()
-            self._digests[components] = f"{_SCHEME}{digits}"
+            self._digests[components] = _SCHEME + hashlib.sha256(whole.encode()).hexdigest()
         return self._digests[components]
 
     def modules_of(self, settings: Mapping[str, Any]) -> dict[str, str]:
@@ -86,28 +82,9 @@ class CellCode:
 
         A class without a source, as in a notebook, has an entry ``module:class``.
         """
-        return self._modules(components_of(settings))
-
-    def source(self, name: str, root: str = "") -> Source | None:
-        """Return the source of a module of the package or the user's; None if it is neither.
-
-        Parameters
-        ----------
-        name
-            Full name of the module.
-        root
-            The module of the user's class that needs it.
-        """
-        if name not in self._sources:
-            ours = _is_ours(name)
-            path = file_below(self._package.parent, name) if ours else file_of(name, of=root)
-            self._sources[name] = None if path is None else read_module(name, path)
-        return self._sources[name]
-
-    def _modules(self, components: Sequence[tuple[str, str]]) -> dict[str, str]:
         found: dict[str, str] = {}
-        drivers = {_DRIVERS[kind] for kind, _ in components if kind in _DRIVERS}
-        for name in drivers:
+        components = components_of(settings)
+        for name in {_DRIVERS[kind] for kind, _ in components if kind in _DRIVERS}:
             self._follow(name, name, found)
         for kind, name in components:
             target = registry.target(kind, name)
@@ -126,6 +103,17 @@ class CellCode:
                     self._follow(module.__name__, root, found)
         return found
 
+    def source(self, name: str, root: str = "") -> Source | None:
+        """Return the source of a module of the package or the user's; None if it is neither.
+
+        ``root`` is the module of the user's class that needs it.
+        """
+        if name not in self._sources:
+            ours = _is_ours(name)
+            path = file_below(self._package.parent, name) if ours else file_of(name, of=root)
+            self._sources[name] = None if path is None else read_module(name, path)
+        return self._sources[name]
+
     def _follow(self, name: str, root: str, found: dict[str, str]) -> None:
         """Add a module and all that it imports."""
         todo, seen = [name], set()
@@ -143,6 +131,7 @@ class CellCode:
             if name not in _REGISTRIES:
                 found[name] = source.digest
                 todo += source.imports
+            # Modules that are named in texts are resolved when the cell runs.
             if _is_ours(name):
                 todo += self._modules_in(source.texts)
             elif any(map(_is_ours, source.imports)):

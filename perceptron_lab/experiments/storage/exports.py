@@ -31,10 +31,7 @@ def export(folder: Path, reader: Reader, rows: Iterable[Row]) -> None:
 
 
 def difference(folder: Path, rows: Iterable[Row]) -> str:
-    """Say where runs.csv differs from the store; empty if it does not, or if a run writes it now.
-
-    Rows that are not there yet are no difference: a run that was killed leaves such a file.
-    """
+    """Say where runs.csv differs from the store; empty if nowhere, or if a run writes it now."""
     path = folder / RUNS
     if not path.exists() or holder(folder) is not None:
         return ""
@@ -47,6 +44,7 @@ def difference(folder: Path, rows: Iterable[Row]) -> str:
     known = any(name.startswith(PARAMETERS) for row in found[:1] for name in row)
     left_out = () if known else PARAMETERS
     stored = {row.pop("cell"): _said(row, left_out) for row in _fields(_table(rows))}
+    # Rows that are not there yet are no difference: a run that was killed leaves such a file.
     other = [f"in the cell {cell!r}" for cell in named if named[cell] != stored.get(cell)]
     if len(named) < len(found):
         other.append("(a cell is there twice)")

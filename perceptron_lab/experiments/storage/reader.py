@@ -6,6 +6,7 @@ import json
 import sqlite3
 import warnings
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
@@ -37,7 +38,7 @@ from perceptron_lab.results import Bound, Trace
 _RUN: Final = ", ".join((*schema.COLUMNS["run"], "checksum"))
 
 
-class Reader:
+class Reader(AbstractContextManager["Reader"]):
     """A store that is read, and may be written to meanwhile; a context manager.
 
     Parameters
@@ -61,15 +62,12 @@ class Reader:
         """Let the database go."""
         self._connection.close()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def plan(self) -> list[Planned]:
         """Return the cells of the latest run, in their order."""
-        found = self._checked("plan", "ORDER BY position")
+        found = self._checked("plan")
         return [record_in(Planned, values) for values in found]
 
     def rows(self) -> list[Row]:
@@ -77,13 +75,12 @@ class Reader:
 
         Problems and algorithms are called as in the plan, whatever they were called when they ran.
         """
-        rows = []
-        for planned, stored in self.runs():
+        runs = self.runs()
+        for planned, stored in runs:
             if stored.fault:
                 name = f"{planned.title}, {planned.label} ({planned.cell})"
                 raise self._unusable(f"the cell {name}: {stored.fault}")
-            rows.append(shown(planned, stored))
-        return rows
+        return [shown(planned, stored) for planned, stored in runs]
 
     def runs(self) -> list[tuple[Planned, Stored]]:
         """Return the planned cells that have a row, each with it; damaged ones have a fault."""
@@ -173,7 +170,7 @@ class Reader:
         """Return name -> description of the environments that the planned cells ran in."""
         query = "SELECT DISTINCT environment FROM run WHERE cell IN (SELECT cell FROM plan)"
         used = {values["environment"] for values in self._select(query)}
-        found = self._checked("environment", "ORDER BY name")
+        found = self._checked("environment")
         return {row["name"]: json.loads(row["description"]) for row in found if row["name"] in used}
 
     def running(self) -> dict[str, str]:
@@ -201,10 +198,10 @@ class Reader:
         with schema.reading(self._path):
             return self._connection.execute(query, values).fetchall()
 
-    def _checked(self, table: str, order: str = "") -> list[sqlite3.Row]:
-        """Return the rows of a table, which fit their checksums."""
-        columns = schema.COLUMNS[table]
-        found = self._select(f"SELECT {', '.join(columns)}, checksum FROM {table} {order}")
+    def _checked(self, table: str) -> list[sqlite3.Row]:
+        """Return the rows of a table in the order of its first column; they fit their checksums."""
+        columns = ", ".join(schema.COLUMNS[table])
+        found = self._select(f"SELECT {columns}, checksum FROM {table} ORDER BY 1")
         for values in found:
             if values["checksum"] != checksum(values[:-1]):
                 raise schema.damaged(self._path, f"a row of {table} does not fit its checksum")

@@ -31,14 +31,10 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A decision.
+    """A decision, and its reason in words.
 
     Parameters
     ----------
-    decision
-        The decision.
-    reason
-        Why, for the reader.
     replaces
         Whether there is a row: another one of the same cell will stand in its place.
     """
@@ -56,23 +52,18 @@ def judge(
 ) -> Verdict:
     """Decide whether a stored row serves a planned cell.
 
+    AGAIN if the row does not serve whatever made it; otherwise STALE if its digest is another than
+    ``core``; otherwise KEEP.
+
     Parameters
     ----------
-    stored
-        The row of the same cell, or None.
-    planned
-        The cell, with its budget and the records that are asked for.
+    stored, planned
+        The row, or None, and the same cell, with its budget and the records that are asked for.
     core
         The digest of the cell's code of today; None if it cannot be known, as that of an algorithm
         which is not registered here: then it is not held against the row.
     limits
         Of the cell's process today.
-
-    Returns
-    -------
-    Verdict
-        AGAIN if the row does not serve whatever made it; otherwise STALE if its digest is another
-        than ``core``; otherwise KEEP.
     """
     if stored is None:
         return Verdict(Decision.AGAIN, "it was not run yet", replaces=False)
@@ -89,11 +80,7 @@ def judge(
 
 
 def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
-    """Say why a row cannot serve, or nothing.
-
-    A run needs no more than it used, nor more than it had: some methods use up the last seconds in
-    a step that overshoots them.
-    """
+    """Say why a row cannot serve, or nothing."""
     if stored.status in _ALWAYS_AGAIN:
         return f"{stored.status} is tried again by every run"
     if stored.status is Status.KILLED and not stored.limit:
@@ -119,6 +106,7 @@ def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
 
 
 def _needed(used: float | None, given: float) -> float:
+    # No more than the run had: some methods overshoot the last seconds in their last step.
     return given if used is None else min(used, given)
 
 
@@ -129,8 +117,7 @@ def _raised(stored: Stored, budget: Budget, limits: ProcessLimits) -> str:
     if stored.limit == "loading":
         larger = limits.loading > stored.limits.loading
     elif stored.limit == "seconds":
-        given = stored.budget.seconds + stored.limits.grace
-        larger = budget.seconds + limits.grace > given
+        larger = budget.seconds + limits.grace > stored.budget.seconds + stored.limits.grace
     else:
         before, now = stored.limits.memory, limits.memory
         # There is more memory, or it is known now how much; by default it is not.

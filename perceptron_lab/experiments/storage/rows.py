@@ -101,7 +101,7 @@ class Column:
     kind
         The type of its values.
     value
-        Its value for a run; None for an empty field.
+        Of a run; None is an empty field.
     """
 
     name: str
@@ -109,20 +109,14 @@ class Column:
     value: Callable[[Run], Any]
 
 
-def _of_result(name: str, kind: Kind, otherwise: Callable[[Run], Any] = lambda run: None) -> Column:
+def _result(name: str, kind: Kind, other: Callable[[Run], Any] = lambda run: None) -> Column:
     """Return the column of a result's attribute, and of another value without a result."""
-
-    def value(run: Run) -> Any:
-        return otherwise(run) if run.result is None else getattr(run.result, name)
-
-    return Column(name, kind, value)
+    return Column(name, kind, lambda run: getattr(run.result, name) if run.result else other(run))
 
 
 def _cost(name: str, kind: Kind) -> Column:
     """Return a cost, which is known of an unfinished run as well: that of its last record."""
-    return _of_result(
-        name, kind, lambda run: getattr(run.partial, name)[-1] if run.partial else None
-    )
+    return _result(name, kind, lambda run: getattr(run.partial, name)[-1] if run.partial else None)
 
 
 def _bound(run: Run) -> float | None:
@@ -143,18 +137,18 @@ COLUMNS: Final = {
         Column("parameters", Kind.TEXT, lambda run: json.dumps(run.algorithm.parameters)),
         Column("seed", Kind.COUNT, attrgetter("seed")),
         Column("status", Kind.TEXT, attrgetter("status.value")),
-        _of_result("proved", Kind.TRUTH, lambda run: False),
+        _result("proved", Kind.TRUTH, lambda run: False),
         Column("goal", Kind.TEXT, lambda run: None if run.goal is None else str(run.goal)),
-        _of_result("goal_reached", Kind.TRUTH, lambda run: None if run.goal is None else False),
-        _of_result("margin_lower", Kind.REAL),
-        _of_result("margin_upper", Kind.REAL),
+        _result("goal_reached", Kind.TRUTH, lambda run: None if run.goal is None else False),
+        _result("margin_lower", Kind.REAL),
+        _result("margin_upper", Kind.REAL),
         _cost("updates", Kind.COUNT),
         _cost("queries", Kind.COUNT),
         _cost("iterations", Kind.COUNT),
         _cost("products", Kind.REAL),
         _cost("seconds", Kind.CLOCK),
-        _of_result("proof_seconds", Kind.CLOCK),
-        _of_result("total_seconds", Kind.CLOCK),
+        _result("proof_seconds", Kind.CLOCK),
+        _result("total_seconds", Kind.CLOCK),
         Column("bound", Kind.REAL, _bound),
         Column("message", Kind.TEXT, attrgetter("message")),
         Column("environment", Kind.TEXT, attrgetter("environment")),
@@ -199,12 +193,7 @@ def parameter_columns(problem: Mapping[str, Any], algorithm: Mapping[str, Any]) 
 
 
 def rendered(rows: Iterable[Row]) -> str:
-    """Return rows as the text of runs.csv.
-
-    Numbers have every digit. Text that begins with ``= + - @`` or a tab gets an apostrophe before
-    it, since a spreadsheet would take it for a formula; carriage returns become line feeds, since
-    readers do not agree on them.
-    """
+    """Return rows as the text of runs.csv; numbers have every digit."""
     rows = list(rows)
     columns = ordered([*COLUMNS, *(name for row in rows for name in row)])
     text = io.StringIO()
@@ -258,21 +247,15 @@ def _parameter(values: pd.Series) -> pd.Series:
 def reals(values: pd.Series, *, invalid: Literal["raise", "coerce"] = "raise") -> pd.Series:
     """Return numbers, or their text, as doubles; empty text and None become NaN.
 
-    Text becomes the nearest double: pandas' own conversion misses it by one in the last place for
-    every third number, before its release 3.
-
-    Parameters
-    ----------
-    values
-        Numbers, text or None.
-    invalid
-        Whether text that is no number raises a ValueError, or becomes NaN.
+    Text that is no number raises a ValueError, or becomes NaN as well if it is coerced.
     """
     import pandas as pd
 
     given = values.astype(object)
     given = given.where(given.notna() & (given != ""), None)
     known = pd.to_numeric(given, errors=invalid).notna()
+    # The nearest doubles: before its release 3 pandas' own conversion misses every third number by
+    # one in the last place.
     exact = [float(one) if fine else math.nan for one, fine in zip(given, known, strict=True)]
     return pd.Series(exact, index=values.index, name=values.name, dtype="float64")
 
@@ -292,6 +275,7 @@ def _field(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
+        # Readers do not agree on carriage returns, and spreadsheets take some texts for formulas.
         text = value.replace("\r\n", "\n").replace("\r", "\n")
         return f"'{text}" if text.startswith(_FORMULAS) else text
     return "" if value is None else value

@@ -79,17 +79,17 @@ _TABLES: Final = (
 )
 # Without blanks: statements are broken into lines in one way or another.
 _CREATED: Final = sorted("".join(statement.split()) for statement in _TABLES)
+# The text of an error of SQLite that quotes damaged text may be no text itself.
 FAILURES: Final = (sqlite3.Error, UnicodeDecodeError)
-"""The errors of SQLite; the text of one that quotes damaged text may be no text itself."""
+# Errors that tell nothing of the file; all others do.
 _OF_THE_SYSTEM: Final = (
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
     *(sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_IOERR),
     sqlite3.SQLITE_CANTOPEN,
 )
-"""Errors that tell nothing of the file; all others do."""
 _FRESH: Final = "`plab run --fresh` keeps it under another name and starts over"
+# In seconds; another connection holds the file for milliseconds.
 _PATIENCE: Final = 10.0
-"""Seconds to wait for another connection, which holds the file for milliseconds."""
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
@@ -102,8 +102,10 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
             (first, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if first != "ok":
                 raise sqlite3.DatabaseError(" ".join(str(first).split()))
+        # Readers go on while rows are added, and a row that was committed is on the disk.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        # In one transaction, for whoever opens the file just then.
         if _is_empty(connection):
             with transaction(connection):
                 for statement in _TABLES:

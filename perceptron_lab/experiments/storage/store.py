@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -35,13 +35,7 @@ from perceptron_lab.experiments.storage.exports import export
 from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.rows import Row, as_json
 from perceptron_lab.experiments.storage.store_lock import StoreLock, unwritable
-from perceptron_lab.experiments.storage.stored import (
-    Planned,
-    Stored,
-    checksum,
-    sha256_of,
-    values_of,
-)
+from perceptron_lab.experiments.storage.stored import Planned, Stored, checksum, encoded, sha256_of
 from perceptron_lab.experiments.storage.traces import encoded_trace
 from perceptron_lab.results import Status
 
@@ -49,26 +43,19 @@ if TYPE_CHECKING:
     from perceptron_lab.experiments.cells.cell_run import Outcome
 
 _FAILURES: Final = frozenset(status.value for status in Status if status.failed)
+# Endings of the files of a database; the one that counts as a store is renamed last.
 _BESIDE: Final = ("-wal", "-shm", "-journal", "")
-"""The endings of the files of a database; the one that counts as a store comes last."""
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """The writer of an experiment's results, made by :meth:`open`; a context manager.
 
     Parameters
     ----------
-    folder
-        The experiment's.
+    folder, connection
+        The experiment's folder, and a connection to its database.
     lock
         The right to write there.
-    connection
-        To its database.
-
-    Attributes
-    ----------
-    reader
-        Of the same store.
     """
 
     def __init__(self, folder: Path, lock: StoreLock, connection: sqlite3.Connection) -> None:
@@ -124,7 +111,7 @@ class Store:
                 self._put("about", name, value)
             for position, one in enumerate(planned):
                 self._put("problem", one.problem_key, one.sha256)
-                self._put("plan", position, *values_of(one))
+                self._put("plan", position, *encoded(one))
             self._put_environment(environment)
 
     def running(self, cell: str) -> None:
@@ -157,10 +144,7 @@ class Store:
         limits
             Of the process, as they were in force: ``memory`` is a number where it was derived.
 
-        Returns
-        -------
-        Row
-            As runs.csv shows it.
+        Returns the row as runs.csv shows it.
         """
         result, failed = outcome.result, outcome.status.failed
         trace = outcome.partial if result is None else result.trace
@@ -210,10 +194,7 @@ class Store:
     def export(self, rows: Iterable[Row] | None = None) -> None:
         """Write runs.csv, config.json and environment.json: the same store gives the same bytes.
 
-        Parameters
-        ----------
-        rows
-            What :meth:`rows` would return, from who has them.
+        ``rows`` are those of :meth:`rows`, where they are known.
         """
         with self._writing("runs.csv, config.json and environment.json"):
             export(self.folder, self.reader, self.rows() if rows is None else rows)
@@ -222,9 +203,6 @@ class Store:
         """Let others write; the store is one file now."""
         schema.close(self._connection)
         self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -237,17 +215,18 @@ class Store:
 
     def _replace(self, stored: Stored, trace: bytes | None, keep: bool) -> None:
         """Put a row in the place of an earlier one, which is kept beside it or forgotten."""
-        cell, values = (stored.cell,), values_of(stored)
+        cell, values = (stored.cell,), encoded(stored)
         if keep:
             copy = "INSERT OR REPLACE INTO earlier SELECT * FROM run WHERE cell = ?"
             self._connection.execute(copy, cell)
+        # Failures that follow on a failure leave the earlier result where it is.
         elif not stored.status.failed:
             self._connection.execute("DELETE FROM earlier WHERE cell = ?", cell)
         self._insert("run", *values, checksum(values), trace)
         self._connection.execute("DELETE FROM running WHERE cell = ?", cell)
 
     def _put_environment(self, described: Mapping[str, Any]) -> None:
-        """Keep the first description of an environment: later ones differ in the time alone."""
+        # The first description is kept: later ones differ in the time alone.
         values = (described["id"], as_json(dict(described)))
         statement = "INSERT OR IGNORE INTO environment VALUES (?, ?, ?)"
         self._connection.execute(statement, (*values, checksum(values)))
@@ -286,10 +265,7 @@ class Store:
 def set_aside(folder: Path) -> Path | None:
     """Rename a store and its certificates, so that a new one begins; nothing is deleted.
 
-    Returns
-    -------
-    Path or None
-        The new path of the store, ``runs-<UTC time>.sqlite``; None if there was none.
+    Returns the new path, ``runs-<UTC time>.sqlite``; None if there was no store.
     """
     store, time = folder / schema.NAME, datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     if not store.exists():

@@ -1,4 +1,4 @@
-"""Who writes to a folder of results: a lock that the kernel drops with the process that holds it.
+"""The writer of a folder of results: a lock that the kernel drops with the process that holds it.
 
 It is a POSIX record lock on the empty file ``.lock``: children do not inherit it, nothing is left
 behind by a process that dies, and anybody may ask who holds it without taking it.
@@ -10,8 +10,9 @@ import fcntl
 import os
 import struct
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from perceptron_lab.errors import ConfigError
 
@@ -19,24 +20,17 @@ NAME: Final = ".lock"
 UNKNOWN: Final = 0
 """The number of a process that this one cannot see, as in another container."""
 
+# Device and inode of the files locked here -> the process that did. The kernel grants one process
+# the same lock twice, and drops it when any of its descriptors of the file is closed; so a file
+# that is in here is never opened a second time.
 _held: dict[tuple[int, int], int] = {}
-"""Device and inode of the files locked here, and the process that did.
-
-The kernel grants one process the same lock twice, and drops it when any of its descriptors of the
-file is closed; so a file that is in here is never opened a second time.
-"""
+# The order of the fields of `struct flock`.
 _LINUX = not sys.platform.startswith(("darwin", "freebsd"))
 _FLOCK = "hhqqi4x" if _LINUX else "qqihh"
 
 
-class StoreLock:
-    """The right to write to a folder, until it is released.
-
-    Parameters
-    ----------
-    folder
-        The folder, which exists.
-    """
+class StoreLock(AbstractContextManager["StoreLock"]):
+    """The right to write to a folder that exists, until it is released."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / NAME
@@ -62,18 +56,12 @@ class StoreLock:
             del _held[self._key]
             os.close(self._descriptor)
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.release()
 
 
 def holder(folder: Path) -> int | None:
-    """Return the process that writes to a folder, :data:`UNKNOWN` if its number is, or None.
-
-    No lock is taken and nothing is written.
-    """
+    """Return the process that writes to a folder, :data:`UNKNOWN` if its number is, or None."""
     path = folder / NAME
     if _holds(path):
         return os.getpid()

@@ -42,7 +42,7 @@ class SqlColumn:
     name
         By default that of the field.
     write, read
-        From the field's value to that of SQLite, and back.
+        Conversions of the field's value to that of SQLite, and back.
     """
 
     declared: str = "TEXT NOT NULL"
@@ -228,8 +228,8 @@ def declaration_of(record: type) -> str:
     return ", ".join(f"{column.name} {column.declared}" for column in columns_of(record).values())
 
 
-def values_of(record: Any) -> list[Any]:
-    """Return the values of a record in the columns of its class."""
+def encoded(record: Any) -> list[Any]:
+    """Return a record as the values of its columns."""
     columns = columns_of(type(record))  # type: ignore[arg-type] # classes are hashable
     return [column.write(getattr(record, field)) for field, column in columns.items()]
 

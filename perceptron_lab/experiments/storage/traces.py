@@ -25,6 +25,7 @@ _KINDS: Final[dict[str, type]] = {
 }
 _MEASURE: Final = "measure."
 
+# From zip archives, from compression, from headers of arrays, and from lists cut short.
 BROKEN: Final = (
     *(OSError, EOFError, BadZipFile, ZlibError, struct.error, NotImplementedError, RuntimeError),
     *(KeyError, TypeError, ValueError, ArithmeticError, MemoryError),

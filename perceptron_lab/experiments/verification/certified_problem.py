@@ -11,35 +11,11 @@ from perceptron_lab import registry
 from perceptron_lab.datasets.confinement import GENERATED, confined
 from perceptron_lab.errors import DataError, PlabError
 from perceptron_lab.experiments.configuration.validation import validated
-from perceptron_lab.experiments.configuration.variants import SELECTORS
-from perceptron_lab.experiments.running.plan import canonical, digest
-from perceptron_lab.experiments.storage.certificate_files import (
-    OF_ALGORITHM,
-    OF_PROBLEM,
-    Certificate,
-)
+from perceptron_lab.experiments.running.plan import canonical
+from perceptron_lab.experiments.storage.certificate_files import Certificate
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
-
-
-def identity_of(certificate: Certificate) -> str:
-    """Return the name of the cell that a certificate's settings make."""
-    problem, algorithm = certificate.problem, certificate.algorithm
-    try:
-        if type(problem["seed"]) is not int or type(problem["instance"]) is not str:
-            raise TypeError("the seed is no whole number, or the instance no text")
-        parameters = problem["parameters"].items()
-        content = {name: problem[name] for name in OF_PROBLEM}
-        content |= {name: algorithm[name] for name in OF_ALGORITHM}
-        content |= {
-            "dataset_parameters": {name: v for name, v in parameters if name not in SELECTORS},
-            "algorithm": algorithm["name"],
-            "sha256": certificate.sha256,
-        }
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"the certificate does not say what was run ({error})") from None
-    return digest(content)
 
 
 class CertifiedProblems:
@@ -75,15 +51,13 @@ class CertifiedProblems:
             dataset = registry.load("dataset", described["dataset"])
             record = validated(dataset, dict(described["parameters"]))
             with confined(self._folder, self._generate):
-                found: Problem = record.load(
-                    described["instance"], seed=described["seed"], base=base
-                )
+                new: Problem = record.load(described["instance"], seed=described["seed"], base=base)
         except ValidationError as error:
             raise DataError(f"parameters of {described['dataset']}: {error}") from None
         except PlabError as error:
             raise DataError(str(error)) from None
-        self._last = key, found
-        return found
+        self._last = key, new
+        return new
 
     def learner(self, certificate: Certificate) -> Any:
         """Return the record of a learner; None for an algorithm."""

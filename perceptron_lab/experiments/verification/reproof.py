@@ -23,13 +23,13 @@ from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import PROVED, FloatArray, Status
 from perceptron_lab.system import ConicSystem
 
+# The statements about the data that an algorithm's row may make.
 _STATEMENTS: Final = PROVED - {Status.UNBOUNDED}
-"""The statements about the data that an algorithm's row may make."""
+# The endings of a learner's figures that are bounds.
 _BOUNDS: Final = ("_lower", "_upper")
-"""The endings of a learner's figures that are bounds."""
 
+# By this part of itself a bound may be missed: machines add up numbers in different orders.
 TOLERANCE: Final = 1e-9
-"""By this part of itself a bound may be missed: machines add up numbers in different orders."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,7 @@ class Finding:
 
 
 def reprove(claims: Claims, certificate: Certificate, problem: Problem, learner: Any) -> Finding:
-    """Prove the claims of a row from its certificate, on its problem.
-
-    Parameters
-    ----------
-    claims, certificate, problem
-        The claims, the arrays that prove them, and the original data.
-    learner
-        The learner's record; None for an algorithm.
-    """
+    """Prove claims from a certificate, on its problem; no ``learner`` means an algorithm."""
     if learner is not None:
         arrays = {name: _numbers(array) for name, array in certificate.proof.items()}
         return prove_learnt(claims, problem, learner, int(certificate.problem["seed"]), arrays)

@@ -14,13 +14,14 @@ from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
+    identity_of,
     path_of,
     read_certificate,
 )
 from perceptron_lab.experiments.storage.exports import RUNS, difference
 from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
-from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems, identity_of
+from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.experiments.verification.reproof import reprove
 
@@ -82,15 +83,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class Verification:
-    """The verdicts on a folder of results, or on one certificate.
-
-    Parameters
-    ----------
-    target
-        The folder or file.
-    cells
-        One verdict per cell that was run.
-    """
+    """The verdicts on the cells of ``target``, a folder of results or one certificate."""
 
     target: Path
     cells: list[Verified]
