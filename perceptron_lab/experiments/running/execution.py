@@ -6,9 +6,8 @@ Little is imported here, so that the options are known before anything that take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from perceptron_lab.errors import ConfigError
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from perceptron_lab.experiments.cells.cell_run import Job, Outcome
     from perceptron_lab.experiments.configuration.config import ProcessLimits
     from perceptron_lab.experiments.running.progress import Progress
-
-    Execute = Callable[[Sequence[Job]], Generator[tuple[int, Outcome]]]
-    """A function that runs jobs and yields (index, outcome) as they end."""
 
 Executor = Literal["processes", "dask"]
 """Where cells run: on this machine, or on the workers of a dask cluster."""
@@ -110,23 +106,17 @@ class Execution:
 
         return given.model_copy(update={"memory": memory_of(given.memory, self.jobs)})
 
-    def function(self, limits: ProcessLimits, progress: Progress) -> Execute:
-        """Return the function that runs jobs in this way."""
-        chosen: dict[str, Any] = {
-            "limits": limits,
-            "retries": self.retries,
-            "progress": progress,
-            "workers": self.jobs,
-        }
+    def run(
+        self, jobs: Sequence[Job], limits: ProcessLimits, progress: Progress
+    ) -> Generator[tuple[int, Outcome]]:
+        """Run jobs in this way; return a generator of (index, outcome) as they end."""
+        given: dict[str, Any] = {"limits": limits, "retries": self.retries, "progress": progress}
         if self.executor == "dask":
             from perceptron_lab.experiments.cells.dask_executor import distribute
 
-            return partial(distribute, scheduler=self.scheduler, **chosen)
+            return distribute(jobs, scheduler=self.scheduler, workers=self.jobs, **given)
         from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 
-        def supervised(jobs: Sequence[Job]) -> Generator[tuple[int, Outcome]]:
-            if self.server is not None and self.server.has_loaded(modules_of(jobs)):
-                return supervise(jobs, server=self.server, **chosen)
-            return supervise(jobs, **chosen)
-
-        return supervised
+        if self.server is not None and self.server.has_loaded(modules_of(jobs)):
+            given["server"] = self.server
+        return supervise(jobs, workers=self.jobs, **given)

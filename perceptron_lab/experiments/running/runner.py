@@ -195,7 +195,7 @@ class _Run(Progress):
         jobs = [Job(self.cells[p], ledger.planned[p].sha256, base.resolve()) for p in due]
         exported = time.monotonic()
         try:
-            with closing(how.function(self.limits, self)(jobs)) as outcomes:
+            with closing(how.run(jobs, self.limits, self)) as outcomes:
                 for index, outcome in outcomes:
                     done += 1
                     with self.interrupts.held():
