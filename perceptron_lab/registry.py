@@ -45,10 +45,10 @@ _OURS = {
     },
     "learner": {
         "ellipsoid-separation": "learners.registered.ellipsoid_separation:EllipsoidSeparation",
-        "soft-ellipsoid": "learners.registered.soft_ellipsoid:TunedSoftEllipsoid",
+        "soft-ellipsoid": "learners.registered.tuned_classifiers:TunedSoftEllipsoid",
         "polynomial-svm": "learners.registered.polynomial_svm:TunedPolynomialSvm",
-        "linear-scorer": "learners.registered.linear_scorer:TunedLinearScorer",
-        "soft-separation": "learners.registered.soft_separation:TunedSoftSeparation",
+        "linear-scorer": "learners.registered.tuned_classifiers:TunedLinearScorer",
+        "soft-separation": "learners.registered.tuned_classifiers:TunedSoftSeparation",
     },
     "oracle": {
         "most-violated": "oracles.orthant:MostViolated",

@@ -6,7 +6,7 @@ import click
 
 from perceptron_lab.cli.options import configs_argument, override_option, quiet_option
 from perceptron_lab.errors import ConfigError, PlabError, counted
-from perceptron_lab.experiments.configuration.checking import check as cells_of
+from perceptron_lab.experiments.running.plan import check as cells_of
 
 
 @click.command("check")

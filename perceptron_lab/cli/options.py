@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from perceptron_lab.experiments.configuration.gallery import gallery
+from perceptron_lab.experiments.configuration.catalogue import gallery
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 

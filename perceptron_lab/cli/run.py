@@ -22,7 +22,7 @@ from perceptron_lab.cli.options import (
     verbose_option,
 )
 from perceptron_lab.experiments.cells import server_handle
-from perceptron_lab.experiments.configuration.gallery import find_config
+from perceptron_lab.experiments.configuration.catalogue import find_config
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 from perceptron_lab.experiments.running.execution import Execution, Option
 

@@ -81,7 +81,6 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
     first = outcomes[0]
     status = first.status if len({one.status for one in outcomes}) == 1 else Status.FITTED
     arrays = {name: [values] for name, values in first.arrays.items()}
-    figures = figures_of(tasks, outcomes)
     return Result(
         status=status,
         proved=status in PROVED,
@@ -97,7 +96,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         proof_seconds=0.0,
         total_seconds=time.perf_counter() - began,
         trace=Trace(measures={"scores": [first.scores], "labels": [tasks[0].test_labels]} | arrays),
-        certificate=first.certificate | {"figures": figures},
+        certificate=first.certificate | {"figures": figures_of(tasks, outcomes)},
         bound=Bound(None, "", "a learner has no bound of its updates"),
         message=first.message,
         proof={

@@ -260,6 +260,8 @@ class TunedLearner(OnFeatures, Learner):
         figures = known.figures | {name: float(value) for name, value in parameters.items()}
         if used:
             figures["validation"] = chosen.mean
+        figures |= {"on_edge": float(bool(edges)), "candidates": float(len(candidates))}
+        figures |= {"folds": float(used), "converged": float(converged)} | self.figures_of(model)
         words = ", ".join(f"{name} {value:g}" for name, value in parameters.items())
         words += f" (of {used} folds" if used else " (the middle of the grid: one positive"
         words += ", on the edge of the grid)" if edges else ")"
@@ -268,10 +270,6 @@ class TunedLearner(OnFeatures, Learner):
             message=words if converged else f"{words}; the final fit did not converge",
             seconds=seconds,
             iterations=iterations,
-            figures=figures
-            | {"on_edge": float(bool(edges)), "candidates": float(len(candidates))}
-            | {"folds": float(used), "converged": float(converged)}
-            | self.figures_of(model)
-            | {"cpu_seconds": seconds, "tuning_seconds": tuned - began},
+            figures=figures | {"cpu_seconds": seconds, "tuning_seconds": tuned - began},
             certificate={"chosen": parameters, "edges": list(self.named(dict.fromkeys(edges)))},
         )

@@ -14,7 +14,7 @@ import numpy as np
 from perceptron_lab.errors import ConfigError, counted, did_you_mean
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
-from perceptron_lab.learners.bootstrap import resample_counts
+from perceptron_lab.learners.precision import resample_counts
 from perceptron_lab.reporting.differences import (
     Difference,
     config_differences,

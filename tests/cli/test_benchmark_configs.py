@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments.configuration.gallery import find_config, gallery
+from perceptron_lab.experiments.configuration.catalogue import find_config, gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.reporting import Evidence, write_report
 from tests.repetitions import repeated

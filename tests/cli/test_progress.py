@@ -10,7 +10,7 @@ from rich.console import Console
 
 from perceptron_lab.cli import progress
 from perceptron_lab.cli.progress import ProgressLines
-from perceptron_lab.experiments.configuration.checking import check
+from perceptron_lab.experiments.running.plan import check
 
 
 @pytest.fixture

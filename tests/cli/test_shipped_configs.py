@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
-from perceptron_lab.experiments.configuration.gallery import gallery
+from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from tests.repetitions import repeated
 

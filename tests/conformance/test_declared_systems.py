@@ -18,7 +18,7 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.errors import InputError
-from perceptron_lab.experiments.configuration.declared import KINDS, declared
+from perceptron_lab.experiments.configuration.catalogue import SYSTEMS, declared
 from perceptron_lab.operators.gram import Coordinates
 from perceptron_lab.operators.kernels import Rbf
 from perceptron_lab.operators.matrix import Matrix
@@ -29,7 +29,7 @@ def of(cone: Cone) -> ConicSystem:
     return ConicSystem(Matrix(np.eye(cone.size)), cone)
 
 
-SYSTEMS = {
+MADE = {
     "rows": lambda: ConicSystem.from_rows(np.array([[3.0, 4.0], [4.0, -3.0]])),
     "kernel": lambda: ConicSystem.from_kernel(
         Rbf(gamma=1.0), np.array([[0.0], [1.0], [2.0]]), [0, 1, 0]
@@ -55,6 +55,6 @@ def found(name: str, system: ConicSystem) -> str:
 
 @pytest.mark.parametrize("name", registry.names("algorithm"))
 def test_an_algorithm_runs_where_it_declares(name: str) -> None:
-    assert tuple(SYSTEMS) == KINDS
-    systems = {kind: found(name, system()) for kind, system in SYSTEMS.items()}
+    assert tuple(MADE) == SYSTEMS
+    systems = {kind: found(name, system()) for kind, system in MADE.items()}
     assert declared("algorithm", name).systems == systems

@@ -18,7 +18,7 @@ from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.errors import DataError
 from perceptron_lab.learners.learning import learn, prove
 from perceptron_lab.learners.registered.ellipsoid_separation import EllipsoidSeparation
-from perceptron_lab.learners.registered.linear_scorer import TunedLinearScorer
+from perceptron_lab.learners.registered.tuned_classifiers import TunedLinearScorer
 from perceptron_lab.results import Result, Status
 from tests.ellipsoids.two_class_sets import Classes, overlapping, separable
 from tests.repetitions import repeated

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
-from perceptron_lab.learners.features.kernel_columns import kernel_matrix
+from perceptron_lab.learners.features.partial_cholesky import kernel_matrix
 from perceptron_lab.learners.registered.polynomial_svm import TunedPolynomialSvm
 from perceptron_lab.operators.kernels import Linear, Polynomial
 from tests.repetitions import examples

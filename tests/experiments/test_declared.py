@@ -13,8 +13,7 @@ import pytest
 from perceptron_lab import register, registry
 from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.configuration.catalogue import list_names
-from perceptron_lab.experiments.configuration.declared import declared
+from perceptron_lab.experiments.configuration.catalogue import declared, list_names
 
 pytestmark = pytest.mark.usefixtures("own_registrations")
 KINDS = ("algorithm", "learner", "oracle", "dataset", "table", "figure")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
 from perceptron_lab.errors import InputError
-from perceptron_lab.learners.bootstrap import BootstrapInterval, Ranking, compare_categories
+from perceptron_lab.learners.precision import BootstrapInterval, Ranking, compare_categories
 from tests.repetitions import examples
 
 seeds = st.integers(0, 2**32 - 1)

@@ -20,9 +20,11 @@ from perceptron_lab.learners.learning import Learned, learn
 from perceptron_lab.learners.precision import average_precision
 from perceptron_lab.learners.registered import polynomial_svm
 from perceptron_lab.learners.registered.ellipsoid_separation import EllipsoidSeparation
-from perceptron_lab.learners.registered.linear_scorer import TunedLinearScorer
 from perceptron_lab.learners.registered.polynomial_svm import TunedPolynomialSvm
-from perceptron_lab.learners.registered.soft_ellipsoid import TunedSoftEllipsoid
+from perceptron_lab.learners.registered.tuned_classifiers import (
+    TunedLinearScorer,
+    TunedSoftEllipsoid,
+)
 from perceptron_lab.results import Status
 
 TUNED: list[Any] = [

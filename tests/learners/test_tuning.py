@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from perceptron_lab.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
-from perceptron_lab.learners.features.kernel_columns import kernel_matrix
+from perceptron_lab.learners.features.partial_cholesky import kernel_matrix
 from perceptron_lab.learners.tuning import Grid, Trial, best, tune
 from perceptron_lab.operators.kernels import Polynomial
 from tests.repetitions import examples

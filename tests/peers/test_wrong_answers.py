@@ -16,7 +16,7 @@ import scipy.optimize
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.cells import supervisor
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, run_cell
-from perceptron_lab.experiments.configuration.gallery import gallery
+from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.peers.cone_program import Program
 from perceptron_lab.peers.linear_models import LinearSvc, Sgd, SklearnPerceptron

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import example, given, settings
 
 from perceptron_lab.errors import ConfigError
-from perceptron_lab.experiments.configuration.gallery import gallery
+from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import MOST_BYTES, parse, read_source
 from tests.repetitions import examples, repeated, thinned

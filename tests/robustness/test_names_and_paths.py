@@ -19,8 +19,8 @@ from perceptron_lab.datasets.download.registered_files import COLLECTIONS
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
 from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.experiments.configuration.catalogue import find_config, gallery
 from perceptron_lab.experiments.configuration.config import FileName, Label
-from perceptron_lab.experiments.configuration.gallery import find_config, gallery
 from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment, override
 from perceptron_lab.experiments.configuration.yaml_source import Source, read_source
 from perceptron_lab.experiments.running.output_folder import output_folder

@@ -1,20 +1,35 @@
-"""Everything that has a name, from algorithms to figures and shipped configurations."""
+"""Everything that has a name, from algorithms to figures and shipped configurations.
+
+Importing all algorithms takes seconds, and compiles some of them on first use. Their summaries and
+declared systems are read from the sources; only what computes its systems, or whose source or
+docstring cannot be had, is loaded.
+"""
 
 from __future__ import annotations
 
+import ast
 import inspect
-from dataclasses import is_dataclass
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, is_dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, did_you_mean
-from perceptron_lab.experiments.configuration.declared import declared
-from perceptron_lab.experiments.configuration.gallery import gallery
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 
+_PACKAGE: Final = Path(__file__).resolve().parents[2]
 _REGISTERED: Final = ("algorithm", "learner", "oracle", "dataset", "table", "figure")
 KINDS: Final = (*(f"{kind}s" for kind in _REGISTERED), "experiments")
 """The kinds of names that can be listed."""
+SYSTEMS: Final = ("rows", "kernel", "second-order", "semidefinite", "product")
+"""The kinds of systems that an algorithm runs on or not."""
+HOLDS: Final = ("theorem", "runs", "coordinates: theorem", "coordinates: runs")
+"""How an algorithm runs on a kind of system; ``-`` where it does not."""
 
 
 def list_names(kind: str) -> list[dict[str, Any]]:
@@ -114,3 +129,105 @@ def show(name: str) -> list[dict[str, Any]]:
         text = shipped[name].read_text(encoding="utf-8")
         meanings.append({"kind": "experiment", "name": name, "text": text})
     return meanings
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The declarations of a class or function.
+
+    Parameters
+    ----------
+    documentation
+        Its docstring.
+    systems
+        Kind of system -> what holds there, or ``-``; None where nothing is declared.
+    """
+
+    documentation: str
+    systems: Mapping[str, str] | None = None
+
+    @property
+    def summary(self) -> str:
+        """The first line of the documentation."""
+        return self.documentation.partition("\n")[0]
+
+
+def declared(kind: str, name: str) -> Declared:
+    """Return the declarations of the class or function that a name is registered for."""
+    target = registry.target(kind, name)
+    node, documentation, systems = None, None, None
+    if isinstance(target, str):
+        module, _, attribute = target.partition(":")
+        node = _definitions(module).get(attribute)
+    if node is not None:
+        with suppress(ValueError):  # it computes its systems, and has to be loaded
+            for statement in node.body:
+                if isinstance(statement, ast.Assign | ast.AnnAssign):
+                    left, _, right = ast.unparse(statement).partition(" = ")
+                    if right and left.partition(":")[0] == "systems":
+                        systems = ast.literal_eval(right)
+            documentation = ast.get_docstring(node)
+    if documentation is None:  # perhaps a base has them
+        from perceptron_lab.algorithms.base import Algorithm  # here its modules are loaded anyway
+
+        loaded = registry.load(kind, name)
+        documentation = inspect.getdoc(loaded) or ""
+        known = isinstance(loaded, type) and issubclass(loaded, Algorithm)
+        systems = loaded.systems if known else None
+    return Declared(documentation, None if systems is None else _by_kind(name, systems))
+
+
+@lru_cache(maxsize=4)
+def _definitions(module: str) -> Mapping[str, ast.ClassDef | ast.FunctionDef]:
+    """Return classes and functions of a module by name; none if its source cannot be read."""
+    package, *inner = module.split(".")
+    try:
+        spec = find_spec(package)
+        path = Path((spec and spec.origin) or "")
+        if inner:  # whose own specification would import the packages around it
+            path = path.parent.joinpath(*inner).with_suffix(".py")
+        body = ast.parse(path.read_bytes()).body
+    except (ImportError, OSError, SyntaxError, ValueError):
+        return {}
+    return {node.name: node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+
+
+def _by_kind(name: str, systems: Any) -> dict[str, str]:
+    """Return kind of system -> one of :data:`HOLDS`, or ``-``."""
+    try:
+        found = {kind: holds for holds, kinds in systems.items() for kind in kinds.split()}
+    except AttributeError:
+        found = {repr(systems): ""}
+    if not (set(found) <= set(SYSTEMS) and set(found.values()) <= set(HOLDS)):
+        raise ConfigError(
+            f"the algorithm {name!r} declares systems = {systems!r}; give a mapping of "
+            f"{' | '.join(HOLDS)} to names among {' '.join(SYSTEMS)!r}"
+        )
+    return {kind: found.get(kind, "-") for kind in SYSTEMS}
+
+
+def gallery() -> dict[str, Path]:
+    """Return name -> file: those of the clone, or those in the installed package.
+
+    The name of a file in a subfolder begins with that: ``benchmarks/peers``.
+    """
+    folders = (_PACKAGE.parent / "configs", _PACKAGE / "configs")
+    folder = next((folder for folder in folders if folder.is_dir()), None)
+    if folder is None:
+        return {}
+    files = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*/*.yaml"))]
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}
+
+
+def find_config(name: str | Path) -> Path:
+    """Return the file that a user means: a path, or the name of a shipped configuration."""
+    if os.path.exists(name):  # unlike Path.exists it is false where there can be no such path
+        return Path(name)
+    shipped = gallery()
+    if str(name) in shipped:
+        path, here = shipped[str(name)], Path.cwd()
+        return path.relative_to(here) if path.is_relative_to(here) else path
+    raise ConfigError(
+        f"{name}: no such file, and no shipped configuration{did_you_mean(str(name), shipped)}; "
+        f"shipped: {', '.join(shipped)}"
+    )

@@ -36,9 +36,7 @@ class Component:
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """Every parameter, defaults among them, as JSON values; not to be changed."""
-        kind = type(self.record)
-        dumped: dict[str, Any] = TypeAdapter(kind).dump_python(self.record, mode="json")
-        return dumped
+        return dict(TypeAdapter(type(self.record)).dump_python(self.record, mode="json"))
 
     @property
     def asks_oracles(self) -> bool:

@@ -73,7 +73,11 @@ Seeds = Annotated[list[Seed], Field(min_length=1), _without_repeats("seed")]
 Updates = Annotated[int, Field(ge=1)]
 
 
-class Limits(BaseModel):
+class _Frozen(BaseModel):
+    model_config = STRICT | ConfigDict(frozen=True)
+
+
+class Limits(_Frozen):
     """Limits that replace those of the experiment's budget.
 
     Parameters
@@ -81,8 +85,6 @@ class Limits(BaseModel):
     updates, seconds
         As in a budget; None keeps the experiment's.
     """
-
-    model_config = STRICT | ConfigDict(frozen=True)
 
     updates: Annotated[int, Field(ge=0)] | None = None
     seconds: Annotated[float, Field(ge=0)] | None = None
@@ -92,7 +94,7 @@ class Limits(BaseModel):
         return replace(budget, **self.model_dump(exclude_none=True))
 
 
-class ProcessLimits(BaseModel):
+class ProcessLimits(_Frozen):
     """The limits of the process in which a cell runs; they change no result.
 
     Parameters
@@ -107,14 +109,12 @@ class ProcessLimits(BaseModel):
         Seconds that a cell may take to load its problem, which its budget does not count.
     """
 
-    model_config = STRICT | ConfigDict(frozen=True)
-
     grace: Annotated[float, Field(gt=0)] = 30.0
     memory: Annotated[int, Field(gt=0)] | None = None
     loading: Annotated[float, Field(gt=0)] = 600.0
 
 
-class ProblemEntry(BaseModel):
+class ProblemEntry(_Frozen):
     """A dataset, and by further keys its parameters.
 
     Parameters
@@ -139,7 +139,7 @@ class ProblemEntry(BaseModel):
         return dict(self.model_extra or {})
 
 
-class AlgorithmEntry(BaseModel):
+class AlgorithmEntry(_Frozen):
     """An algorithm with its parameters and its oracle.
 
     Parameters
@@ -161,8 +161,6 @@ class AlgorithmEntry(BaseModel):
         In the place of the experiment's and the problem's, where it needs more or fewer.
     """
 
-    model_config = STRICT | ConfigDict(frozen=True)
-
     name: str
     label: Label | None = None
     parameters: dict[str, Any] = {}
@@ -172,7 +170,7 @@ class AlgorithmEntry(BaseModel):
     seeds: Seeds | None = None
 
 
-class Report(BaseModel):
+class Report(_Frozen):
     """The tables and figures to be made of the rows.
 
     Parameters
@@ -181,13 +179,11 @@ class Report(BaseModel):
         Registered names.
     """
 
-    model_config = STRICT | ConfigDict(frozen=True)
-
     tables: list[Annotated[str, _registered("table")]] = []
     figures: list[Annotated[str, _registered("figure")]] = []
 
 
-class ExperimentConfig(BaseModel):
+class ExperimentConfig(_Frozen):
     """An experiment: problems x algorithms x seeds.
 
     Parameters
@@ -214,8 +210,6 @@ class ExperimentConfig(BaseModel):
     report
         Tables and figures to be written at the end.
     """
-
-    model_config = STRICT | ConfigDict(frozen=True)
 
     experiment: FileName
     title: str = ""

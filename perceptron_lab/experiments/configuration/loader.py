@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.configuration.catalogue import find_config
 from perceptron_lab.experiments.configuration.config import (
     KNOWN_KEYS,
     AlgorithmEntry,
@@ -28,7 +29,6 @@ from perceptron_lab.experiments.configuration.faults import (
     refuse,
     shortened,
 )
-from perceptron_lab.experiments.configuration.gallery import find_config
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
     AlgorithmVariant,

@@ -52,8 +52,6 @@ def parameters_of(record: Any) -> list[dict[str, str]]:
     Each has ``parameter``, ``allowed``, ``default`` and ``meaning``, in words; an empty meaning
     where the docstring alone tells it.
     """
-    if not fields(record):
-        return []
     schema = TypeAdapter(record).json_schema()
     defined = schema.get("$defs", {})
     described = []

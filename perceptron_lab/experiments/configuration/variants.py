@@ -184,9 +184,8 @@ def repeated_instances(entries: Sequence[tuple[Crumbs, Sequence[Instance]]]) -> 
                 seen[instance.title] = (crumbs, instance.identity)
                 continue
             other, identity = seen[instance.title]
-            if instance.identity == identity:
-                text = f"the instance {instance.title!r} repeats {dotted(other)}; delete one"
-            else:
+            text = f"the instance {instance.title!r} repeats {dotted(other)}; delete one"
+            if instance.identity != identity:
                 text = (
                     f"{dotted(other)} has an instance {instance.title!r} too, with other "
                     "settings; put the two into different experiments"

@@ -16,14 +16,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import refuse_rounded, signs_of
-from perceptron_lab.learners.features.kernel_columns import (
+from perceptron_lab.learners.features.partial_cholesky import (
     FeatureKernel,
+    PartialCholesky,
     computed_columns,
     dense,
     given_columns,
     kernel_values,
+    partial_cholesky,
 )
-from perceptron_lab.learners.features.partial_cholesky import PartialCholesky, partial_cholesky
 from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
 from perceptron_lab.results import FloatArray
 

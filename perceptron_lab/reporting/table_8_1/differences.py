@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.learners.bootstrap import BootstrapInterval, compare_categories
+from perceptron_lab.learners.precision import BootstrapInterval, compare_categories
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
