@@ -105,8 +105,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             Examples, shape ``(m, n_features_in_)``.
         """
         inside = self.decision_function(X) > 0.0
-        labels: npt.NDArray[Any] = self.classes_[inside.astype(np.intp)]
-        return labels
+        return np.asarray(self.classes_[inside.astype(np.intp)])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

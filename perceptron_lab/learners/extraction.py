@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.datasets.dataset import chosen
 from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.goals import STRICT
-from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures, KernelName
+from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 
 Components = Annotated[int, Field(ge=1)] | None
 """The number of Gram-Schmidt features; None for the examples as they are."""
@@ -20,8 +20,6 @@ Components = Annotated[int, Field(ge=1)] | None
 CHECKED = STRICT | ConfigDict(validate_default=True)
 """The configuration of learners: the defaults of a kernel's parameters depend on the kernel."""
 
-_START = 2**31
-_NAMES: dict[str, KernelName] = {"linear": "linear", "polynomial": "poly", "rbf": "rbf"}
 _OF_KERNEL: dict[str, dict[str, Any]] = {
     "linear": {},
     "polynomial": {"gamma": None, "polynomial_degree": 2},
@@ -71,10 +69,10 @@ class OnFeatures:
             return None
         return GramSchmidtFeatures(
             self.components,
-            kernel=_NAMES[self.feature_kernel],
+            kernel="poly" if self.feature_kernel == "polynomial" else self.feature_kernel,
             gamma=self.gamma,
             degree=self.polynomial_degree or 2,
-            pivot_start=int(np.random.default_rng(seed).integers(_START)),
+            pivot_start=int(np.random.default_rng(seed).integers(2**31)),
         )
 
 
@@ -95,8 +93,5 @@ def extract(task: Task, features: GramSchmidtFeatures | None) -> Extracted:
         return Extracted(task.examples, task.test_examples, known)
     training = features.fit_transform(task.examples, task.labels)
     test = features.transform(task.test_examples)
-    figures = {
-        "components": float(features.n_components_),
-        "first_ties": float(features.n_first_ties_),
-    }
-    return Extracted(training, test, figures)
+    counts = {"components": features.n_components_, "first_ties": features.n_first_ties_}
+    return Extracted(training, test, {name: float(count) for name, count in counts.items()})

@@ -121,12 +121,10 @@ def prove(
         if not (place.isdecimal() and int(place) < len(tasks)):
             raise DataError(f"the proof's array {key!r} belongs to none of {len(tasks)} tasks")
         parts[int(place)][name] = array
-    each: list[Reproved] = []
-    for task, part in zip(tasks, parts, strict=True):
-        found = learner.prove(task, part, seed)
-        if found is None:
-            return None
-        each.append(found)
+    found = [learner.prove(task, part, seed) for task, part in zip(tasks, parts, strict=True)]
+    each = [one for one in found if one is not None]
+    if len(each) < len(found):
+        return None
     status = each[0].status if len({one.status for one in each}) == 1 else Status.FITTED
     return Reproved(status, _means([one.bounds for one in each]), each[0].message)
 

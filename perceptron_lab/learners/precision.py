@@ -234,15 +234,9 @@ def _interval(difference: float, samples: FloatArray, level: float) -> Bootstrap
             f"none of {len(samples)} resamples holds a positive example; draw more resamples"
         )
     lower, upper = np.quantile(known, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    return BootstrapInterval(
-        difference=float(difference),
-        lower=float(lower),
-        upper=float(upper),
-        level=level,
-        above=float((known > 0.0).mean()),
-        resamples=len(known),
-        left_out=len(samples) - len(known),
-    )
+    ends, above = (float(lower), float(upper)), float((known > 0.0).mean())
+    left_out = len(samples) - len(known)
+    return BootstrapInterval(float(difference), *ends, level, above, len(known), left_out)
 
 
 def _read(

@@ -221,7 +221,7 @@ class TunedLearner(OnFeatures, Learner):
 
     @abstractmethod
     def search(self, seed: int) -> tuple[Grid, int]:
-        """Return the classifier with what is tried of it, and on how many folds."""
+        """Return the classifier with its candidates, and the number of folds."""
 
     def named(self, parameters: Parameters) -> Parameters:
         """Return chosen parameters by the names of the figures; by default their own."""

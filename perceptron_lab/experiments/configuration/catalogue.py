@@ -114,15 +114,13 @@ def show(name: str) -> list[dict[str, Any]]:
     meanings = []
     for kind in kinds:
         # Imported here: lists need no pydantic.
-        from perceptron_lab.experiments.configuration.parameters import (
-            documentation_of,
-            parameters_of,
-        )
+        from perceptron_lab.experiments.configuration import components
 
         record = registry.load(kind, name)
         documentation, parameters = inspect.getdoc(record) or "", []
         if isinstance(record, type) and is_dataclass(record):
-            documentation, parameters = documentation_of(record), parameters_of(record)
+            documentation = components.documentation_of(record)
+            parameters = components.parameters_of(record)
         explained = {"documentation": documentation, "parameters": parameters}
         meanings.append({"kind": kind, "name": name} | explained)
     if name in shipped:

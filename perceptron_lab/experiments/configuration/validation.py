@@ -28,8 +28,7 @@ _ALLOWED = {
     "greater_than_equal": "{ge:g} or more",
     "less_than": "less than {lt:g}",
     "less_than_equal": "{le:g} or less",
-    "literal_error": "{expected}",
-    "enum": "{expected}",
+    **dict.fromkeys(("literal_error", "enum"), "{expected}"),
     "too_short": "{min_length} or more entries",
     "too_long": "{max_length} or fewer entries",
 }

@@ -47,7 +47,7 @@ ASYMMETRY = 1e-8
 
 @dataclass(frozen=True)
 class PartialCholesky:
-    """F F' = K on the pivots, and what is left elsewhere."""
+    """F F' = K on the pivots, and the residuals elsewhere."""
 
     # F, shape (m, rank); the pivots' rows are lower triangular in the order of the pivots
     features: FloatArray
@@ -97,8 +97,7 @@ def partial_cholesky(
         if largest <= 0.0:
             break
         tied = np.flatnonzero(biased >= (1.0 - TIE_TOLERANCE) * largest)
-        if rank == 0:
-            ties = len(tied)
+        ties = ties or len(tied)  # for the first pivot
         pivot = int(tied[0] if rank else tied[pivot_start % ties])
         root = np.sqrt(residuals[pivot])
         known = features[:, :rank] @ features[pivot, :rank]

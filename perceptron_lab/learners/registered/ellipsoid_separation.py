@@ -1,4 +1,4 @@
-"""The ellipsoid of maximal separation ratio on Gram-Schmidt features, and what is proved of it."""
+"""The ellipsoid of maximal separation ratio on Gram-Schmidt features, and its proofs."""
 
 from __future__ import annotations
 
@@ -92,11 +92,8 @@ class EllipsoidSeparation(OnFeatures, Learner):
         status = found.status if found.proved and found.status in PROVED else Status.FITTED
         scores = found.decision_values(known.test)
         seconds = time.process_time() - began
-        bracket = {
-            "ratio": found.ratio,
-            "ratio_lower": found.ratio_lower,
-            "ratio_upper": found.ratio_upper,
-        }
+        lower, upper = found.ratio_lower, found.ratio_upper
+        bracket = {"ratio": found.ratio, "ratio_lower": lower, "ratio_upper": upper}
         bounded = found.status is not Status.UNBOUNDED
         figures = {name: t for name, t in bracket.items() if bounded and math.isfinite(t)}
         statement: dict[str, Any] = {"statement": found.message, "proved": found.proved}
@@ -119,7 +116,7 @@ class EllipsoidSeparation(OnFeatures, Learner):
         )
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
-        """Prove again what ``learn`` proved, on features extracted anew; nothing is solved."""
+        """Prove the status again on features extracted anew; nothing is solved."""
         positive, _, known = self._features(task, seed)
         classes = known.training[positive], known.training[~positive]
         found = prove_separation(*classes, proof, whiten=self.whiten)

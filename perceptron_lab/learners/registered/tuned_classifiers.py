@@ -46,7 +46,7 @@ class TunedSoftEllipsoid(TunedLearner):
     folds: Folds = 3
 
     def search(self, seed: int) -> tuple[Grid, int]:
-        """Return the classifier with what is tried of it, and on how many folds."""
+        """Return the classifier with its candidates, and the number of folds."""
         model = SoftEllipsoidClassifier(
             self.rank,
             class_weight=self.class_weight,
@@ -69,7 +69,7 @@ class TunedLinearScorer(TunedLearner):
     folds: Folds = 3
 
     def search(self, seed: int) -> tuple[Grid, int]:
-        """Return the classifier with what is tried of it, and on how many folds."""
+        """Return the classifier with its candidates, and the number of folds."""
         model = SquaredHingeClassifier(class_weight=self.class_weight)
         return Grid(model, {"regularisation": self.regularisations}), self.folds
 
@@ -109,7 +109,7 @@ class TunedSoftSeparation(TunedLearner):
     folds: Folds = 3
 
     def search(self, seed: int) -> tuple[Grid, int]:
-        """Return the classifier with what is tried of it, and on how many folds."""
+        """Return the classifier with its candidates, and the number of folds."""
         values = {
             "positive_penalty": self.positive_penalties,
             "negative_penalty": self.negative_penalties,
