@@ -192,7 +192,7 @@ class GramSchmidtFeatures(
         raise InputError(f"kernel={self.kernel!r}; allowed: 'linear', 'poly', 'rbf', 'precomputed'")
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn the assumptions that hold: sparse rows, labels of two classes, doubles."""
+        """Tell scikit-learn to expect sparse rows, doubles, and labels of two classes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
