@@ -80,7 +80,7 @@ class TunedPolynomialSvm(TunedLearner):
         if self.components is not None or not sp.issparse(task.examples):
             return super().learn(task, seed)
         # n^2 doubles, known again by the examples' digest
-        both = sp.csr_array(sp.vstack([task.examples, task.test_examples]))
+        both = sp.csr_array(sp.vstack([task.examples, sp.csr_array(task.test_examples)]))
         content = b"".join(part.tobytes() for part in (both.data, both.indices, both.indptr))
         key = (hashlib.sha256(content).hexdigest(), self.degree)
         if key not in _kept:
