@@ -80,6 +80,16 @@ class WorkingState(State):
             self.point = point
         return point is not None
 
+    def widen(self, system: ConicSystem, largest: MinimumNormState) -> Claim | None:
+        """Go on towards the largest margin; only the point that attains it is claimed."""
+        before = largest.updates
+        _, claim = WIDEST.step(system, largest, 1)
+        self.point, self.weights = largest.point, largest.weights
+        self.phase = largest.phase or self.phase
+        self.updates += largest.updates - before
+        self.iterations += largest.updates - before
+        return claim if largest.phase == OPTIMAL else None
+
 
 @plain_dataclass(kw_only=True)
 class DelegatedState(State):
@@ -191,14 +201,8 @@ class Auto(SeesAll[State]):
 
     def _round(self, system: ConicSystem, state: WorkingState) -> Claim | None:
         """Price all rows; claim y, or let rows join and separate the working set."""
-        if state.largest is not None:  # only the point of the largest margin is claimed
-            before, largest = state.largest.updates, state.largest
-            _, claim = WIDEST.step(system, largest, 1)
-            state.point, state.weights = largest.point, largest.weights
-            state.phase = largest.phase or state.phase
-            state.updates += largest.updates - before
-            state.iterations += largest.updates - before
-            return claim if largest.phase == OPTIMAL else None
+        if state.largest is not None:
+            return state.widen(system, state.largest)
         operator, size, unit = system.operator, system.cone.size, system.dimension
         scores = system.priced(state.point)
         score = system.lowest(scores)

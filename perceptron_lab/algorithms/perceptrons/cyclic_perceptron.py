@@ -63,9 +63,7 @@ class CyclicPerceptron(InCoordinates[CyclicState]):
             )
         scale = 1.0 if operator.scale is None else operator.scale[:, None]
         rows = np.ascontiguousarray(operator.data * scale)
-        return CyclicState(
-            point=np.zeros(system.dimension), weights=np.zeros(operator.size), rows=rows
-        )
+        return CyclicState(np.zeros(system.dimension), weights=np.zeros(operator.size), rows=rows)
 
     def step(self, system: ConicSystem, state: CyclicState, most: int) -> Step[CyclicState]:
         """Sweep for up to ``most`` updates; claim x when a whole round has passed without one."""

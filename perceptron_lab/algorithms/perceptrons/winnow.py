@@ -73,11 +73,8 @@ class Winnow(InCoordinates[WinnowState]):
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WinnowState:
         """Return the state at y = 0."""
-        return WinnowState(
-            point=np.zeros(system.dimension),
-            weights=np.zeros(system.cone.size),
-            total=np.zeros(system.dimension),
-        )
+        n = system.dimension
+        return WinnowState(np.zeros(n), weights=np.zeros(system.cone.size), total=np.zeros(n))
 
     def step(self, system: ConicSystem, state: WinnowState, most: int) -> Step[WinnowState]:
         """Make up to ``most`` updates; claim y feasible when no cut is left."""

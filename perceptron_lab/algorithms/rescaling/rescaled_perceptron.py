@@ -103,6 +103,16 @@ class RescaledState(State):
         self.inner = inner
         self.phase = f"{phase} {self.rescalings + 1}"
 
+    def stretch(self, system: ConicSystem, direction: FloatArray, factor: float) -> None:
+        """Let H <- (I + nu x x') H for the factor nu and the direction x."""
+        if self.operator is None:
+            if system.unit_rows and isinstance(system.operator, Matrix):
+                self.operator = RescaledRows(system.operator)
+            else:
+                self.operator = RescaledMap(system.operator)
+        self.operator.stretch(direction, factor)
+        self.rescalings += 1
+
     def to_base(self, point: FloatArray) -> FloatArray:
         """Return H'y, a point of the data as given."""
         return point if self.operator is None else self.operator.to_base(point)
@@ -212,15 +222,10 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
             return state, state.mapped(claim)
         if view.cut(claim.point) is None:
             return state, state.mapped(FeasiblePoint(claim.point))
-        if state.operator is None:
-            if system.unit_rows and isinstance(system.operator, Matrix):
-                state.operator = RescaledRows(system.operator)
-            else:
-                state.operator = RescaledMap(system.operator)
-            reason = self.without_theorem(system.dimension, system.unit_rows)
-            state.notes += [f"rescaled, with no bound of the updates: {reason}"] if reason else []
-        state.operator.stretch(claim.point, self.nu)
-        state.rescalings += 1
+        reason = self.without_theorem(system.dimension, system.unit_rows)
+        if reason and not state.rescalings:
+            state.notes.append(f"rescaled, with no bound of the updates: {reason}")
+        state.stretch(system, claim.point, self.nu)
         state.enter(Perceptron().start(view, state.rng), "perceptron")
         return state, None
 

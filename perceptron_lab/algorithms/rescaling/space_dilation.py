@@ -83,9 +83,8 @@ class SpaceDilation(InCoordinates[DilationState]):
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DilationState:
         """Return the state at x = 0, D = I."""
-        return DilationState(
-            point=np.zeros(system.dimension), inverse=np.eye(system.dimension, order="F")
-        )
+        inverse = np.eye(system.dimension, order="F")
+        return DilationState(np.zeros(system.dimension), inverse=inverse)
 
     def step_size(self, update: int) -> float:
         """Return eta_t for t = ``update`` >= 0."""

@@ -14,6 +14,8 @@ from perceptron_lab.compiled.entropic_steps import TRIALS
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.blockwise import blocks
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.row_source import Dense
+from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
 RESOLUTION = 1e-6  # A norm(A x) that single precision can hardly tell from 0
@@ -46,21 +48,23 @@ def start_single(system: ConicSystem) -> SingleState:
 
 def single_rows(system: ConicSystem) -> npt.NDArray[np.float32]:
     """Return the unit rows of a system in single precision; a copy, unless they are stored so."""
-    operator, wrong = system.operator, ""
+    operator = system.operator
     if not system.cone.of_rows:
         wrong = f"a {type(system.cone).__name__} cone"
     elif not isinstance(operator, Matrix):
         wrong = f"a {type(operator).__name__} operator"
     elif not isinstance(operator.stored, np.ndarray) or not system.unit_rows:
         wrong = "rows that are sparse or were not normalised"
-    if wrong:
-        raise InputError(
-            f"primal-dual: precision 'single' received {wrong}; give dense rows by "
-            "ConicSystem.from_rows, or precision 'double'"
-        )
-    assert isinstance(operator, Matrix)
-    assert isinstance(operator.stored, np.ndarray)
-    data, scale = operator.stored, operator.scale
+    else:
+        return rounded_rows(operator.stored, operator.scale)
+    raise InputError(
+        f"primal-dual: precision 'single' received {wrong}; give dense rows by "
+        "ConicSystem.from_rows, or precision 'double'"
+    )
+
+
+def rounded_rows(data: Dense, scale: FloatArray | None) -> npt.NDArray[np.float32]:
+    """Return rows times their scale in single precision."""
     if data.dtype == np.float32 and (scale is None or np.abs(scale - 1.0).max() <= _UNIT):
         return np.ascontiguousarray(data)
     rows = np.empty(data.shape, np.float32)
