@@ -16,8 +16,8 @@ from typing import Final
 
 from perceptron_lab.errors import DataError
 
+# Bytes that a verification generates for one problem unless more are allowed
 GENERATED: Final = 500_000_000
-"""Bytes that a verification generates for one problem unless more are allowed."""
 
 _CONFINED: ContextVar[tuple[Path, int] | None] = ContextVar("_CONFINED", default=None)
 
@@ -37,7 +37,7 @@ def written(folder: Path) -> Path:
     held = _CONFINED.get()
     if held is None:
         return folder
-    # Its own name may be `..`.
+    # A hash, since its own name may be `..`
     return held[0] / hashlib.sha256(str(folder.absolute()).encode()).hexdigest()[:16]
 
 

@@ -61,26 +61,20 @@ class Dataset(ABC):
 
     @abstractmethod
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
-        """Return an instance.
+        """Return an instance, one of :meth:`names`, else raise a ``ConfigError``.
+
+        An ``InputError`` refuses an impossible seed or parameter, a ``DataError`` a file that
+        cannot be had or does not hold what it should.
 
         Parameters
         ----------
         name
-            One of :meth:`names`.
+            The instance's name.
         seed
             Of the cell, 0 or more: determines all that is random in the data, the split into
             training and test examples included. Fixed data do not depend on it.
         base
             The folder of the configuration, from which relative paths start.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such instance.
-        InputError
-            If the seed or a parameter is impossible.
-        DataError
-            If a file cannot be had, or does not hold what it should.
         """
 
     def check_name(self, name: str) -> None:
@@ -119,19 +113,15 @@ Distinct = AfterValidator(check_distinct)
 def chosen(
     value: Any, info: ValidationInfo, choice: str, defaults: Mapping[str, Mapping[str, Any]]
 ) -> Any:
-    """Return a parameter's value, or the default that goes with a choice made before it.
+    """Return a parameter's value, or for None the default that goes with a choice made before it.
 
     Parameters
     ----------
-    value
-        As given; None stands for the default.
-    info
-        Pydantic's, with the parameters validated so far.
-    choice
-        The parameter that decides which others there are; a ``ValueError`` refuses those that do
-        not go with it.
-    defaults
-        Its value -> the parameters that go with it, with their defaults.
+    value, info
+        As given, and pydantic's, with the parameters validated so far.
+    choice, defaults
+        The parameter that decides which others there are; its values -> these with their defaults.
+        A ``ValueError`` refuses others.
     """
     made, name = info.data.get(choice), str(info.field_name)
     if made is None or name in defaults[made]:

@@ -91,6 +91,7 @@ def _interior(operator: Matrix, cone: Product) -> FloatArray | None:
     blocks = sp.csr_array(operator.data[1:, 1:])
     target = cone.identity[1:]
     solution = scipy.sparse.linalg.lsqr(blocks, target, atol=1e-15, btol=1e-15, iter_lim=1000)[0]
+    # Of integer data, such as MAXCUT's, the rounded solution is exact
     nearest = np.round(solution)
     if np.array_equal(blocks @ nearest, target):
         return np.concatenate([[0.0], nearest])

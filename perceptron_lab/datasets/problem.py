@@ -17,10 +17,10 @@ from perceptron_lab.results import FloatArray
 if TYPE_CHECKING:
     from perceptron_lab.system import ConicSystem
 
+# One example per row: dense, or sparse in CSR
 Examples = FloatArray | sp.csr_array
-"""One example per row: dense, or sparse in CSR."""
+# Further figures of a point, by name: numbers or arrays
 Measure = Callable[[FloatArray], dict[str, float | FloatArray]]
-"""Further figures of a point, by name: numbers or arrays."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,8 @@ class Problem:
 
     Parameters
     ----------
-    name
-        The instance's name: 1 to 64 letters, digits, dots, underscores and hyphens.
-    system
-        The conic system that algorithms solve.
+    name, system
+        The instance's name, and the conic system that algorithms solve.
     sha256
         Of the data: of a file's bytes, or of a generated instance's arrays or canonical text.
     facts

@@ -12,8 +12,8 @@ of those with the word, the weights are
 =============  ===========================
 
 Words are those of the training documents; others in test documents are passed over. A document
-without any known word (an empty one among them), or whose words all have weight 0 since they stand
-in every training document, is a row of zeros, normalised or not.
+without any known word, or of words that stand in every training document alone (so that they weigh
+0), is a row of zeros, normalised or not.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from perceptron_lab.results import FloatArray
 Weighting = Literal["log1p-idf", "tf-idf", "log-tf", "tf"]
 MinimalCount = Annotated[int, Field(ge=1)]
 
+# Of lower-case text
 WORD = r"[a-z]{2,}"
-"""What a word is, in lower case."""
 
 
 @dataclass(frozen=True, config=STRICT)

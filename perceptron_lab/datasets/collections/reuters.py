@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.datasets.collections import reuters_corpus
 from perceptron_lab.datasets.collections.bag_of_words import (
     BagOfWords,
     MinimalCount,
@@ -20,21 +21,15 @@ from perceptron_lab.datasets.collections.bag_of_words import (
     WordVectors,
     weigh,
 )
-from perceptron_lab.datasets.collections.reuters_corpus import (
-    Text,
-    check_learnable,
-    corpus,
-    largest,
-    signs,
-)
 from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
+# All categories of a configuration share them
 _features = lru_cache(maxsize=2)(weigh)
-Name = Annotated[str, AfterValidator(check_learnable)]
+Name = Annotated[str, AfterValidator(reuters_corpus.check_learnable)]
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -81,7 +76,7 @@ class Reuters(Dataset):
 
     instances: Annotated[list[Name], Distinct] | None = None
     split: Literal["mod-apte"] = "mod-apte"
-    text: Text = "all"
+    text: reuters_corpus.Text = "all"
     stop_words: bool = True
     stem: bool = True
     min_documents: MinimalCount = 1
@@ -90,7 +85,7 @@ class Reuters(Dataset):
 
     def names(self) -> list[str]:
         """Return the names of the categories; no data is loaded."""
-        return largest(10) if self.instances is None else list(self.instances)
+        return reuters_corpus.largest(10) if self.instances is None else list(self.instances)
 
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Return the problem of separating a category from the others."""
@@ -113,13 +108,13 @@ class Reuters(Dataset):
         Training documents come in the order of their numbers, and so do test documents.
         """
         self.check_name(name)
-        documents, features = corpus(self.text), self._features
+        documents, features = reuters_corpus.corpus(self.text), self._features
         return Task(
             name,
             features.training.copy(),
-            signs(documents.training_topics, name),
+            reuters_corpus.signs(documents.training_topics, name),
             features.test.copy(),
-            signs(documents.test_topics, name),
+            reuters_corpus.signs(documents.test_topics, name),
         )
 
     def words(self) -> list[str]:
@@ -131,7 +126,7 @@ class Reuters(Dataset):
         choices = BagOfWords(
             self.stop_words, self.stem, self.min_documents, self.weighting, self.normalise
         )
-        return _features(corpus(self.text).counts, choices)
+        return _features(reuters_corpus.corpus(self.text).counts, choices)
 
 
 @plain_dataclass(frozen=True, eq=False)

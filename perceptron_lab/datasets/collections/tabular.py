@@ -22,21 +22,14 @@ from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.goals import STRICT
-from perceptron_lab.operators.kernels import (
-    Kernel,
-    KernelMatrix,
-    Linear,
-    Polynomial,
-    Rbf,
-    kernel_matrix,
-)
+from perceptron_lab.operators import kernels
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
 Source = Literal["digits", "breast-cancer", "wine"]
 
 _CLASSES = {"digits": 10, "breast-cancer": 2, "wine": 3}
-_KERNELS = {"linear": Linear, "polynomial": Polynomial, "rbf": Rbf}
+_KERNELS = {"linear": kernels.Linear, "polynomial": kernels.Polynomial, "rbf": kernels.Rbf}
 _OF_KERNEL: dict[str, dict[str, Any]] = {
     "none": {},
     "linear": {},
@@ -156,6 +149,7 @@ class Tabular(Dataset):
         train, test = split(self.source, labels, self.test_fraction, seed)
         if classes is not None:
             train = train[np.isin(labels[train], classes)]
+        # Taken from the training examples alone: test examples must not choose anything
         shift: FloatArray | float = 0.0
         scale: FloatArray | float = 1.0
         if self.scaling == "standard":
@@ -267,13 +261,13 @@ class Examples:
     labels: IntArray
     test: FloatArray
     test_labels: IntArray
-    kernel: Kernel | None
+    kernel: kernels.Kernel | None
 
     @cached_property
-    def gram(self) -> KernelMatrix:
+    def gram(self) -> kernels.KernelMatrix:
         """K(x_i, x_j) of the training examples, shape ``(m, m)``, enclosed."""
         assert self.kernel is not None
-        return kernel_matrix(self.kernel, self.train)
+        return kernels.kernel_matrix(self.kernel, self.train)
 
     @cached_property
     def test_gram(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Data files on this machine, and what is kept of them, held against what is registered.
+"""Verification of data files on this machine, and of the counts kept of them.
 
 Apart from what finds and fetches files, so that readers of one collection need not those of others.
 """
@@ -13,23 +13,18 @@ _COUNTED = "reuters21578"
 def verify_data(collection_name: str | None = None) -> dict[str, dict[str, State]]:
     """Compare the data files on this machine with their registered sha256; ``plab data verify``.
 
-    What is kept of them, the counts of words in Reuters-21578, is computed again where all files
-    are there, and compared: entries ``counts-TEXT``, ``present`` or ``not what the files give``.
+    The counts of words in Reuters-21578 that are kept are computed again where all files are there,
+    and compared: entries ``counts-TEXT``, ``present`` or ``not what the files give``.
 
     Parameters
     ----------
     collection_name
-        A collection; None for every one.
+        A collection, else a ``ConfigError``; None for every one.
 
     Returns
     -------
     dict
         Collection -> name -> ``present``, ``missing`` or ``wrong hash``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such collection.
     """
     found = {source: dict(verify(source)) for source in chosen_collections(collection_name)}
     if set(found.get(_COUNTED, {}).values()) == {State.PRESENT}:

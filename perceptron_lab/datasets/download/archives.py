@@ -52,6 +52,7 @@ class _CappedReader:
         self._file, self._most, self._left = file, most, most
 
     def read(self, size: int = -1) -> bytes:
+        # One byte more than is left tells an archive that ends here from one that goes on
         data = self._file.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
         self._left -= len(data)
         if self._left < 0:
@@ -65,12 +66,9 @@ def read_members(archive: IO[bytes], inner: str, wanted: Container[str]) -> Iter
     Parameters
     ----------
     archive
-        A .tar.gz, or a .zip that holds one; it must be possible to seek in it. A bare .tar does as
-        well: some servers call the compression a transfer encoding, and clients undo it.
-    inner
-        The name of the .tar.gz in a .zip.
-    wanted
-        The names of members; others are passed over.
+        A .tar.gz, or a .zip that holds one called ``inner``; it must be possible to seek in it. A
+        bare .tar does as well: some servers call the compression a transfer encoding, and clients
+        undo it.
     """
     start = archive.read(4)
     archive.seek(0)

@@ -43,6 +43,7 @@ from perceptron_lab.errors import ConfigError, DataError
 RETRIES = 1
 # Seconds for which a host that could not be reached is not asked for further files
 PATIENCE = 60.0
+# Host -> until when, on the monotonic clock
 _unreachable: dict[str, float] = {}
 
 
@@ -239,7 +240,8 @@ def _download(urls: list[str], file: DataFile, target: Path, source: Collection)
 
 
 def _from_home(url: str, file: DataFile, target: Path) -> Path:
-    """Download one file; pooch writes it aside, verifies it and only then moves it in place."""
+    """Download one file."""
+    # pooch writes it aside, verifies it and only then moves it in place
     target.parent.mkdir(parents=True, exist_ok=True)
     pooch.get_logger().setLevel("ERROR")
     store = pooch.create(

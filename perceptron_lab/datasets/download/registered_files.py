@@ -37,10 +37,8 @@ class Collection:
 
     Parameters
     ----------
-    name
-        Also that of its folder in a cache or a mirror.
-    home
-        Its own page.
+    name, home
+        Its name, also that of its folder in a cache or a mirror, and its own page.
     licence, citation
         The terms of publication, and the reference to cite.
     files

@@ -34,10 +34,7 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
 
 
 class TransferError(ValueError):
-    """A transfer that gave nothing; the message says why, in a few words.
-
-    Of an ``unreachable`` host it makes no sense to ask for another file for a while.
-    """
+    """A transfer that gave nothing; an ``unreachable`` host should be left alone for a while."""
 
     def __init__(self, reason: str, *, unreachable: bool = False) -> None:
         super().__init__(reason)
@@ -45,11 +42,7 @@ class TransferError(ValueError):
 
 
 def transfer(url: str, sink: CappedWriter) -> None:
-    """Write to a sink, as they come, the bytes that an http(s) address holds.
-
-    A ``TransferError`` says that the home sent no whole answer, or only slowly; errors of the sink
-    pass.
-    """
+    """Write to a sink, as they come, the bytes that an http(s) address holds; its errors pass."""
     started, received = time.monotonic(), 0
     for piece in _pieces(url):
         sink.write(piece)
@@ -69,7 +62,7 @@ def host_of(url: str) -> str:
 
 
 def _pieces(url: str) -> Iterator[bytes]:
-    """Yield the body of the answer; only what the network does ends in an error here."""
+    """Yield the body of the answer; every failure of the network is a ``TransferError``."""
     connected = False
     try:
         with requests.Session() as session:

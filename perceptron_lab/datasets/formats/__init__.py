@@ -1,1 +1,1 @@
-"""File formats: what is read, how it is checked, and where an error is said to lie."""
+"""File formats: readers, their checks, and errors with their place in the file."""

@@ -73,11 +73,6 @@ def read_system(path: Path, labels: str | None = None, *, memory: int | None = N
     memory
         Bytes that a pass over the rows may take, 1 MB or more, beside the vectors of an algorithm;
         only for .npy and .parquet files, the others are read as a whole.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or it does not hold what the end of its name promises.
     """
     kind = next((end for end in FORMATS if path.name.lower().endswith(end)), None)
     if not path.is_file():
@@ -277,8 +272,7 @@ def _number(text: str, line: int) -> float:
 def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:
     """Return the numbers of a file in svmlight's format, with their distance from the decimals.
 
-    ``examples`` holds the doubles nearest to the decimals. Decimals so small that doubles near them
-    have few digits are refused.
+    Given are the doubles nearest to these; where such doubles have few digits they are refused.
     """
     content = path.read_bytes()
     for match in _SMALL.finditer(content):

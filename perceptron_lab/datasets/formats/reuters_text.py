@@ -15,10 +15,9 @@ from typing import NoReturn
 
 from perceptron_lab.errors import DataError
 
+# Characters of one document, and of `<REUTERS attributes>`, at most
 LONGEST_TEXT = 1_000_000
-"""The most characters of one document."""
 LONGEST_HEAD = 1000
-"""The most characters of ``<REUTERS attributes>``."""
 
 _ATTRIBUTE = re.compile(r'([A-Z]+)="([^"<>]*)"')
 _TAG = re.compile(r"<[^<>]*>")
@@ -36,19 +35,16 @@ class Document:
 
     Parameters
     ----------
-    number
-        NEWID, 1 to 21578 in the collection.
-    split
-        LEWISSPLIT: ``TRAIN``, ``TEST`` or ``NOT-USED``.
+    number, split
+        NEWID, 1 to 21578 in the collection; LEWISSPLIT: ``TRAIN``, ``TEST`` or ``NOT-USED``.
     has_topics
         The attribute TOPICS: ``YES``, ``NO`` or ``BYPASS``. It says whether the story was indexed;
         a story with YES may have no topic.
     topics
         The categories; two documents of the collection name one twice, which counts once.
-    text
-        All that stands in ``<TEXT>``, tags removed, character references resolved.
-    body
-        The ``<BODY>`` alone; empty where there is none.
+    text, body
+        All that stands in ``<TEXT>``, tags removed, character references resolved; and the
+        ``<BODY>`` alone, empty where there is none.
     """
 
     number: int
@@ -62,17 +58,7 @@ class Document:
 def read_documents(content: bytes, where: str) -> list[Document]:
     """Return the documents of a file, in its order, in time linear in its length.
 
-    Parameters
-    ----------
-    content
-        The bytes of the file.
-    where
-        Its name, for messages.
-
-    Raises
-    ------
-    DataError
-        If it is cut off, or not of the form above; the message says at which byte.
+    ``where`` names the file in messages, which say at which byte it is cut off or not of this form.
     """
     text = content.decode("latin-1")
     source = _Source(where, text)

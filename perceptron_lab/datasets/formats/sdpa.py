@@ -30,6 +30,7 @@ from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.printed_numbers import PrintedNumbers
 from perceptron_lab.results import FloatArray, IntArray
 
+# Bytes, and more than any program that the package can treat
 _LARGEST_FILE = 2**30
 _PUNCTUATION = str.maketrans(",(){}", "     ")
 _FORTRAN_EXPONENT = str.maketrans("dD", "ee")
@@ -76,12 +77,7 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
     text
         The text of the file.
     source
-        Its name, for messages.
-
-    Raises
-    ------
-    DataError
-        If the text is not such a program; the message names source, line, reason and mend.
+        Its name in messages, each a ``DataError`` with source, line, reason and mend.
     """
     reader = _Reader(text, source)
     variables = reader.count("the number of variables m")
@@ -115,10 +111,9 @@ def parse_sdpa(text: str, source: str = "<text>") -> SdpaData:
 
 
 class _Reader:
-    """A cursor over the lines of a file: first its counts and lists, then its table of entries.
+    """A cursor over the lines of a file: first its counts and lists, then its table of entries."""
 
-    What a count promises is never allocated: numbers are only made of text that is there.
-    """
+    # A count that promises too much allocates nothing: numbers are only made of text that is there
 
     def __init__(self, text: str, source: str) -> None:
         self._source, self._characters = source, len(text)
@@ -210,7 +205,7 @@ class _Reader:
             yield line, len(text.translate(_PUNCTUATION).split())
 
     def _printed(self, words: list[str], values: FloatArray, line: int) -> Doubles:
-        """Return numbers with what became of them when they were made doubles."""
+        """Return numbers with the rounding of their decimals to doubles."""
         printed = PrintedNumbers()
         try:
             printed.add([word.translate(_FORTRAN_EXPONENT) for word in words], values)
@@ -255,10 +250,8 @@ class _Reader:
 
 
 def _numbers(words: list[str]) -> FloatArray | None:
-    """Return the numbers that words print, or None if one prints none.
-
-    Python's own extras (underscores, digits of other scripts) do not count.
-    """
+    """Return the numbers that words print, or None if one prints none."""
+    # Python's own extras, underscores and digits of other scripts, are no numbers in other readers
     text = " ".join(words)
     if not text.isascii() or "_" in text:
         return None

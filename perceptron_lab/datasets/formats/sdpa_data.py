@@ -34,12 +34,9 @@ class SdpaData:
         c, shape ``(m,)``, finite, m at least 1.
     blocks
         The order of each block; -k is a diagonal block of order k.
-    matrix
-        Which F_i an entry belongs to, 0..m, shape ``(entries,)``.
-    block, row, column
-        Where it stands, counted from 0, row <= column.
-    value
-        Its value, finite and not 0.
+    matrix, block, row, column, value
+        Of each entry: i of F_i, 0..m; its place, counted from 0, row <= column; its value, finite
+        and not 0. Shapes ``(entries,)``.
     roundings, objective_roundings
         0: the values, and the objective, are doubles; 1: they are doubles nearest to decimals.
     """
@@ -98,10 +95,8 @@ class SdpaData:
 
         Parameters
         ----------
-        objective
-            c, shape ``(m,)``.
-        blocks
-            Orders of the blocks, negative for diagonal ones.
+        objective, blocks
+            As in the class.
         indices
             Matrix (from 0), block, row and column (all counted from 0), shape ``(entries, 4)``.
             An entry of the lower triangle stands for its mirror image.
@@ -113,6 +108,7 @@ class SdpaData:
                 f"SDPA indices of shape {indices.shape}; allowed: ({len(value)}, 4), one row of "
                 "matrix, block, row, column per value"
             )
+        # Before zeros go: a position given as 0 and as 1 is a conflict as well
         conflict = first_conflict(indices, value)
         if conflict is not None:
             raise InputError(
@@ -124,6 +120,7 @@ class SdpaData:
         order = order[_increasing(upper[order])]
         columns = [np.ascontiguousarray(column) for column in upper[order].T]
         arrays = [np.array(objective, dtype=np.float64), *columns, kept[order]]
+        # A frozen record of writable arrays would not be one
         for array in arrays:
             array.setflags(write=False)
         return cls(arrays[0], tuple(int(size) for size in blocks), *arrays[1:])

@@ -38,14 +38,12 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 @plain_dataclass(frozen=True)
 class ConicSet:
-    """The data of a conic system, with what is known of it.
+    """The data of a conic system, with the solutions known by construction.
 
     Parameters
     ----------
-    cone
-        K, over all blocks.
-    data
-        The matrix of A*, shape ``(cone.size, dimension)``.
+    cone, data
+        K, over all blocks, and the matrix of A*, shape ``(cone.size, dimension)``.
     weights
         w in the base of K with norm(A w) equal to the margin; 0 where the system is infeasible.
     point
@@ -150,7 +148,7 @@ class ConicSets(GeneratedDataset):
         return Problem(self.name, system, sha256_of_arrays(made.data), system.facts(margin))
 
     def generate(self, seed: int) -> ConicSet:
-        """Return the data, and what is known of them."""
+        """Return the data, with the solutions known by construction."""
         dimension, blocks = self.dimension or 0, range(self.blocks or 0)
         with self.random(seed, 8 * self._size * dimension) as rng:
             parts: list[Cone] = [Orthant(self.rows)] if self.rows else []
@@ -183,13 +181,7 @@ def planted(rng: Generator, cone: Cone, dimension: int, margin: float) -> ConicS
     <v, A*y> <= <w, A*y> = rho z'y <= rho. S and w share a frame. Half of the eigenvalues of S in
     each block (one at least) are rho, and w is positive there alone; the others are rho + abs(N),
     N normal with variance 1/dimension, as large as a typical score of a unit point.
-
-    Parameters
-    ----------
-    rng
-        The only source of randomness.
-    cone, dimension, margin
-        K, the number of unknowns (2 or more), rho > 0.
+    There are 2 unknowns or more, and rho > 0.
     """
     frame = cone.spectrum(_normal(rng, cone, 1)[:, 0])[1]
     ranks = [part.rank for part, _ in cone.blocks]
@@ -197,6 +189,7 @@ def planted(rng: Generator, cone: Cone, dimension: int, margin: float) -> ConicS
     above = np.abs(rng.standard_normal(cone.rank)) / math.sqrt(dimension)
     interior = cone.assemble(margin + np.where(tight, 0.0, above), frame) / cone.multiplicity
     weights = _weights(rng, cone, frame, tight)
+    # Drawn in this order: another one would make other data of the same name and seed
     centre = rng.standard_normal(dimension)
     centre /= np.linalg.norm(centre)
     data = _annihilated(rng, cone, dimension, weights)

@@ -162,6 +162,7 @@ class EllipsoidSets(GeneratedDataset):
 
     def sample(self, seed: int) -> Sample:
         """Return the examples and the ellipsoid."""
+        # Sets of two ratios share the ellipsoid and the positives, hence one stream for all ratios
         size = 16 * self.dimension * (self.training + self.test)
         with self.random(seed, size, self._sizes()) as rng:
             ellipsoid = AffineMap.random(rng, self.dimension, SPREAD)

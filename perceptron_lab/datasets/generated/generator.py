@@ -62,7 +62,8 @@ _libraries = cache(ThreadpoolController)  # to find the numerical libraries take
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let products within use one thread: sums depend on their number, and the data must not."""
+    """Let products within use one thread."""
+    # Sums depend on the number of threads, and the data must not
     with _libraries().limit(limits=1):
         yield
 

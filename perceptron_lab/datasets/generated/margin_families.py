@@ -20,7 +20,7 @@ from perceptron_lab.results import FloatArray
 
 @dataclass(frozen=True)
 class MarginSet:
-    """Rows, or labelled examples, with what is known of them.
+    """Rows, or labelled examples, with the solutions known by construction.
 
     Parameters
     ----------
@@ -28,10 +28,8 @@ class MarginSet:
         Unit rows a_i where ``labels`` is None, else examples; shape ``(m, dimension)``.
     labels
         +1 or -1 for each example, shape ``(m,)``; their system is that of affine separators.
-    point
-        A point that is known to be feasible, or None.
-    weights
-        The known convex combination of the rows that is 0, shape ``(m,)``, or None.
+    point, weights
+        A feasible point, or a convex combination of the rows that is 0, shape ``(m,)``; or None.
     """
 
     rows: FloatArray
@@ -181,12 +179,12 @@ def _orthonormal(rng: Generator, dimension: int) -> FloatArray:
 
 
 def _add(rows: FloatArray, heights: FloatArray, direction: FloatArray) -> None:
-    """Add heights_i * direction to row i, in place: the data may fill half of the memory."""
+    # In place: the data may fill half of the memory
     dger(1.0, direction, heights, a=rows.T, overwrite_a=1)
 
 
 def _heights(rng: Generator, dimension: int, rows: int) -> FloatArray:
-    """Return |u_1| for points u uniform on the sphere: u_1^2 is Beta(1/2, (dimension - 1)/2)."""
+    # |u_1| of points u uniform on the sphere: u_1^2 is Beta(1/2, (dimension - 1)/2)
     return np.sqrt(rng.beta(0.5, (dimension - 1) / 2.0, rows))
 
 

@@ -1,4 +1,4 @@
-"""Generated linear systems, feasible and infeasible, with what is known of their margins."""
+"""Generated linear systems, feasible and infeasible, of margins known or bounded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.datasets.dataset import chosen
 from perceptron_lab.datasets.generated import margin_families as families
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain, proved_margin
-from perceptron_lab.datasets.generated.margin_families import MarginSet
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.infeasible_margin import negative_margin
@@ -30,7 +29,7 @@ _SIZES = {"dimension": 100, "rows": 5000}
 class _Construction(NamedTuple):
     """How the rows of a family are made, from which parameters, and how many there must be."""
 
-    make: Callable[..., MarginSet]
+    make: Callable[..., families.MarginSet]
     defaults: dict[str, Any]
     fewest_rows: Callable[[int], int] = lambda dimension: 1
 
@@ -142,8 +141,8 @@ class MarginSets(GeneratedDataset):
             facts = negative_margin(system).known(facts)
         return Problem(self.name, system, sha256_of_arrays(*arrays), facts)
 
-    def generate(self, seed: int) -> MarginSet:
-        """Return the rows, and what is known of them."""
+    def generate(self, seed: int) -> families.MarginSet:
+        """Return the rows, with the solutions known by construction."""
         values = self._values()
         size = 8 * values.get("rows", 4) * values.get("dimension", 2)
         with self.random(seed, size) as rng:
