@@ -41,16 +41,7 @@ Key = tuple[str, str, int]
 class Pair:
     """The rows of one problem, label and seed in A and in B.
 
-    Parameters
-    ----------
-    problem, label, seed
-        What they share.
-    status_a, status_b
-        How they ended.
-    proved
-        Whether both ended with the same status, proved.
-    a, b
-        The metric; None where a row has none.
+    ``proved``: whether both ended with the same status, proved. ``a``, ``b``: the metric.
     """
 
     problem: str
@@ -79,18 +70,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class MeanRatio:
-    """The geometric mean of B / A.
+    """The geometric mean of B / A over the pairs of a label, or of every one (:data:`ALL`).
 
-    Parameters
-    ----------
-    label
-        Of these pairs; :data:`ALL` for every label.
-    pairs, instances
-        How many pairs it is the mean of, and of how many problems.
-    ratio
-        exp(mean of log(B / A)).
-    lower, upper
-        The bootstrap percentile interval over problems; None where there is only one.
+    ``lower`` and ``upper`` are the bootstrap percentile interval over the problems (``instances``);
+    None where there is only one.
     """
 
     label: str
@@ -127,22 +110,11 @@ class MeanRatio:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A and B, compared.
+    """The runs in the folders A and B, compared by a metric.
 
-    Parameters
-    ----------
-    a, b
-        The folders.
-    metric
-        A name of :data:`METRICS`.
-    pairs
-        The rows that both have.
-    ratios
-        The mean ratio of every label, and of all where there are several.
-    only_a, only_b
-        The rows that one of them has.
-    config, environment
-        Where they differ.
+    ``pairs`` are the rows that both have, ``only_a`` and ``only_b`` those of one alone; ``ratios``
+    are the means of every label, and of all where there are several; ``config`` and ``environment``
+    the differences of these.
     """
 
     a: Path

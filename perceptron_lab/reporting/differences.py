@@ -17,14 +17,9 @@ ABSENT = "(absent)"
 
 @dataclass(frozen=True)
 class Difference:
-    """A value that is not the same on both sides.
+    """A value that is not the same on both sides, at a path of keys and places joined by dots.
 
-    Parameters
-    ----------
-    path
-        Its keys, joined by dots; entries of lists are numbered from 0.
-    first, second
-        The values as JSON; several are joined by `` | ``.
+    The values are JSON; several are joined by `` | ``.
     """
 
     path: str

@@ -48,12 +48,7 @@ class Results(Rows):
     def table(self, name: str) -> pd.DataFrame:
         """Return a table by its name, such as ``table_6_1``, in full precision.
 
-        Raises
-        ------
-        ConfigError
-            If there is no such table.
-        DataError
-            If it cannot be made of these runs.
+        There may be no such table (ConfigError), or it cannot be made of these runs (DataError).
         """
         return report.table_frame(name, self._evidence)
 

@@ -32,20 +32,10 @@ Target = str | Path | ExperimentConfig
 
 @dataclass(frozen=True)
 class Report:
-    """A report that was written.
+    """A report that was written: its tables by name, and its files in their order.
 
-    Parameters
-    ----------
-    folder, title
-        Of the experiment.
-    tables
-        Name -> table, in the order of the report.
-    files
-        The files written.
-    cautions
-        The findings of :func:`cautions`.
-    edited
-        Where runs.csv differs from the store that the report was made from; empty if it does not.
+    ``cautions`` are the findings of :func:`cautions`; ``edited`` says where runs.csv differs from
+    the store that the report was made from, and is empty if it does not.
     """
 
     folder: Path
@@ -81,12 +71,8 @@ def _refuse_unknown(kind: str, given: Iterable[str], known: Iterable[str]) -> No
 def table(name: str, evidence: Evidence) -> Table:
     """Return a table by its name, such as ``table_6_1``.
 
-    Raises
-    ------
-    ConfigError
-        If the name is unknown.
-    DataError
-        If the runs are not those that the table is made of, or contradict one another.
+    The name may be unknown (ConfigError), or the runs not those that it is made of, or contradict
+    one another (DataError).
     """
     made: Table = registry.load("table", name)(evidence)
     return made
@@ -108,16 +94,8 @@ def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list
     """Return a sentence for each fault of the rows of an experiment as a whole.
 
     Rows made in different environments (their seconds do not compare), rows made by another version
-    of the numeric core than today's, and cells without a row that serves the latest request.
-
-    Parameters
-    ----------
-    folder
-        The experiment's.
-    evidence
-        Its rows.
-    done
-        The run that has just ended, if there was one; otherwise the store is asked.
+    of the numeric core than today's, and cells without a row that serves the latest request: of the
+    run that has just ended there, if it is given; otherwise the store is asked.
     """
     if done is not None:
         cells, stale, missing = done.cells, done.stale, done.missing

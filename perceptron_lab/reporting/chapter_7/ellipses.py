@@ -23,12 +23,7 @@ CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])
 class Ellipse:
     """{centre + root u : norm(u) <= 1}, (7.1) of `Kharechko2009`.
 
-    Parameters
-    ----------
-    centre
-        c, shape ``(n,)``.
-    root
-        A = E^(-1/2), symmetric positive definite, shape ``(n, n)``.
+    ``root`` is A = E^(-1/2), symmetric positive definite.
     """
 
     centre: FloatArray
@@ -46,20 +41,10 @@ class Ellipse:
 
 @dataclass(frozen=True)
 class Separated:
-    """The solution of ``ellipsoid-separation`` on a task.
+    """The solution of ``ellipsoid-separation`` on the examples of a task.
 
-    Parameters
-    ----------
-    problem, label
-        Of the run.
-    task
-        The examples.
-    homogeneous, threshold
-        f(x) = threshold - (x, 1)' homogeneous (x, 1).
-    ratio
-        t; 0 where no ellipsoid separates the classes.
-    support
-        Which training examples have positive weights.
+    f(x) = threshold - (x, 1)' homogeneous (x, 1); ``ratio`` is t, 0 where no ellipsoid separates
+    the classes; ``support`` are the training examples with positive weights.
     """
 
     problem: str

@@ -19,24 +19,11 @@ _CONVERGED = "measure.converged"
 
 @dataclass(frozen=True)
 class Rescaled:
-    """One label on the data of one factor.
+    """One label on the data of one factor 10^exponent of ``all`` coordinates, or of ``one``.
 
-    Parameters
-    ----------
-    label
-        Of the learner.
-    rescaled
-        ``all`` coordinates or ``one``.
-    exponent
-        Of the factor 10^exponent.
-    errors
-        The error rate of each seed, a mean over its repetitions.
-    repetitions
-        In all these seeds.
-    unconverged
-        The share of fits that did not converge; None where the learner does not say.
-    incomplete
-        The number of seeds without an error rate.
+    ``errors`` are the error rates of the seeds, means over their ``repetitions`` (in all seeds);
+    ``unconverged`` is the share of fits that did not converge, None where the learner does not say,
+    and ``incomplete`` the number of seeds without an error rate.
     """
 
     label: str

@@ -49,19 +49,9 @@ _AXES: tuple[tuple[str, _Places], ...] = (
 class Quantity:
     """A quantity that is drawn along the course of runs.
 
-    Parameters
-    ----------
-    name
-        Beside its axis.
-    values
-        Its values in a run, record by record; NaN where there is none.
-    scale
-        Sets the scale, limits and ticks of an axis that is to hold these curves; it is called
-        before they are drawn.
-    level
-        A value that is drawn as a thin horizontal line, or None.
-    level_name
-        The name of that line in the legend.
+    ``values`` gives it record by record, NaN where there is none. ``scale`` sets the scale, limits
+    and ticks of an axis before curves are drawn on it. ``level`` is drawn as a thin horizontal
+    line, called ``level_name`` in the legend.
     """
 
     name: str

@@ -15,14 +15,9 @@ MOST_PLACES = 200
 
 
 class Course(NamedTuple):
-    """A quantity along one run, record by record.
+    """A quantity along one run, record by record; NaN where a record has none.
 
-    Parameters
-    ----------
-    places
-        Where the records are (queries, seconds): not decreasing, shape ``(k,)``.
-    values
-        The quantity there; NaN where the record has none. Shape ``(k,)``.
+    ``places`` (queries, seconds) do not decrease.
     """
 
     places: FloatArray
@@ -31,15 +26,7 @@ class Course(NamedTuple):
 
 @dataclass(frozen=True)
 class Curve:
-    """Quartiles of a quantity over the runs, at increasing places.
-
-    Parameters
-    ----------
-    places
-        Where, shape ``(k,)``, more than 0.
-    lower, median, upper
-        The quartiles there, each a value that some run has; shape ``(k,)``.
-    """
+    """Quartiles of a quantity over the runs, each a value of some run, at increasing places."""
 
     places: FloatArray
     lower: FloatArray

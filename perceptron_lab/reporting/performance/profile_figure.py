@@ -44,15 +44,7 @@ def profile(evidence: Evidence) -> Figure:
 
 
 def curve(one: Profile, edge: float) -> tuple[FloatArray, FloatArray]:
-    """Return the factors at which a profile rises, from 1 to the edge, and the shares from there.
-
-    Parameters
-    ----------
-    one
-        The profile.
-    edge
-        The last factor, more than 1.
-    """
+    """Return the factors at which a profile rises, from 1 to the edge, and its shares there."""
     rises = one.ratios[one.ratios < edge]
     factors: FloatArray = np.unique([1.0, *rises, edge])
     return factors, np.array([one.share(factor) for factor in factors])

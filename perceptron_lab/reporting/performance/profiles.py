@@ -25,15 +25,9 @@ RESOLUTION = 1e-6
 
 @dataclass(frozen=True)
 class Profile:
-    """The times of a label in proportion to the fastest.
+    """The seconds of a label over those of the fastest label, per instance (problem and seed).
 
-    Parameters
-    ----------
-    label
-        Of the algorithm.
-    ratios
-        Per instance (problem and seed), its seconds over those of the fastest label there; infinite
-        where it has no proved answer, shape ``(instances,)``.
+    Infinite where it has no proved answer.
     """
 
     label: str

@@ -20,18 +20,10 @@ _Size = Literal["rows", "dimension"]
 
 
 class Series(NamedTuple):
-    """Problems of one kind that differ in one size alone.
+    """Problems of one kind that differ in one size alone, and share the fixed other one.
 
-    Parameters
-    ----------
-    kind
-        Their name, with a star in the place of the shape.
-    size
-        The one in which they differ.
-    fixed
-        The other one.
-    problems
-        The varying size -> the problem of that shape.
+    ``kind`` is their name, with a star in the place of the shape; ``problems`` are called by the
+    size.
     """
 
     kind: str

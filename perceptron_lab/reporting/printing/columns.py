@@ -118,16 +118,9 @@ def cells(runs: pd.DataFrame, entries: Sequence[Summary], size: str = "rows") ->
 def medians(
     entries: Sequence[Summary], names: Iterable[str], rivals: Sequence[bool] = ()
 ) -> list[Column]:
-    """Return medians over the seeds, the least of a problem in bold.
+    """Return medians of ``queries``, ``iterations``, ``products`` or ``seconds`` over the seeds.
 
-    Parameters
-    ----------
-    entries
-        One per line.
-    names
-        Of the columns: ``queries``, ``iterations``, ``products``, ``seconds``.
-    rivals
-        Which lines take part in the comparison; by default none, so that nothing is bold.
+    The least of each problem is in bold among the lines that are rivals; by default there are none.
     """
     problems = [entry.problem for entry in entries]
     columns = []
@@ -149,16 +142,10 @@ _COSTS = {
 
 
 def in_bold(column: Column, groups: Sequence[str], counted: Sequence[bool]) -> Column:
-    """Return a column with the least number of each group in bold, ties in print included.
+    """Return a column of numbers with the least of each group in bold, ties in print included.
 
-    Parameters
-    ----------
-    column
-        Of numbers.
-    groups
-        The group of each line.
-    counted
-        Which lines take part: answers that are proved. A group of one such line has nothing bold.
+    Those lines take part that are counted, as their answers are proved. A group of one such line
+    has nothing bold.
     """
     values, shown = column.values or (), column.shown or ()
     bold = [False] * len(shown)

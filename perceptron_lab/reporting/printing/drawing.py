@@ -87,19 +87,8 @@ def render(
 ) -> dict[str, bytes]:
     """Return a figure as the bytes of a file of each kind: the same for the same runs, undated.
 
-    Parameters
-    ----------
-    figure
-        The function that draws it.
-    evidence
-        The runs.
-    title
-        Recorded in the file's metadata, not drawn: captions belong to the document.
-
-    Returns
-    -------
-    dict of str to bytes
-        ``png`` (300 dots per inch), ``pdf`` and ``svg``, in one layout.
+    The title is recorded in the metadata, not drawn: captions belong to the document. The files are
+    ``png`` (300 dots per inch), ``pdf`` and ``svg``, in one layout.
     """
     undated: dict[str, dict[str, str | None]] = {
         "png": {"Title": title, "Software": None},
@@ -158,20 +147,14 @@ def draw_medians(
     column: str,
     answered: Callable[[Summary], bool],
 ) -> None:
-    """Draw medians over the seeds on logarithmic axes, joined by a line per label.
+    """Draw medians of a column over the seeds on logarithmic axes, joined by a line per label.
 
     Bars reach from quartile to quartile.
 
     Parameters
     ----------
-    axes
-        Of one panel.
-    known
-        The look of each label.
     entries
         Where on the horizontal axis each summary stands, in increasing order.
-    column
-        The column of the runs of which medians are drawn.
     answered
         Whether a summary has a marker; otherwise a cross, at the lower edge if there is no number.
     """

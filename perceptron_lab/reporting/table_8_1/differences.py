@@ -27,18 +27,10 @@ MEAN = "mean"
 
 @dataclass(frozen=True)
 class Difference:
-    """The first label's average precision less the second's.
+    """The average precision of the first label less the second's, on a problem or in the mean.
 
-    Parameters
-    ----------
-    problem
-        Or :data:`MEAN` for the mean over all problems.
-    first, second
-        Labels.
-    seeds
-        On which both have scores; the difference is the mean over them.
-    interval
-        In each resample of the test examples the mean over the seeds; None without any seed.
+    It is the mean over the ``seeds`` on which both have scores; the interval resamples test
+    examples, None without any seed.
     """
 
     problem: str

@@ -42,17 +42,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry(Summary):
-    """The cells of one problem and label.
-
-    Parameters
-    ----------
-    problem, label, runs
-        As of every summary.
-    algorithm
-        The name of the learner.
-    parameters
-        Of the learner, as JSON values.
-    """
+    """The cells of one problem and label, with the learner and its parameters as JSON values."""
 
     algorithm: str
     parameters: Mapping[str, Any]

@@ -24,20 +24,9 @@ ITERATIONS = (10, 32, 100, 320, 1000)
 class Errors:
     """The test errors of one label after some number of iterations per classifier.
 
-    Parameters
-    ----------
-    label, iterations
-        Which.
-    endings
-        Of the label's cells.
-    errors
-        The fraction of test examples whose class is not predicted, one per seed of which every
-        classifier has a trace.
-    incomplete
-        How many seeds have none, since a classifier failed or was not run.
-    classifiers, ended
-        How many classifiers were looked at, and how many of them had ended with fewer iterations
-        and are looked at as they ended.
+    ``errors`` are the fractions of test examples whose class is not predicted, one per seed of
+    which every classifier has a trace; ``incomplete`` seeds have none, since a classifier failed or
+    was not run. Of the ``classifiers`` looked at, ``ended`` had ended with fewer iterations.
     """
 
     label: str

@@ -26,14 +26,9 @@ _LIMITS = (Status.TIME_LIMIT, Status.UPDATE_LIMIT)
 
 @dataclass(frozen=True)
 class PaperEntry:
-    """One entry of the paper's table.
+    """One entry of the paper's table: seconds (on a 2.8 GHz machine), and in units of MPLFP's.
 
-    Parameters
-    ----------
-    seconds, ratio
-        As printed (on a 2.8 GHz machine), and in units of MPLFP's; None where there are none.
-    ending
-        ``timeout`` or ``fail`` where there are none; otherwise empty.
+    Where there are none, ``ending`` is ``timeout`` or ``fail``; otherwise it is empty.
     """
 
     seconds: float | None
