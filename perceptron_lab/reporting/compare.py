@@ -94,6 +94,7 @@ class MeanRatio:
         counts = np.bincount(places).astype(float)
         lower = upper = None
         if len(problems) > 1:
+            # A resample draws all pairs of a problem together: they are sums with weights.
             drawn = resample_counts(len(problems), resamples, seed)
             means = np.concatenate([(some @ sums) / (some @ counts) for some in drawn])
             ends = np.quantile(means, [(1.0 - level) / 2, (1.0 + level) / 2])
@@ -249,6 +250,7 @@ def compare(
     for pair in pairs:
         if pair.ratio is not None:
             logs.setdefault(pair.label, []).append((pair.problem, math.log(pair.ratio)))
+    # Of a single label the mean of all would say the same.
     if len(logs) > 1:
         logs[ALL] = [one for each in logs.values() for one in each]
     return Comparison(

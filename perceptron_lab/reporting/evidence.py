@@ -74,6 +74,7 @@ class Evidence:
     @classmethod
     def of_rows(cls, rows: Iterable[Row], folder: Path) -> Evidence:
         """Return the evidence of the rows that an experiment's folder is known to hold."""
+        # By way of the text of runs.csv: the rows of a run and those of its store give one report.
         runs = pd.read_csv(io.StringIO(rendered(rows)), dtype=str, keep_default_na=False)
         return cls(checked_runs(runs, str(folder)), folder)
 
@@ -106,6 +107,7 @@ class Evidence:
         They are the columns ``problem.PARAMETER`` of the runs, None where its dataset has no such.
         """
         columns = [name for name in self.frame.columns if name.startswith(PARAMETER)]
+        # The first row of the problem; the others have the same parameters.
         (row,) = self.frame[self.frame["problem"] == problem][columns][:1].to_dict("records")
         return {str(name).removeprefix(PARAMETER): _scalar(row[name]) for name in columns}
 
@@ -181,6 +183,7 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
         checked[column] = text
     for column in (*NUMBERS, *SIGNED):
         given = checked[column].astype(object)
+        # An empty field is NaN, None or an empty text.
         given = given.where(given.notna() & (given.astype(str) != ""), None)
         numbers = reals(given, invalid="coerce")
         signed = column in SIGNED

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = ("problem", "label", "seed", "status", "proved", "margin_lower", "margin_upper")
 _COSTS: Final = ("updates", "queries", "seconds", "message")
+# Rows that a notebook shows
 _MOST = 60
-"""Rows that a notebook shows."""
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,9 @@ def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list
     else:
         now = status(folder)
         cells, stale, missing = len(now.cells), now.counts[State.STALE], now.counts[State.MISSING]
+    environments = evidence.frame["environment"].nunique()
     found = []
-    if (environments := evidence.frame["environment"].nunique()) > 1:
+    if environments > 1:
         found.append(f"rows of {environments} environments: seconds do not compare")
     if stale:
         found.append(f"{stale} of {len(evidence.frame)} rows made by another numeric core")
@@ -151,6 +152,8 @@ def make_report(
     if done is not None:
         evidence = Evidence.of_rows(done.rows, folder)
     else:
+        # A run that has just ended wrote runs.csv itself; at any other time it may have been
+        # edited.
         with Reader.open(folder) as reader:
             rows = reader.rows()
         evidence, edited = Evidence.of_rows(rows, folder), difference(folder, rows)
@@ -222,6 +225,7 @@ def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:
         else:
             config = load_experiment(target).config
             found.append((output / config.experiment, config))
+    # All targets, before the first report is written
     for folder, _ in found:
         if not (folder / schema.NAME).is_file():
             raise DataError(f"{folder}: no results there; `plab run` makes them")

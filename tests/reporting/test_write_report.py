@@ -13,7 +13,10 @@ from pydantic import ValidationError
 from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, DataError, StoreError
 from perceptron_lab.experiments.configuration.config import Report
-from perceptron_lab.reporting import Evidence, check_report, write_report
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.reporting import Evidence, check_report, rebuilt, write_report
+from perceptron_lab.reporting.experiment import Results
 from perceptron_lab.reporting.printing.columns import counts
 from perceptron_lab.reporting.printing.table import Table
 from tests.reporting.made_runs import rows_of, write_folder
@@ -57,6 +60,29 @@ def test_writing_twice_gives_the_same_bytes(folder: Path) -> None:
     first = contents(folder)
     write_report(folder, REPORT, "A title")
     assert contents(folder) == first
+
+
+def test_the_rows_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    rows = Reader.rows
+
+    def counted(reader: Reader) -> list[Row]:
+        read.append(reader.folder)
+        return rows(reader)
+
+    monkeypatch.setattr(Reader, "rows", counted)
+    (folder / "runs.csv").write_text("cell\nmine\n")
+    (made,) = rebuilt([folder], folder.parent)
+    assert "differs from the store in the cell 'mine'" in made.edited
+    assert made.files == ()
+    assert read == [folder]
+
+
+def test_results_have_their_rows_and_read_no_store(runs: pd.DataFrame, tmp_path: Path) -> None:
+    results = Results(tmp_path, rows_of(runs))
+    assert results.table("table_6_1")["problem"].tolist() == ["mcp100", "mcp124-1"]
+    assert results.figure("table_6_1").axes
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("report", [{}, {"tables": [], "figures": []}])

@@ -79,6 +79,7 @@ class Separated:
                 f"eigenvalue {values[0]:g}; where no ellipsoid separates the classes, the solver "
                 "central-path finds one"
             )
+        # The square completed: (x - c)'C(x - c) = level - (the value at the centre)
         centre = -vectors @ ((vectors.T @ linear) / values)
         squared = level - self.homogeneous[-1, -1] - float(linear @ centre)
         if squared <= 0.0:

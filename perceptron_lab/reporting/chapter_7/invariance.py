@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,7 @@ _ERROR = "measure.error"
 _CONVERGED = "measure.converged"
 
 
-@dataclass(frozen=True)
-class Rescaled:
+class Rescaled(NamedTuple):
     """One label on the data of one factor 10^exponent of ``all`` coordinates, or of ``one``.
 
     ``errors`` are the error rates of the seeds, means over their ``repetitions`` (in all seeds);
@@ -75,17 +74,11 @@ def rescaled_errors(evidence: Evidence) -> list[Rescaled]:
                 "needed are problems of the dataset inverted-balls"
             )
         errors, shares = runs[_ERROR].dropna(), runs[_CONVERGED].dropna()
-        lines.append(
-            Rescaled(
-                str(label),
-                str(data["rescaled"]),
-                int(data["exponent"]),
-                tuple(float(error) for error in errors),
-                int(data["repetitions"]) * len(errors),
-                1.0 - float(shares.mean()) if len(shares) else None,
-                len(runs) - len(errors),
-            )
-        )
+        named = str(label), str(data["rescaled"]), int(data["exponent"])
+        repetitions = int(data["repetitions"]) * len(errors)
+        unconverged = 1.0 - float(shares.mean()) if len(shares) else None
+        incomplete = len(runs) - len(errors)
+        lines.append(Rescaled(*named, tuple(errors), repetitions, unconverged, incomplete))
     return sorted(lines, key=lambda line: (line.rescaled, line.exponent))
 
 

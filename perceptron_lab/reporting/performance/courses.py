@@ -32,8 +32,8 @@ MOST_PROBLEMS = 8
 """The most problems that are drawn: a page holds no more pairs of panels."""
 MOST_TICKS = 7
 """The most ticks of the axis of margins, which has two logarithmic halves."""
+# Negative margins within this factor have a plain axis
 _ONE_SIZE = 30.0
-"""Negative margins within this factor have a plain axis."""
 _PAGE = 11.5
 _PANEL = 1.9
 _LEVEL: dict[str, Any] = {"color": "0.3", "linewidth": 0.6}
@@ -190,6 +190,7 @@ def _draw(
     ]
     curves = [(axes, entry, curve) for axes, entry, curve in found if curve is not None]
     for axes in panels:
+        # First, as the ends of curves are clipped to the limits
         quantity.scale(axes, [curve for *_, curve in curves])
         if quantity.level is not None:
             axes.axhline(quantity.level, **_LEVEL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +23,7 @@ class Course(NamedTuple):
     values: FloatArray
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """Quartiles of a quantity over the runs, each a value of some run, at increasing places."""
 
     places: FloatArray

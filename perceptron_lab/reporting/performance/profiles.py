@@ -63,7 +63,9 @@ def profiles(runs: pd.DataFrame) -> list[Profile]:
     spent = runs["seconds"] + runs["proof_seconds"]
     times = spent.clip(lower=RESOLUTION).where(proved, np.inf).fillna(np.inf)
     table = runs.assign(time=times).pivot(index=["problem", "seed"], columns="label", values="time")
+    # A cell that was not run is not solved within any factor.
     table = table.fillna(np.inf)
+    # An instance without an answer has no fastest: any other divisor leaves it infinite.
     best = table.min(axis="columns").where(lambda least: np.isfinite(least), 1.0)
     ratios = table.div(best, axis="index")
     return [Profile(label, ratios[label].to_numpy()) for label in runs["label"].unique()]

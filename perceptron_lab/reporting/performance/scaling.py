@@ -81,6 +81,7 @@ def series_of(evidence: Evidence) -> list[Series]:
     """
     grown: dict[tuple[_Size, str, int], dict[int, str]] = {}
     sizes = {"rows", "dimension"}
+    # By their shapes, so that sizes increase along each line
     for problem, (dimension, rows) in sorted(
         shape_of(evidence.frame).items(), key=lambda pair: pair[1]
     ):

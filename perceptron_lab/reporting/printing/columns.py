@@ -131,6 +131,7 @@ def medians(
     return columns
 
 
+# Name -> column of the runs, and how its medians are printed
 _COSTS = {
     "queries": ("queries", typesetting.count),
     # Changes of the point
@@ -138,7 +139,6 @@ _COSTS = {
     "products": ("products", typesetting.real),
     "seconds": ("seconds", typesetting.seconds),
 }
-"""Name -> column of the runs, and how its medians are printed."""
 
 
 def in_bold(column: Column, groups: Sequence[str], counted: Sequence[bool]) -> Column:
@@ -153,6 +153,7 @@ def in_bold(column: Column, groups: Sequence[str], counted: Sequence[bool]) -> C
         lines = [i for i, g in enumerate(groups) if g == group and counted[i]]
         rivals = [i for i in lines if values[i] is not None]
         if len(rivals) > 1:
+            # Numbers that are printed alike are ties.
             best = shown[min(rivals, key=lambda i: float(values[i] or 0.0))]
             for i in rivals:
                 bold[i] = shown[i] == best

@@ -18,8 +18,8 @@ from perceptron_lab.reporting.printing.typesetting import escape, plain
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
+# From so many columns on, LaTeX sets a table in smaller print, across both columns of a page
 _MANY = 9
-"""From so many columns on, LaTeX sets a table in smaller print, across both columns of a page."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ class Table:
     def csv(self) -> str:
         """Return the frame as CSV; truth values are spelt as in ``runs.csv``."""
         frame = self.frame
+        # pandas would write True and False.
         for column in frame.select_dtypes("bool").columns:
             frame[column] = frame[column].map({True: "true", False: "false"})
         return frame.to_csv(index=False, lineterminator="\n")
@@ -136,11 +137,9 @@ class Table:
             "font-weight: bold;",
         )
         sides = ["right" if column.align == "r" else "left" for column in columns]
+        aligned = [f"text-align: {side};" for side in sides]
         styler.set_table_styles(
-            [
-                {"selector": f".col{place}", "props": f"text-align: {side};"}
-                for place, side in enumerate(sides)
-            ]
+            [{"selector": f".col{i}", "props": props} for i, props in enumerate(aligned)]
         )
         styler.set_caption(html.escape(title))
         page: str = styler.to_html(table_uuid=self.name, doctype_html=True, encoding="utf-8")
@@ -155,8 +154,7 @@ class Table:
         cells = []
         for column in columns:
             texts = [_marked(plain(cell)) for cell in column.shown or ()]
-            bold = column.bold or [False] * len(texts)
-            pairs = zip(texts, bold, strict=True)
+            pairs = zip(texts, column.bold or [False] * len(texts), strict=True)
             cells.append([f"**{text}**" if strong else text for text, strong in pairs])
         lines = [heads, rules, *zip(*cells, strict=True)]
         table = [f"| {' | '.join(line)} |" for line in lines]
@@ -177,6 +175,7 @@ class Table:
             if repeated[place]:
                 for column in cells[: self.keys]:
                     column[place] = ""
+            # Space where another problem begins, if lines are grouped at all
             elif any(repeated) and place and key[0] != keys[place - 1][0]:
                 cells[0][place] = f"\\addlinespace\n{key[0]}"
         styler = _styled(
@@ -194,6 +193,7 @@ class Table:
             caption=caption,
             label=label,
         )
+        # pandas has no rules below the names of groups, which are the first line of the head.
         return tabular.rstrip().replace(" \\\\\n", f" \\\\\n{_rules(columns)}", 1)
 
 

@@ -98,6 +98,7 @@ def real(value: float | None) -> str:
         return "0" if value == 0 else r"$\infty$"
     mantissa, _, exponent = f"{value:.2e}".partition("e")
     if -3 <= int(exponent) <= 5:
+        # Of the rounded number: 9.996 has a digit more before the point than 9.99.
         decimals = max(0, 2 - floor(log10(abs(float(f"{value:.2e}")))))
         return f"{value:.{decimals}f}"
     return f"${mantissa}\\cdot10^{{{int(exponent)}}}$"

@@ -45,6 +45,7 @@ def table_6_1(evidence: Evidence) -> Figure:
             name = f"{label}, thesis"
             named.append(Line2D([], [], label=name, markersize=6, fillstyle="none", **look))
     for handle in named:
+        # Its markers are not joined in the panels either.
         handle.set_linestyle("none")
     every = [entry for own in labels.values() for entry in own]
     named += drawing.handles({}, all(entry.feasible for entry in every))

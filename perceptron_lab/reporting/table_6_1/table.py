@@ -76,12 +76,12 @@ def _columns(own: Sequence[Entry], rows: Sequence[Sequence[Entry]], several: boo
     return [*columns, Column("status", [entry.status for entry in own], None, align="l")]
 
 
+# Column of the runs, print, and whether it is a count
 _COSTS = (
     ("updates", typesetting.count, True),
     ("queries", typesetting.count, True),
     ("seconds", typesetting.seconds, False),
 )
-"""Column of the runs, print, and whether it is a count."""
 
 
 def _notes(

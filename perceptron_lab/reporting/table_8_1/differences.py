@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +24,7 @@ MEAN = "mean"
 """The problem of the line for all problems."""
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """The average precision of the first label less the second's, on a problem or in the mean.
 
     It is the mean over the ``seeds`` on which both have scores; the interval resamples test
@@ -64,6 +62,7 @@ def differences(evidence: Evidence) -> list[Difference]:
             for entry, scores in zip(own, rows, strict=True)
         ]
         together = [row for scores in rows for row in scores]
+        # Resamples are drawn of one number of test examples.
         if len(own) > 1 and len({len(row[0]) for row in together}) == 1:
             seeds = {len(scores) for scores in rows}
             interval = _interval(together) if len(seeds) == 1 else None

@@ -105,6 +105,7 @@ class Entry(Summary):
         proved = bool(self.runs["proved"].all())
         if proved and statuses == {Status.INFEASIBLE}:
             return "t = 0"
+        # Printed bounds are rounded outwards, so that they are proved as well.
         upper = self.measured("ratio_upper")
         if proved and statuses == {Status.MARGIN_BOUNDED} and upper:
             return f"t <= {text_above(max(upper.values()), 2)}"

@@ -13,8 +13,8 @@ from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.yu.kernel_errors import ITERATIONS, Errors, kernel_errors
 
+# Labels stand side by side at one number of iterations, by this factor
 _APART = 1.05
-"""Labels stand side by side at one number of iterations, by this factor."""
 
 
 def figure_2(evidence: Evidence) -> Figure:
@@ -48,6 +48,7 @@ def _draw(axes: Axes, lines: Sequence[Errors], shift: float, look: Look) -> Line
     """Draw one label and return its entry of the legend."""
     label, colour = lines[0].label, look["color"]
     medians = [None if line.median is None else 100.0 * line.median for line in lines]
+    # A label that ends before the first number of iterations has one error, and no course.
     at_once = all(line.errors and line.ended == line.classifiers for line in lines)
     if at_once and medians[0]:
         ends = 100.0 * min(lines[0].errors), 100.0 * max(lines[0].errors)

@@ -69,6 +69,7 @@ def kernel_errors(evidence: Evidence) -> list[Errors]:
     for label, mine in runs.groupby("label", sort=False):
         row = [Errors(str(label), n, endings(mine)) for n in ITERATIONS]
         for seed, cells in mine.groupby("seed", sort=False):
+            # Seeds are floats in the checked table.
             truth = held_out_labels(record, int(str(seed).removesuffix(".0")))
             traces = {
                 classes[problem]: trace

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import csv
 from functools import cache
 from importlib.resources import files
-
-import pandas as pd
+from typing import NamedTuple
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import Column, cells, medians, texts
@@ -24,8 +23,7 @@ PAPER_LABELS = ("MPLFP", "SPCT", "PCT", "VN")
 _LIMITS = (Status.TIME_LIMIT, Status.UPDATE_LIMIT)
 
 
-@dataclass(frozen=True)
-class PaperEntry:
+class PaperEntry(NamedTuple):
     """One entry of the paper's table: seconds (on a 2.8 GHz machine), and in units of MPLFP's.
 
     Where there are none, ``ending`` is ``timeout`` or ``fail``; otherwise it is empty.
@@ -89,16 +87,14 @@ _NOTE = (
 @cache
 def paper_table() -> dict[tuple[Shape | None, str], PaperEntry]:
     """Return Table 2 of YuKilincCarbonell2014 as (shape, label) -> entry."""
-    with (files(__package__) / "table_2.csv").open(encoding="utf-8") as file:
-        table = pd.read_csv(file, dtype=str)
+    text = (files(__package__) / "table_2.csv").read_text("utf-8")
     found: dict[tuple[Shape | None, str], PaperEntry] = {}
-    for row in table.to_dict("records"):
+    for row in csv.DictReader(text.splitlines()):
+        shape, unit = (int(row["m"]), int(row["n"])), float(row["mplfp_seconds"])
         for label in PAPER_LABELS:
-            text, reference = row[f"{label.lower()}_seconds"], float(row["mplfp_seconds"])
-            failed = text in ("timeout", "fail")
-            found[(int(row["m"]), int(row["n"])), label] = (
-                PaperEntry(None, None, text)
-                if failed
-                else PaperEntry(float(text), float(text) / reference, "")
-            )
+            spent = row[f"{label.lower()}_seconds"]
+            if spent in ("timeout", "fail"):
+                found[shape, label] = PaperEntry(None, None, spent)
+            else:
+                found[shape, label] = PaperEntry(float(spent), float(spent) / unit, "")
     return found
