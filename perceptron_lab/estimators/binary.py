@@ -135,6 +135,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         check_classification_targets(given)
         kind = type_of_target(given, input_name="y")
         if kind != "binary":
+            # scikit-learn's checks of an estimator look for these words
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
                 f"{kind}; for more classes wrap it in OneVsRestClassifier"

@@ -71,7 +71,7 @@ class OnFeatures:
             self.components,
             kernel="poly" if self.feature_kernel == "polynomial" else self.feature_kernel,
             gamma=self.gamma,
-            degree=self.polynomial_degree or 2,
+            degree=self.polynomial_degree or 2,  # without effect on other kernels
             pivot_start=int(np.random.default_rng(seed).integers(2**31)),
         )
 

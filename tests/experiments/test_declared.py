@@ -29,6 +29,14 @@ class Own:
     """
     systems = {"runs": "rows"}
 '''
+FUNCTION = '''
+def Own(evidence):
+    """Count my rows.
+
+    All."""
+    systems = evidence.systems
+    return systems
+'''
 COMPUTED = '''
 from perceptron_lab.algorithms.base import Algorithm
 KINDS = ["rows", "product"]
@@ -119,7 +127,7 @@ def test_what_is_no_literal_is_loaded(
 def test_a_function_of_ones_own_is_read_and_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = OWN.partition("class")[0] + 'def Own(evidence):\n    """Count my rows.\n\n    All."""\n'
+    text = OWN.partition("class")[0] + FUNCTION
     register("table", "own", module(tmp_path, monkeypatch, text))
     assert list_names("tables")[-1] == {"name": "own", "summary": "Count my rows."}
 

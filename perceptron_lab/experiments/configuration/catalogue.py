@@ -158,12 +158,12 @@ def declared(kind: str, name: str) -> Declared:
         module, _, attribute = target.partition(":")
         node = _definitions(module).get(attribute)
     if node is not None:
-        with suppress(ValueError):  # it computes its systems, and has to be loaded
-            for statement in node.body:
-                if isinstance(statement, ast.Assign | ast.AnnAssign):
-                    left, _, right = ast.unparse(statement).partition(" = ")
-                    if right and left.partition(":")[0] == "systems":
-                        systems = ast.literal_eval(right)
+        body = node.body if isinstance(node, ast.ClassDef) else []
+        assigned = [one for one in body if isinstance(one, ast.Assign | ast.AnnAssign)]
+        parts = [ast.unparse(one).partition(" = ") for one in assigned]
+        values = [value for left, _, value in parts if left.partition(":")[0] == "systems"]
+        with suppress(ValueError, SyntaxError):  # it computes its systems, and has to be loaded
+            systems = ast.literal_eval(values[-1]) if values else None
             documentation = ast.get_docstring(node)
     if documentation is None:  # perhaps a base has them
         from perceptron_lab.algorithms.base import Algorithm  # here its modules are loaded anyway
