@@ -83,8 +83,15 @@ def doubles_of(given: Any) -> Doubles:
 def _from_objects(given: Any) -> Doubles:
     """Return Python's own numbers as doubles, or as multiples of them where there is one."""
     exact = list(_exact(given.ravel().tolist()))
-    values = np.array([_nearest(number) for number in exact]).reshape(given.shape)
-    pairs = zip(exact, values.ravel().tolist(), strict=True)
+    doubles: list[float] = []
+    for number in exact:
+        try:
+            doubles.append(float(number))
+        except OverflowError:
+            _refuse("beyond 1.8e308")
+        if abs(doubles[-1]) < LEAST_NORMAL and doubles[-1] != number:
+            _refuse("between 0 and 2.2e-308")
+    values, pairs = np.array(doubles).reshape(given.shape), zip(exact, doubles, strict=True)
     if all(isinstance(number, float) or number == value for number, value in pairs):
         return Doubles(values)
     if not np.isfinite(values).all():  # will be refused
@@ -117,17 +124,6 @@ def _exact(numbers: list[Any]) -> Iterator[Fraction | float]:
                 f"rows hold {str(number)[:40]!r} ({type(number).__name__}); give a matrix of real "
                 "numbers"
             )
-
-
-def _nearest(number: Fraction | float) -> float:
-    """Return the nearest double."""
-    try:
-        value = float(number)
-    except OverflowError:
-        _refuse("beyond 1.8e308")
-    if abs(value) < LEAST_NORMAL and value != number:
-        _refuse("between 0 and 2.2e-308")
-    return value
 
 
 def _refuse(where: str) -> NoReturn:

@@ -62,7 +62,7 @@ class PrintedNumbers:
                 self._aside.append(first + place)
 
     def doubles(self, values: FloatArray) -> Doubles:
-        """Return all numbers, whatever their shape, with what became of them."""
+        """Return all numbers, of any shape, as doubles and their roundings."""
         if self._rounded:
             return Doubles(values, 1)
         if not self._aside:
@@ -86,7 +86,7 @@ def _digits(word: str) -> str:
 
 
 def of_short_decimals(values: FloatArray) -> Doubles:
-    """Return what became of decimals of at most 15 significant digits, given their doubles.
+    """Return decimals of at most 15 significant digits, given the doubles nearest to them.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Upper bounds of the norms of the data, from the data alone.
 
-``atoms``: max norm(A(atom)), what entropy smoothing and Mirror-Prox need. ``euclidean``: the norm
-of A from the trace norm of weights, what Euclidean smoothing needs. In isometric coordinates,
-weights divided by sqrt(multiplicity), both are statements about sqrt(multiplicity) A*.
+``atoms``: max norm(A(atom)), for entropy smoothing and Mirror-Prox. ``euclidean``: the norm of A
+from the trace norm of weights, for Euclidean smoothing. In isometric coordinates, weights divided
+by sqrt(multiplicity), both are statements about sqrt(multiplicity) A*.
 """
 
 from __future__ import annotations
@@ -102,7 +102,15 @@ def _euclidean(operator: Operator, cone: Cone) -> float:
             return math.sqrt(rough)
         return math.sqrt(min(rough, largest_eigenvalue(matrix) * SLACK))
     if isinstance(operator, Matrix) and isinstance(operator.stored, RowSource):
-        return _streamed(operator)
+        # rows that are read a few at a time: one pass if they are short
+        frobenius = float(np.linalg.norm(operator.row_norms())) * SLACK
+        if operator.dimension > EXACT_UP_TO:
+            return frobenius
+        product = np.zeros((operator.dimension, operator.dimension))
+        for at, rows in blocks(operator.stored):
+            scaled = rows if operator.scale is None else rows * operator.scale[at, None]
+            product += scaled.T @ scaled
+        return min(frobenius, math.sqrt(max(largest_eigenvalue(product), 0.0)) * SLACK)
     data = _rows(operator)
     root = np.sqrt(cone.multiplicity)
     weighted = (
@@ -111,19 +119,6 @@ def _euclidean(operator: Operator, cone: Cone) -> float:
         else sp.csr_array(sp.diags_array(root) @ data)
     )
     return spectral_norm_above(weighted)
-
-
-def _streamed(operator: Matrix) -> float:
-    """Bound norm(M)_2 of rows that are read a few at a time; one pass if they are short."""
-    frobenius = float(np.linalg.norm(operator.row_norms())) * SLACK
-    side = operator.dimension
-    if side > EXACT_UP_TO:
-        return frobenius
-    product = np.zeros((side, side))
-    for at, rows in blocks(operator.stored):
-        scaled = rows if operator.scale is None else rows * operator.scale[at, None]
-        product += scaled.T @ scaled
-    return min(frobenius, math.sqrt(max(largest_eigenvalue(product), 0.0)) * SLACK)
 
 
 def _rows(operator: Operator) -> FloatArray | sp.csr_array:

@@ -107,12 +107,8 @@ def relaxed_sweep(
 def stretch_rows(rows: RealArray, direction: RealArray) -> int:
     """Stretch a <- (a + (a'x) x) / sqrt(1 + 3 (a'x)^2) for all unit rows a, in place.
 
-    With a unit vector x these are the rows times I + x x', divided by their norms.
-
-    Returns
-    -------
-    int
-        How many rows had a'x <= 0.
+    With a unit vector x these are the rows times I + x x', divided by their norms. Returns how many
+    rows had a'x <= 0.
     """
     size, dimension = rows.shape
     nothing, one = direction.dtype.type(0), direction.dtype.type(1)
@@ -233,6 +229,6 @@ def unstretched(point: FloatArray, directions: RealArray) -> None:
         for j in range(dimension):
             point[j] += along * directions[k, j]
             largest = max(largest, abs(point[j]))
-        if largest > 1e100:
+        if largest > 1e100:  # each factor may double z: its length does not matter
             for j in range(dimension):
                 point[j] *= 1e-100

@@ -46,7 +46,7 @@ class Course:
 
 @dataclass
 class SeparationRun:
-    """What a run of steps came to, as computed in the precision of its rows.
+    """The outcome of a run of steps, as computed in the precision of its rows.
 
     Parameters
     ----------
@@ -96,16 +96,9 @@ def carried(course: Course, rows: RealArray) -> Course:
     Sums of scores are linear in the sum of the y_t, so they are A* of that sum for rows that join,
     too, and the average is still an average; x_{t-1} becomes the softmin of the new sums. The sums
     of the x_t begin again.
-
-    Parameters
-    ----------
-    course
-        Of rows of the same dimension.
-    rows
-        Shape ``(m, n)``.
     """
     numbers, points = course.numbers.copy(), np.zeros_like(course.points)
-    numbers[WEIGHT] = 0.0
+    numbers[WEIGHT] = 0.0  # weights of other rows are no weights of these
     points[0] = course.points[0]
     entries = np.zeros((2, len(rows)))
     entries[0] = rows @ points[0].astype(rows.dtype)

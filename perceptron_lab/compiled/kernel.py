@@ -38,7 +38,7 @@ def before_kernels(step: Callable[[], None]) -> Callable[[], None]:
 
 
 def _load(chosen: Callable[[str], bool]) -> int:
-    """Load what is waiting in some modules; return how many kernels there were."""
+    """Load the waiting kernels of some modules; return how many there were."""
     with _LOADING:
         before = _Kernel.loaded
         for entry in [entry for entry in _WAITING if chosen(entry[0])]:
@@ -96,7 +96,7 @@ class _Kernel:
         return self.compiled(*arguments)
 
     def load(self) -> None:
-        """Compile it, and let kernels of its module call what it was compiled to.
+        """Compile it, and let kernels of its module call the compiled function.
 
         Those that its module imports were defined, and so are loaded, before.
         """

@@ -34,6 +34,7 @@ def _enter(
     row: FloatArray, carrying: FloatArray, factor: FloatArray, solved: FloatArray, count: int
 ) -> bool:
     """Append a row to P, R and z; False if it is affinely dependent on the active ones."""
+    # R'R gains a row and a column: one triangular solve with R'
     column = np.dot(carrying[:count], row)
     for a in range(count):
         column[a] += 1.0
@@ -45,7 +46,7 @@ def _enter(
             column[b] -= factor[a, b] * column[a]
         rest -= column[a] * column[a]
         last -= column[a] * solved[a]
-    if not rest > 1e-14 * square:
+    if not rest > 1e-14 * square:  # a diagonal entry of R without digits
         return False
     for a in range(count):
         factor[a, count] = column[a]
@@ -76,6 +77,7 @@ def _leave(
     for b in range(count):
         for a in range(max(place, b - 1), count - 1):
             factor[b, a] = factor[b, a + 1]
+    # the entries below the diagonal are rotated away, one after the other, and z with them
     for a in range(place, count - 1):
         length = np.hypot(factor[a, a], factor[a + 1, a])
         cosine, sine = factor[a, a] / length, factor[a + 1, a] / length
@@ -88,22 +90,6 @@ def _leave(
         upper, lower = solved[a], solved[a + 1]
         solved[a] = cosine * upper + sine * lower
         solved[a + 1] = cosine * lower - sine * upper
-
-
-@kernel("void(float64[:, ::1], float64[::1], float64[::1], int64)", fastmath=REORDER)
-def _affine_minimiser(
-    factor: FloatArray, solved: FloatArray, target: FloatArray, count: int
-) -> None:
-    """Solve R u = z and divide by the sum."""
-    total = 0.0
-    for a in range(count - 1, -1, -1):
-        rest = solved[a]
-        for b in range(a + 1, count):
-            rest -= factor[a, b] * target[b]
-        target[a] = rest / factor[a, a]
-        total += target[a]
-    for a in range(count):
-        target[a] /= total
 
 
 @kernel(
@@ -122,7 +108,15 @@ def _descend(
 ) -> int:
     """Go to the affine minimiser, dropping rows whose weights vanish on the way."""
     while True:
-        _affine_minimiser(factor, solved, target, count)
+        total = 0.0  # the affine minimiser: R u = z, divided by the sum
+        for a in range(count - 1, -1, -1):
+            rest = solved[a]
+            for b in range(a + 1, count):
+                rest -= factor[a, b] * target[b]
+            target[a] = rest / factor[a, a]
+            total += target[a]
+        for a in range(count):
+            target[a] /= total
         step, drop = 1.0, -1
         for a in range(count):
             if target[a] <= 1e-15:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from perceptron_lab.compiled.kernel import before_kernels, kernel
-
-# Fused multiply-add only: in another order the reduction below would lose its point
-_EXACT = frozenset({"contract", "nsz"})
+from perceptron_lab.compiled.kernel import before_kernels
 
 
 def exponential(x: Any) -> Any:
@@ -24,61 +22,35 @@ def exponential(x: Any) -> Any:
     return np.exp(x)
 
 
-@kernel("float32(float32)", fastmath=_EXACT)
-def _single(x: Any) -> Any:
-    low = np.float32(-87.3)
-    bounded = x if x > low else low
-    k = np.floor(bounded * np.float32(1.4426950408889634) + np.float32(0.5))
-    r = bounded - k * np.float32(0.693359375)
-    r = r - k * np.float32(-2.12194440e-4)
-    value = np.float32(1 / 5040)
-    value = value * r + np.float32(1 / 720)
-    value = value * r + np.float32(1 / 120)
-    value = value * r + np.float32(1 / 24)
-    value = value * r + np.float32(1 / 6)
-    value = value * r + np.float32(1 / 2)
-    value = value * r + np.float32(1)
-    value = value * r + np.float32(1)
-    value *= np.int32((np.int32(k) + np.int32(127)) << np.int32(23)).view(np.float32)
-    return value if x > low else (np.float32(0) if x <= low else x)
-
-
-@kernel("float64(float64)", fastmath=_EXACT)
-def _double(x: Any) -> Any:
-    low = -708.0
-    bounded = x if x > low else low
-    k = np.floor(bounded * 1.4426950408889634 + 0.5)
-    r = bounded - k * 6.93147180369123816490e-01
-    r = r - k * 1.90821492927058770002e-10
-    value = 1 / 6227020800
-    value = value * r + 1 / 479001600
-    value = value * r + 1 / 39916800
-    value = value * r + 1 / 3628800
-    value = value * r + 1 / 362880
-    value = value * r + 1 / 40320
-    value = value * r + 1 / 5040
-    value = value * r + 1 / 720
-    value = value * r + 1 / 120
-    value = value * r + 1 / 24
-    value = value * r + 1 / 6
-    value = value * r + 1 / 2
-    value = value * r + 1
-    value = value * r + 1
-    value *= np.int64((np.int64(k) + 1023) << 52).view(np.float64)
-    return value if x > low else (0.0 if x <= low else x)
-
-
 @before_kernels
 def _known_to_numba() -> None:
     from numba import types
     from numba.extending import overload
 
-    @overload(exponential)
+    # Fused multiply-add only: in another order the reduction would lose its point
+    @overload(exponential, jit_options={"fastmath": {"contract", "nsz"}})
     def compiled(x: Any) -> Callable[[Any], Any]:
-        def single(x: Any) -> Any:
-            return _single(x)
+        real: Any = np.float32 if x == types.float32 else np.float64
+        if real is np.float32:
+            whole, digits, lowest, degree = np.int32, 23, -87.3, 7
+            first, second = 0.693359375, -2.12194440e-4
+        else:
+            whole, digits, lowest, degree = np.int64, 52, -708.0, 13
+            first, second = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+        low, inverse, half = real(lowest), real(1.4426950408889634), real(0.5)
+        high, rest, zero = real(first), real(second), real(0.0)
+        bias, shift = whole(127 if real is np.float32 else 1023), whole(digits)
+        taylor = tuple(real(1 / math.factorial(k)) for k in range(degree, -1, -1))
 
-        def double(x: Any) -> Any:
-            return _double(x)
+        def power(x: Any) -> Any:
+            bounded = x if x > low else low
+            k = np.floor(bounded * inverse + half)
+            r = bounded - k * high
+            r = r - k * rest
+            value = taylor[0]
+            for coefficient in taylor[1:]:
+                value = value * r + coefficient
+            value *= whole((whole(k) + bias) << shift).view(real)
+            return value if x > low else (zero if x <= low else x)
 
-        return single if x == types.float32 else double
+        return power

@@ -134,7 +134,7 @@ def _panel(
             entry = row[i] / root
             row[i] = entry
             diagonal[i] -= entry * entry
-            if abs(diagonal[i]) <= tolerance * sizes[i]:
+            if abs(diagonal[i]) <= tolerance * sizes[i]:  # noise, which has no sign
                 diagonal[i] = 0.0
     return GOING_ON, begin + rows.shape[0]
 

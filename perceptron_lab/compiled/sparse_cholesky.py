@@ -35,7 +35,7 @@ def elimination_tree(starts: IntArray, columns: IntArray) -> IntArray:
     for i in range(n):
         for p in range(starts[i], starts[i + 1]):
             j = columns[p]
-            while j != -1 and j < i:
+            while j != -1 and j < i:  # shortcuts to the roots: each path is climbed once
                 above = root[j]
                 root[j] = i
                 if above == -1:
@@ -107,7 +107,7 @@ def eliminate(
     pivots: FloatArray,
     rest: FloatArray,
 ) -> int:
-    """Factorise the first h columns, h = len(pivots), and leave what remains of the others.
+    """Factorise the first h columns, h = len(pivots), and leave the Schur complement.
 
     l_ij = (m_ij - sum_k l_ik l_jk) / l_jj and l_ii = sqrt(m_ii - sum_k l_ik^2): each entry is one
     sum of products, one subtraction a product, and one division or root.
@@ -141,6 +141,7 @@ def eliminate(
         for p in range(starts[i], starts[i + 1]):
             work[columns[p]] = values[p]
         square = diagonal[i]
+        # a sparse triangular solve: the columns come in an order in which each is complete
         for t in range(_reach(starts, columns, parent, i, head, marks, stack, path), n):
             j = stack[t]
             entry = work[j] / pivots[j]

@@ -192,12 +192,12 @@ def sparse_direction(
                 return FOUND, j
             direction[low] = 1.0 if cut else 0.0
             return (FOUND if cut else PASSED), j
-        if ends[j] + n - j > factor[2].shape[0]:
+        if ends[j] + n - j > factor[2].shape[0]:  # the next row may find no room
             return FILLED, j
         order[largest], order[j] = order[j], pivot
         position[order[largest]], position[pivot] = largest, j
         found = _eliminate(matrix, factor, j, pivot, diagonal, sizes, tolerance, roots)
-        if 2 * found > n - j - 1:
+        if 2 * found > n - j - 1:  # from here on dense rows are faster
             return FILLED, j + 1
     return PASSED, n
 
@@ -206,7 +206,7 @@ def sparse_direction(
 def write_rest(
     matrix: Entries, factor: Rows, count: int, diagonal: FloatArray, rest: FloatArray
 ) -> None:
-    """Write what remains of Z - R'R after ``count`` rows, in their order, into zeros."""
+    """Write the rest of Z - R'R after ``count`` rows, in their order, into zeros."""
     order, position, n = factor[4][0], factor[4][1], diagonal.shape[0]
     work, touched = np.empty(n), np.empty(n, np.int64)
     for k in range(count, n):

@@ -12,13 +12,7 @@ from perceptron_lab.results import FloatArray
 
 
 class Orthant(Cone):
-    """{z in R^m: z >= 0}, with e = (1, .., 1) and the unit vectors e_j as atoms.
-
-    Parameters
-    ----------
-    size
-        m, at least 1.
-    """
+    """{z in R^m: z >= 0}, m >= 1, with e = (1, .., 1) and the unit vectors e_j as atoms."""
 
     of_rows = True
 

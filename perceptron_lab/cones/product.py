@@ -14,11 +14,7 @@ from perceptron_lab.results import FloatArray, IntArray
 class Product(Cone):
     """K_1 x .. x K_p, with e the concatenation, and Delta(K) = {w in K*: sum_i <e_i, w_i> = 1}.
 
-    Parameters
-    ----------
-    parts
-        The cones, one or more, in the order of their blocks. The first violated block answers a
-        query.
+    The parts, one or more, are in the order of their blocks; the first violated one is cut off.
     """
 
     def __init__(self, parts: Sequence[Cone]) -> None:

@@ -16,12 +16,7 @@ class SecondOrder(Cone):
 
     The eigenvalues of (u, t) are t - norm(u) and t + norm(u), with the frame u / norm(u); weights
     with eigenvalues p are p_1 (-u, 1) + p_2 (u, 1), so that <e, w> = p_1 + p_2. The deepest atom is
-    known in closed form, so that there is no oracle to choose.
-
-    Parameters
-    ----------
-    size
-        Number of coordinates, at least 2.
+    known in closed form, so that there is no oracle to choose. ``size`` is at least 2.
     """
 
     def __init__(self, size: int) -> None:

@@ -138,7 +138,7 @@ class Semidefinite(Cone):
         return direction[self.rows] * direction[self.columns] * self.multiplicity
 
     def eigenvalues(self, scores: FloatArray) -> FloatArray:
-        """Return the eigenvalues of Z in ascending order; refuses what is not finite."""
+        """Return the eigenvalues of Z in ascending order; refuses infinity and NaN."""
         self._refuse_whole("all eigenvalues")
         _check_finite(scores)
         return np.asarray(scipy.linalg.eigvalsh(self.matrix(scores), check_finite=False))
@@ -167,6 +167,6 @@ class Semidefinite(Cone):
 
 
 def _check_finite(scores: FloatArray) -> None:
-    """Refuse what LAPACK is undefined on: it may answer wrongly, or never."""
+    """Refuse numbers on which LAPACK is undefined: it may answer wrongly, or never."""
     if not np.isfinite(scores).all():
         raise NumericalError("the scores of a matrix block are not finite (overflow)")

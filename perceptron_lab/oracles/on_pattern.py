@@ -55,15 +55,7 @@ class PatternExaminer(ABC):
 
 
 class WholeMatrices(PatternExaminer):
-    """An oracle that is asked with whole matrices, all in one piece of memory.
-
-    Parameters
-    ----------
-    pattern
-        Where the entries stand.
-    oracle
-        Its record.
-    """
+    """An oracle that is asked with whole matrices, all in one piece of memory."""
 
     def __init__(self, pattern: Pattern, oracle: Examiner) -> None:
         super().__init__(pattern)
@@ -95,15 +87,7 @@ class SparseCholesky(PatternExaminer):
 
 
 class SparsePivoted(PatternExaminer):
-    """``pivoted-cholesky`` with sparse rows first, and a whole matrix of what they leave.
-
-    Parameters
-    ----------
-    pattern
-        Where the entries of the matrices stand.
-    oracle
-        Its mode decides about zeros.
-    """
+    """``pivoted-cholesky`` with sparse rows first, and a whole matrix of the rest."""
 
     def __init__(self, pattern: Pattern, oracle: PivotedCholesky) -> None:
         super().__init__(pattern)

@@ -64,20 +64,16 @@ def lowest_eigenpair(matrix: Any, tolerance: float) -> Lowest:
         beside[k] = np.linalg.norm(vector)
         invariant = beside[k] <= 1e-14 * np.abs(diagonal[: k + 1]).max() or beside[k] == 0.0
         if invariant or k + 1 == most or (k + 1) % _BETWEEN == 0:
-            found = _ritz(basis, diagonal, beside, k + 1)
+            # the lowest eigenpair in the space of the vectors so far
+            values, vectors = scipy.linalg.eigh_tridiagonal(
+                diagonal[: k + 1], beside[:k], select="i", select_range=(0, min(1, k))
+            )
+            residual = abs(float(beside[k] * vectors[-1, 0]))
+            gap = float(values[1] - values[0]) if k else 0.0
+            error = min(residual, residual**2 / gap) if gap > 0.0 else residual
+            ritz = vectors[:, 0] @ basis[: k + 1]
+            found = Lowest(float(values[0]), ritz / np.linalg.norm(ritz), error)
             if invariant or found.error <= tolerance:
                 break
         vector /= beside[k]
     return found
-
-
-def _ritz(basis: FloatArray, diagonal: FloatArray, beside: FloatArray, size: int) -> Lowest:
-    """Return the lowest eigenpair in the space of the first vectors."""
-    values, vectors = scipy.linalg.eigh_tridiagonal(
-        diagonal[:size], beside[: size - 1], select="i", select_range=(0, min(1, size - 1))
-    )
-    residual = abs(float(beside[size - 1] * vectors[-1, 0]))
-    gap = float(values[1] - values[0]) if size > 1 else 0.0
-    error = min(residual, residual**2 / gap) if gap > 0.0 else residual
-    vector = vectors[:, 0] @ basis[:size]
-    return Lowest(float(values[0]), vector / np.linalg.norm(vector), error)

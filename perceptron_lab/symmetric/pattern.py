@@ -203,15 +203,7 @@ class Factor:
 
 
 def factorised(pattern: Pattern, entries: FloatArray, shift: float = 0.0) -> Factor:
-    """Factorise M - sI, M given by its entries on the pattern.
-
-    Parameters
-    ----------
-    pattern, entries
-        M; entries of shape ``(size,)``, finite.
-    shift
-        s.
-    """
+    """Factorise M - sI, s the shift, M given by its finite entries on the pattern, ``(size,)``."""
     how = pattern.elimination
     head, order = len(how.ends) - 1, pattern.order
     rows, columns = np.zeros(how.ends[-1], dtype=np.int64), np.zeros(how.ends[-1])

@@ -22,7 +22,6 @@ PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 COMPILED = [
     "_enter",
     "_leave",
-    "_affine_minimiser",
     "_descend",
     "_minimum_norm",
 ]

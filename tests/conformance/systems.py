@@ -13,6 +13,7 @@ from perceptron_lab import registry
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
+from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernels import Linear, Rbf
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -37,11 +38,25 @@ ROWS_ONLY = {
     if "second-order" not in " ".join(registry.load("algorithm", name).systems.values())
 }
 """Algorithms that refuse every other cone."""
-DENSE_ONLY = {"cyclic-perceptron"}
-"""Algorithms that refuse sparse rows."""
 ITERATIVE = [name for name in ALGORITHMS if name not in PEERS]
 """Algorithms whose updates are steps of their own."""
 RNG = np.random.default_rng
+
+
+def refuses_sparse_rows(algorithm: str) -> bool:
+    """Whether it says so when it is started on some."""
+    rows = ConicSystem.from_rows(sp.csr_array(np.eye(2)))
+    try:
+        registry.load("algorithm", algorithm)().start(rows, RNG(0))
+    except InputError as error:
+        if "dense rows only" in str(error):
+            return True
+        raise
+    return False
+
+
+DENSE_ONLY = {name for name in ITERATIVE if refuses_sparse_rows(name)}
+"""Algorithms that refuse sparse rows."""
 
 
 def two_classes(seed: int) -> tuple[FloatArray, FloatArray]:

@@ -112,7 +112,19 @@ def pattern_eigenvalue_bound(pattern: Pattern, entries: FloatArray) -> float:
     """
     if not np.isfinite(entries).all():
         return -math.inf
-    computed, error = _computed(pattern, entries)
+    largest, error = float(np.abs(entries).max()), 0.0
+    exponent = math.frexp(largest)[1]
+    scaled = np.ldexp(entries, -exponent)  # squares of entries shall not overflow
+    if largest == 0.0:
+        value = 0.0
+    elif pattern.order <= DENSE_UP_TO:
+        dense = pattern.sparse(scaled).toarray()
+        value = float(scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[0, 0])[0])
+    else:
+        tolerance = _rounding(pattern, np.abs(scaled[pattern.diagonal])) / 8.0
+        value, _, error = lowest_eigenpair(pattern.sparse(scaled), tolerance)
+    # the error is an estimate by how much the eigenvalue is too high
+    computed, error = np.ldexp([value, error], exponent).tolist()
     if not math.isfinite(computed):
         return -math.inf
     unit = _rounding(pattern, np.maximum(entries[pattern.diagonal] - computed, 0.0))
@@ -134,7 +146,7 @@ def shifted_pattern_bound(pattern: Pattern, entries: FloatArray, shift: float) -
 
 
 def _rounding(pattern: Pattern, diagonal: FloatArray) -> float:
-    """Return an upper bound of what the theorem takes off s, given the diagonal of M."""
+    """Return an upper bound of the rounding terms of the theorem, given the diagonal of M."""
     terms, order = pattern.elimination.terms, pattern.order
     growth, largest = gamma(terms + 3), float(diagonal.max())
     trace = above(float(diagonal.sum()), order)
@@ -143,25 +155,8 @@ def _rounding(pattern: Pattern, diagonal: FloatArray) -> float:
     return above(sum(parts), 8)
 
 
-def _computed(pattern: Pattern, entries: FloatArray) -> tuple[float, float]:
-    """Return the computed lowest eigenvalue, and an estimate by how much it is too high."""
-    largest = float(np.abs(entries).max())
-    if largest == 0.0:
-        return 0.0, 0.0
-    exponent = math.frexp(largest)[1]
-    scaled = np.ldexp(entries, -exponent)  # squares of entries shall not overflow
-    if pattern.order <= DENSE_UP_TO:
-        dense = pattern.sparse(scaled).toarray()
-        value = float(scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[0, 0])[0])
-        error = 0.0
-    else:
-        tolerance = _rounding(pattern, np.abs(scaled[pattern.diagonal])) / 8.0
-        value, _, error = lowest_eigenpair(pattern.sparse(scaled), tolerance)
-    return tuple(np.ldexp([value, error], exponent).tolist())
-
-
 def semidefinite(matrix: FloatArray) -> tuple[FloatArray, float]:
-    """Return a positive semidefinite matrix, and by what part of itself its diagonal was raised.
+    """Return a positive semidefinite matrix, and the part of itself by which its diagonal grew.
 
     A kernel matrix that is not semidefinite has no features: c'Sc may be negative, and bounds of
     the margin contradict one another. Singular ones rarely are, as they are stored, to the last

@@ -47,7 +47,7 @@ LARGEST_DIMENSION = 60
 
 @dataclass(frozen=True)
 class Span:
-    """What is proved of the span of some rows.
+    """The span of some rows, as far as it is proved.
 
     Parameters
     ----------
