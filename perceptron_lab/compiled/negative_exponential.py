@@ -31,6 +31,7 @@ def _known_to_numba() -> None:
     @overload(exponential, jit_options={"fastmath": {"contract", "nsz"}})
     def compiled(x: Any) -> Callable[[Any], Any]:
         real: Any = np.float32 if x == types.float32 else np.float64
+        whole: Any
         if real is np.float32:
             whole, digits, lowest, degree = np.int32, 23, -87.3, 7
             first, second = 0.693359375, -2.12194440e-4
