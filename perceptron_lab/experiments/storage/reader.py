@@ -86,7 +86,7 @@ class Reader(AbstractContextManager["Reader"]):
         """Return the planned cells that have a row, each with it; damaged ones have a fault."""
         # One moment is read, and quickly: a writer may wait for it.
         with schema.reading(self._path), self._connection:
-            self._connection.execute("BEGIN")
+            self._connection.execute("SAVEPOINT moment")
             found = self._select(f"SELECT {_RUN} FROM run WHERE cell IN (SELECT cell FROM plan)")
             planned = self.plan()
         stored = {values["cell"]: stored_of(values) for values in found}

@@ -153,6 +153,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         yield
+        connection.execute("COMMIT")
 
 
 def close(connection: sqlite3.Connection) -> None:
