@@ -32,9 +32,14 @@ def flat(matrix: FloatArray) -> FloatArray:
     return np.asarray(matrix[rows, columns] * weight)
 
 
+def order_of(vector: FloatArray) -> int:
+    """Return the order of the symmetric matrix of which this is svec."""
+    return (math.isqrt(8 * len(vector) + 1) - 1) // 2
+
+
 def symmetric(vector: FloatArray) -> FloatArray:
     """Return the symmetric matrix of which this is svec."""
-    order = (math.isqrt(8 * len(vector) + 1) - 1) // 2
+    order = order_of(vector)
     columns, rows = np.tril_indices(order)
     entries = vector * np.where(rows == columns, 1.0, math.sqrt(0.5))
     matrix = np.zeros((order, order))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.ellipsoids.hard.assessment import ranks
+from perceptron_lab.ellipsoids.hard.separation import ranks
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators.binary import BinaryClassifier

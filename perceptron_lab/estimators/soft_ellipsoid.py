@@ -11,8 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.ellipsoids.soft.certificate import SoftOptimality, certify
-from perceptron_lab.ellipsoids.soft.objective import Quadratic, SoftObjective, minimised
+from perceptron_lab.ellipsoids.soft.low_rank import (
+    Quadratic,
+    SoftObjective,
+    SoftOptimality,
+    certify,
+    minimised,
+)
 from perceptron_lab.ellipsoids.soft.whitening import AffineMap
 from perceptron_lab.errors import InputError
 from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray, ClassWeight
@@ -61,7 +66,7 @@ class SoftEllipsoidClassifier(BinaryClassifier):
     Attributes
     ----------
     quadratic_
-        -f as :class:`~perceptron_lab.ellipsoids.soft.objective.Quadratic`, in the coordinates of
+        -f as :class:`~perceptron_lab.ellipsoids.soft.low_rank.Quadratic`, in the coordinates of
         ``axes_``.
     axes_
         The whitening, or None.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.ellipsoids.hard import assessment
+from perceptron_lab.ellipsoids.hard import separation
 from perceptron_lab.ellipsoids.hard.separation_proof import (
     ProvedSeparation,
     proof_arrays,
@@ -59,7 +59,7 @@ def test_a_negligible_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = overlapping(19, 50, 80, 3)
     nothing = "perceptron_lab.ellipsoids.hard.separation_proof.prove_inseparable"
     with monkeypatch.context() as patch:
-        patch.setattr(assessment, "prove_inseparable", lambda *_: None)
+        patch.setattr(separation, "prove_inseparable", lambda *_: None)
         patch.setattr(nothing, lambda *_: None)
         found = maximal_separation(*classes)
         proved = again(classes, proof_arrays(found))

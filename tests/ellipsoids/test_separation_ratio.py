@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_lab.ellipsoids.hard import assessment, solution
+from perceptron_lab.ellipsoids.hard import separation, solution
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.ellipsoids.hard.solution import Bracket
 from perceptron_lab.errors import InputError, NumericalError
@@ -177,13 +177,13 @@ def test_identical_rows_of_both_classes_prove_inseparability() -> None:
 def test_without_exact_weights_a_bound_of_the_ratio_is_proved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(assessment, "prove_inseparable", lambda *_: None)
+    monkeypatch.setattr(separation, "prove_inseparable", lambda *_: None)
     found = maximal_separation(*overlapping(19, 50, 80, 3))
     assert found.status is Status.MARGIN_BOUNDED
     assert found.proved
     assert 0.0 <= found.ratio_upper <= 1e-6
     assert text_above(found.ratio_upper, 3) in found.message
-    monkeypatch.setattr(assessment, "NEGLIGIBLE", 1e-15)
+    monkeypatch.setattr(separation, "NEGLIGIBLE", 1e-15)
     strict = maximal_separation(*overlapping(19, 50, 80, 3))
     assert strict.status is Status.UNVERIFIED
     assert not strict.proved

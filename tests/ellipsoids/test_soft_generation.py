@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 
 from perceptron_lab.ellipsoids.lifting import quadratic_forms
 from perceptron_lab.ellipsoids.soft import boundedness as soft_boundedness
-from perceptron_lab.ellipsoids.soft import generation as soft_generation
+from perceptron_lab.ellipsoids.soft import dual_program as soft_generation
 from perceptron_lab.ellipsoids.soft import separation_ratio as soft_separation_ratio
 from perceptron_lab.ellipsoids.soft.boundedness import (
     critical_penalty,
     least_mean,
     marginal,
 )
-from perceptron_lab.ellipsoids.soft.dual_program import DualProgram, DualSolution
-from perceptron_lab.ellipsoids.soft.generation import Working
+from perceptron_lab.ellipsoids.soft.dual_program import DualProgram, DualSolution, Working
 from perceptron_lab.ellipsoids.soft.separation_ratio import SoftSeparation, soft_separation
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray, Status

@@ -14,8 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score
 
-from perceptron_lab.ellipsoids.soft.certificate import certify, spectrum
-from perceptron_lab.ellipsoids.soft.objective import Quadratic, SoftObjective
+from perceptron_lab.ellipsoids.soft.low_rank import Quadratic, SoftObjective, certify, spectrum
 from perceptron_lab.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures

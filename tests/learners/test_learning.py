@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE, ranks
+from perceptron_lab.ellipsoids.hard.separation import NEGLIGIBLE, ranks
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.learners.learning import Learned, Learner, learn
 from perceptron_lab.results import Status

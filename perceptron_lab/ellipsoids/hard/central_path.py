@@ -19,6 +19,7 @@ exactly the weights that prove t = 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import scipy.linalg
@@ -27,7 +28,7 @@ from scipy.linalg.blas import dsyrk
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution
 from perceptron_lab.ellipsoids.lifting import flat, lifted, squares, symmetric
 from perceptron_lab.errors import NumericalError
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, IntArray
 
 FIRST = 300.0
 """nu at first."""
@@ -39,19 +40,27 @@ LINE = 12
 """Bisections along a step."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Barrier:
     """c'z - sum log(P z) - nu log det A(z), z = (svec Q, s), and its Newton steps."""
 
-    rows: FloatArray  # P, shape (m, size): q and s as linear functions of z
+    rows: FloatArray  # P, shape (m, size): -q on positives and q + s on negatives, linear in z
     order: int  # r
+    entries: IntArray  # those of z that are entries of A
 
-    def __post_init__(self) -> None:
-        order, size = self.order, self.rows.shape[1]
-        inside = np.ones((order + 1, order + 1))
-        inside[-1] = inside[:, -1] = 0.0
-        self.entries = np.flatnonzero(np.append(flat(inside), 0.0))
-        self.size = size
+    @classmethod
+    def of(cls, classes: Classes) -> tuple[Self, FloatArray]:
+        """Return the barrier of two classes, and a feasible z."""
+        inside, outside = (squares(lifted(p)) for p in (classes.positives, classes.negatives))
+        order = classes.positives.shape[1]
+        column = np.append(np.zeros(len(inside)), np.ones(len(outside)))
+        rows = np.column_stack([np.vstack([-inside, outside]), column])
+        block = np.ones((order + 1, order + 1))
+        block[-1] = block[:, -1] = 0.0
+        ball = np.eye(order + 1)
+        ball[-1, -1] = -1.0 - float((classes.positives**2).sum(axis=1).max(initial=0.0))
+        start = np.append(flat(ball), 1.0 - min(0.0, float((outside @ flat(ball)).min())))
+        return cls(rows, order, np.flatnonzero(np.append(flat(block), 0.0))), start
 
     def shape(self, point: FloatArray) -> FloatArray:
         """Return A."""
@@ -94,7 +103,7 @@ class _Barrier:
         hessian = dsyrk(1.0, scaled.T, lower=1)
         hessian = np.tril(hessian) + np.tril(hessian, -1).T
         # the matrix of X -> B X B in svec coordinates
-        columns, rows = np.tril_indices(len(inverse))
+        columns, rows = np.tril_indices(self.order)
         weight = np.where(rows == columns, np.sqrt(0.5), 1.0)
         doubled = inverse[np.ix_(rows, rows)] * inverse[np.ix_(columns, columns)]
         doubled += inverse[np.ix_(rows, columns)] * inverse[np.ix_(columns, rows)]
@@ -104,91 +113,67 @@ class _Barrier:
         step = -scale * scipy.linalg.cho_solve(factor, scale * gradient)
         return step, float(np.sqrt(max(-gradient @ step, 0.0)))
 
+    def descend(
+        self, point: FloatArray, nu: float, tolerance: float, limits: Limits
+    ) -> tuple[FloatArray, int]:
+        """Return a point of decrement below the tolerance, and the steps it took."""
+        step = 0
+        while not limits.reached(step):
+            try:
+                direction, decrement = self.newton(point, nu)
+                if decrement <= tolerance:
+                    return point, step
+                # full steps converge quadratically
+                length = 1.0 if decrement < 0.25 else self.length(point, direction, nu)
+            except (scipy.linalg.LinAlgError, ValueError):
+                raise NumericalError(
+                    "the central path runs away (its Hessian is singular to rounding at "
+                    f"nu = {nu:g}): the classes are separable or only touch; choose solver='auto'"
+                ) from None
+            point = point + length * direction
+            if point[-1] <= 0.0:
+                raise NumericalError(
+                    "an ellipsoid separates the classes, so that the central path has no limit of "
+                    "this form; choose solver='auto'"
+                )
+            if decrement >= 0.25:
+                point = point / point[-1]  # s = 1 at every minimum: the function is logarithmic
+            step += 1
+        raise NumericalError(
+            f"the central path ends at nu = {nu:g} by its limits; raise max_iterations or "
+            "max_seconds"
+        )
+
 
 def solve_by_central_path(classes: Classes, tolerance: float, limits: Limits) -> Solution:
     """Return the direction in which the central path approaches t = 0."""
-    if not classes.positives.shape[1]:
-        return _at_a_point(len(classes.positives), len(classes.negatives))
-    classes.check_size()
-    rows, start = _rows(classes)
-    barrier = _Barrier(rows, classes.positives.shape[1])
-    point, nu, steps = start, FIRST, 0
-    while True:
-        near = tolerance if nu == 1.0 else NEAR
-        point, used = _descend(barrier, point, nu, near, limits.after(steps))
-        steps += used
-        if nu == 1.0:
-            break
-        nu = max(1.0, FACTOR * nu)
-    slacks = rows @ point
-    positives = len(classes.positives)
-    weights = 1.0 / slacks
-    weights /= weights[positives:].sum()
-    matrix = symmetric(point[:-1])
-    message = f"central path: {steps} Newton steps, s = {point[-1]:.6g}"
+    positives, negatives = len(classes.positives), len(classes.negatives)
+    if classes.positives.shape[1]:
+        classes.check_size()
+        barrier, point = _Barrier.of(classes)
+        nu, steps = FIRST, 0
+        while True:
+            near = tolerance if nu == 1.0 else NEAR
+            point, used = barrier.descend(point, nu, near, limits.after(steps))
+            steps += used
+            if nu == 1.0:
+                break
+            nu = max(1.0, FACTOR * nu)
+        weights = 1.0 / (barrier.rows @ point)
+        weights /= weights[positives:].sum()
+        matrix, threshold = symmetric(point[:-1]), -point[-1] / 2.0
+        message = f"{steps} Newton steps, s = {point[-1]:.6g}"
+    else:  # all examples are equal: q = gam = -positives / m at s = 1
+        weights = np.repeat([1.0 / positives, 1.0 / negatives], [positives, negatives])
+        matrix, threshold = np.array([[-(positives / (positives + negatives))]]), -0.5
+        message, steps = "at a single point", 0
     return Solution(
-        ratio=0.0,
-        quadratic=matrix,
-        threshold=-point[-1] / 2.0,
-        positive_weights=weights[:positives],
-        negative_weights=weights[positives:],
-        iterations=steps,
-        message=message,
+        0.0,
+        matrix,
+        threshold,
+        weights[:positives],
+        weights[positives:],
+        steps,
+        f"central path: {message}",
         limit=True,
-    )
-
-
-def _at_a_point(positives: int, negatives: int) -> Solution:
-    """Return the limit for examples that are all equal: q = gam = -positives / m at s = 1."""
-    share = positives / (positives + negatives)
-    return Solution(
-        ratio=0.0,
-        quadratic=np.array([[-share]]),
-        threshold=-0.5,
-        positive_weights=np.full(positives, 1.0 / positives),
-        negative_weights=np.full(negatives, 1.0 / negatives),
-        iterations=0,
-        message="central path: at a single point",
-        limit=True,
-    )
-
-
-def _rows(classes: Classes) -> tuple[FloatArray, FloatArray]:
-    """Return the linear functions -q on positives and q + s on negatives, and a feasible z."""
-    inside, outside = (squares(lifted(p)) for p in (classes.positives, classes.negatives))
-    column = np.append(np.zeros(len(inside)), np.ones(len(outside)))
-    rows = np.column_stack([np.vstack([-inside, outside]), column])
-    ball = np.eye(classes.positives.shape[1] + 1)
-    ball[-1, -1] = -1.0 - float((classes.positives**2).sum(axis=1).max(initial=0.0))
-    return rows, np.append(flat(ball), 1.0 - min(0.0, float((outside @ flat(ball)).min())))
-
-
-def _descend(
-    barrier: _Barrier, point: FloatArray, nu: float, tolerance: float, limits: Limits
-) -> tuple[FloatArray, int]:
-    """Return a point of decrement below the tolerance, and the steps it took."""
-    step = 0
-    while not limits.reached(step):
-        try:
-            direction, decrement = barrier.newton(point, nu)
-            if decrement <= tolerance:
-                return point, step
-            # full steps converge quadratically
-            length = 1.0 if decrement < 0.25 else barrier.length(point, direction, nu)
-        except (scipy.linalg.LinAlgError, ValueError):
-            raise NumericalError(
-                f"the central path runs away (its Hessian is singular to rounding at nu = {nu:g}): "
-                "the classes are separable or only touch; choose solver='auto'"
-            ) from None
-        point = point + length * direction
-        if point[-1] <= 0.0:
-            raise NumericalError(
-                "an ellipsoid separates the classes, so that the central path has no limit of "
-                "this form; choose solver='auto'"
-            )
-        if decrement >= 0.25:
-            point = point / point[-1]  # s = 1 at every minimum, as the function is logarithmic
-        step += 1
-    raise NumericalError(
-        f"the central path ends at nu = {nu:g} by its limits; raise max_iterations or max_seconds"
     )

@@ -16,7 +16,9 @@ coordinates in which the best ellipsoid found so far is the unit ball, see
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import clarabel
 import numpy as np
@@ -24,7 +26,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.hard.ratio_proofs import least_bound, whitening_moment
-from perceptron_lab.ellipsoids.hard.rescaling import Rescaling, Rows, reached
+from perceptron_lab.ellipsoids.hard.rescaling import Rescaling, reached
 from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution, middle
 from perceptron_lab.ellipsoids.lifting import lifted, squares, symmetric
 from perceptron_lab.errors import NumericalError
@@ -38,6 +40,37 @@ ZERO = 10.0
 """Solved with t at most so many times the tolerance counts as t = 0, which no coordinates mend."""
 ALMOST = 1e-6
 """0 <= t <= this is an answer even if Clarabel gives up: what decides there is a proof of t = 0."""
+
+
+def stacked(blocks: Sequence[Sequence[Any]]) -> sp.csc_matrix:
+    """Return a matrix of blocks, dense or sparse, in the form that Clarabel takes."""
+    parts: Any = [[sp.csc_matrix(block) for block in row] for row in blocks]
+    return sp.csc_matrix(sp.bmat(parts))
+
+
+def answer_of_clarabel(
+    cost: FloatArray,
+    matrix: sp.csc_matrix,
+    right: FloatArray,
+    cones: list[Any],
+    tolerance: float,
+    limits: Limits | None = None,
+) -> Any:
+    """Return Clarabel's answer to: minimise cost'x with right - matrix x in a product of cones.
+
+    The linear systems are factored by its supernodal method: the rows are dense, for which that
+    is several times as fast as the default.
+    """
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.direct_solve_method = "faer"
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+    if limits is not None:
+        settings.max_iter = min(settings.max_iter, limits.iterations)
+        settings.time_limit = limits.seconds_left()
+    nothing = sp.csc_matrix((len(cost), len(cost)))
+    return clarabel.DefaultSolver(nothing, cost, matrix, right, cones, settings).solve()
 
 
 @np.errstate(all="ignore")  # what is not finite bounds nothing
@@ -90,56 +123,83 @@ class _Attempt:
         return self.status == "Solved"
 
 
-def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Solution:
-    """Return Clarabel's solution, with t within the bracket that its own answer proves, computed.
+@dataclass(frozen=True)
+class _Attempts:
+    """All attempts so far, and the one that gives most."""
 
-    The linear systems are factored by its supernodal method: the rows are dense, for which that
-    is several times as fast as the default.
-    """
-    classes.check_size()
-    given = Rescaling.none(classes.positives.shape[1])
-    attempts = [_attempt(classes, given, tolerance, limits)]
-    finer = max(FINEST, FINER * tolerance)
-    while not _settled(attempts, tolerance):
-        scaling, used = _next(attempts, classes), _used(attempts)
-        if scaling is None or limits.reached(used):
-            break
-        attempts.append(_attempt(classes, scaling, finer, limits.after(used)))
-    return _solution(attempts, classes, tolerance)
+    classes: Classes
+    tolerance: float
+    all: list[_Attempt]
 
+    @property
+    def iterations(self) -> int:
+        return sum(attempt.iterations for attempt in self.all)
 
-def _used(attempts: list[_Attempt]) -> int:
-    return sum(attempt.iterations for attempt in attempts)
+    @property
+    def highest(self) -> _Attempt:
+        """The attempt of the best ellipsoid."""
+        return max(self.all, key=lambda attempt: attempt.bracket.lower)
 
+    @property
+    def bracket(self) -> Bracket:
+        """The bracket of t by the best ellipsoid and the best multipliers."""
+        lower = self.highest.bracket.lower
+        return Bracket(lower, max(lower, min(attempt.bracket.upper for attempt in self.all)))
 
-def _settled(attempts: list[_Attempt], tolerance: float) -> bool:
-    """Return whether the bracket is narrow, t is 0, or the last attempt has brought little."""
-    bracket, last = _bracket(attempts), attempts[-1]
-    if bracket.narrow(tolerance) or (last.solved and last.ratio <= ZERO * tolerance):
-        return True
-    before = _bracket(attempts[:-1]).width if len(attempts) > 1 else math.inf
-    return last.solved and bracket.width > 0.5 * before
+    def settled(self) -> bool:
+        """Return whether the bracket is narrow, t is 0, or the last attempt has brought little."""
+        bracket, last = self.bracket, self.all[-1]
+        zero = last.solved and last.ratio <= ZERO * self.tolerance
+        if bracket.narrow(self.tolerance) or zero:
+            return True
+        if len(self.all) == 1:
+            return False
+        before = replace(self, all=self.all[:-1]).bracket.width
+        return last.solved and bracket.width > 0.5 * before
 
+    def scaling(self) -> Rescaling | None:
+        """Return coordinates of the best ellipsoid so far, or of the positives; None without new.
 
-def _bracket(attempts: list[_Attempt]) -> Bracket:
-    """Return what all attempts together tell."""
-    lower = max(attempt.bracket.lower for attempt in attempts)
-    return Bracket(lower, max(lower, min(attempt.bracket.upper for attempt in attempts)))
+        Those of the positives are next where Clarabel has given up at first: then the ellipsoid
+        that it leaves may be a poor one.
+        """
+        classes, first, best = self.classes, len(self.all) == 1, self.highest
+        if classes.fixed or not classes.positives.shape[1] or len(self.all) == ATTEMPTS:
+            return None
+        positives = Rescaling.to_positives(classes)
+        if best.bracket.lower <= positives.reference or (first and not best.solved):
+            return positives if first else None
+        return Rescaling.to_ellipsoid(Ellipsoid.canonical(best.quadratic), classes)
 
-
-def _next(attempts: list[_Attempt], classes: Classes) -> Rescaling | None:
-    """Return the coordinates of the best ellipsoid so far, or of the positives; None without new.
-
-    Those of the positives are next where Clarabel has given up at first: then the ellipsoid that it
-    leaves may be a poor one.
-    """
-    if classes.fixed or not classes.positives.shape[1] or len(attempts) == ATTEMPTS:
-        return None
-    best = max(attempts, key=lambda attempt: attempt.bracket.lower)
-    positives, first = Rescaling.to_positives(classes), len(attempts) == 1
-    if best.bracket.lower <= positives.reference or (first and not best.solved):
-        return positives if first else None
-    return Rescaling.to_ellipsoid(Ellipsoid.canonical(best.quadratic), classes)
+    def solution(self) -> Solution:
+        """Return the best ellipsoid, and the best multipliers, each of its own attempt."""
+        attempts, tolerance, bracket = self.all, self.tolerance, self.bracket
+        sharpest = min(attempts, key=lambda attempt: attempt.bracket.upper)
+        last, iterations = attempts[-1], self.iterations
+        # in coordinates that are fixed, Clarabel's own reduced accuracy has to do
+        solved = any(attempt.solved for attempt in attempts)
+        solved |= self.classes.fixed and last.status == "AlmostSolved"
+        most = math.inf if bracket.lower > 0.0 else max(tolerance, ALMOST)
+        if not (solved or (math.isfinite(bracket.upper) and bracket.width <= most)):
+            raise NumericalError(
+                f"Clarabel ends with {last.status} after {iterations} iterations, "
+                f"{bracket.lower:.6g} <= t <= {bracket.upper:.6g}; try another solver or "
+                "tolerance, and whiten=True"
+            )
+        # where t = 0 the solver's error ranks, and it is of one piece
+        ranking = self.highest if bracket.lower > 0.0 else sharpest
+        ratio = bracket.within(sharpest.ratio) if bracket.lower > 0.0 else sharpest.ratio
+        course = ", rescaled: ".join(attempt.status for attempt in attempts)
+        wide = "" if bracket.narrow(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
+        return Solution(
+            ratio,
+            ranking.quadratic,
+            middle(ratio),
+            *sharpest.weights,
+            iterations,
+            f"Clarabel: {course}{wide}",
+            complete=last.solved or bracket.narrow(tolerance),
+        )
 
 
 def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Limits) -> _Attempt:
@@ -150,23 +210,15 @@ def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Lim
     level = (1.0 + scaling.reference) / negatives.size
     cost = np.append(np.zeros(size), -1.0)
     right = np.concatenate([1.0 / positives.size, -level, np.zeros(size)])
+    products = [
+        squares(part.lifted / np.sqrt(part.size)[:, None]) for part in (positives, negatives)
+    ]
+    rows, inside = np.zeros((count, size + 1)), len(products[0])
+    rows[:inside, :size], rows[inside:, :size] = products[0], -products[1]
+    rows[inside:, size] = level
+    matrix = sp.hstack([-sp.identity(size), sp.csc_matrix((size, 1))])
     cones = [clarabel.NonnegativeConeT(count), clarabel.PSDTriangleConeT(order)]
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.direct_solve_method = "faer"
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-    settings.max_iter = min(settings.max_iter, limits.iterations)
-    settings.time_limit = limits.seconds_left()
-    solver = clarabel.DefaultSolver(
-        sp.csc_matrix((size + 1, size + 1)),
-        cost,
-        _constraints(positives, negatives, level),
-        right,
-        cones,
-        settings,
-    )
-    answer = solver.solve()
+    answer = answer_of_clarabel(cost, stacked([[rows], [matrix]]), right, cones, tolerance, limits)
     unknown, multipliers = np.array(answer.x), np.maximum(np.array(answer.z), 0.0)[:count]
     first, second = np.split(multipliers, [len(positives.size)])
     first, second = first / positives.size, second / negatives.size
@@ -178,48 +230,15 @@ def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Lim
     return _Attempt(str(answer.status), int(answer.iterations), ratio, quadratic, weights, bracket)
 
 
-def _constraints(positives: Rows, negatives: Rows, level: FloatArray) -> sp.csc_matrix:
-    products = [
-        squares(part.lifted / np.sqrt(part.size)[:, None]) for part in (positives, negatives)
-    ]
-    count, size = len(products[0]), products[0].shape[1]
-    rows = np.zeros((count + len(products[1]), size + 1))
-    rows[:count, :size] = products[0]
-    rows[count:, :size] = -products[1]
-    rows[count:, size] = level
-    last = sp.csc_matrix((size, 1))
-    return sp.csc_matrix(
-        sp.vstack([sp.csc_matrix(rows), sp.hstack([-sp.identity(size), last])], format="csc")
-    )
-
-
-def _solution(attempts: list[_Attempt], classes: Classes, tolerance: float) -> Solution:
-    """Return the best ellipsoid, and the best multipliers, each of its own attempt."""
-    iterations = _used(attempts)
-    lowest = max(attempts, key=lambda attempt: attempt.bracket.lower)
-    highest = min(attempts, key=lambda attempt: attempt.bracket.upper)
-    bracket, last = _bracket(attempts), attempts[-1]
-    # in coordinates that are fixed, Clarabel's own reduced accuracy has to do
-    solved = any(attempt.solved for attempt in attempts)
-    solved |= classes.fixed and last.status == "AlmostSolved"
-    most = math.inf if bracket.lower > 0.0 else max(tolerance, ALMOST)
-    if not (solved or (math.isfinite(bracket.upper) and bracket.width <= most)):
-        raise NumericalError(
-            f"Clarabel ends with {last.status} after {iterations} iterations, "
-            f"{bracket.lower:.6g} <= t <= {bracket.upper:.6g}; try another solver or tolerance, "
-            "and whiten=True"
-        )
-    if bracket.lower == 0.0:  # what ranks is the solver's error, and it is of one piece
-        lowest = highest
-    ratio = bracket.within(highest.ratio) if bracket.lower > 0.0 else highest.ratio
-    course = ", rescaled: ".join(attempt.status for attempt in attempts)
-    wide = "" if bracket.narrow(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
-    return Solution(
-        ratio,
-        lowest.quadratic,
-        middle(ratio),
-        *highest.weights,
-        iterations,
-        f"Clarabel: {course}{wide}",
-        complete=last.solved or bracket.narrow(tolerance),
-    )
+def solve_directly(classes: Classes, tolerance: float, limits: Limits) -> Solution:
+    """Return Clarabel's solution, with t within the bracket that its own answer gives."""
+    classes.check_size()
+    given = Rescaling.none(classes.positives.shape[1])
+    attempts = _Attempts(classes, tolerance, [_attempt(classes, given, tolerance, limits)])
+    finer = max(FINEST, FINER * tolerance)
+    while not attempts.settled():
+        scaling, used = attempts.scaling(), attempts.iterations
+        if scaling is None or limits.reached(used):
+            break
+        attempts.all.append(_attempt(classes, scaling, finer, limits.after(used)))
+    return attempts.solution()

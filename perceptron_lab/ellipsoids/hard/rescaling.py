@@ -90,22 +90,15 @@ class Rescaling:
 
     def rows(self, classes: Classes) -> tuple[Rows, Rows]:
         """Return the rows of the positives and of the negatives."""
-        positives, negatives = (
-            lifted(points @ self.factor.T + self.offset)
-            for points in (classes.positives, classes.negatives)
+        return (
+            self._rows(classes.positives, 1.0),
+            self._rows(classes.negatives, 1.0 + self.reference),
         )
-        least = 1.0, 1.0 + self.reference
-        parts = zip((positives, negatives), least, strict=True)
-        first, second = (
-            Rows(
-                points,
-                np.maximum(value, (points**2).sum(axis=1))
-                if self.balanced
-                else np.ones(len(points)),
-            )
-            for points, value in parts
-        )
-        return first, second
+
+    def _rows(self, examples: FloatArray, least: float) -> Rows:
+        points = lifted(examples @ self.factor.T + self.offset)
+        sizes = np.maximum(least, (points**2).sum(axis=1))
+        return Rows(points, sizes if self.balanced else np.ones(len(points)))
 
     def quadratic(self, matrix: FloatArray) -> FloatArray:
         """Return the matrix of u that has a matrix of y, both homogeneous."""

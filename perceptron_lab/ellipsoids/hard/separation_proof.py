@@ -13,7 +13,6 @@ from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE
 from perceptron_lab.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, Residues, is_narrow
 from perceptron_lab.ellipsoids.hard.ratio_proofs import (
     prove_inseparable,
@@ -21,7 +20,7 @@ from perceptron_lab.ellipsoids.hard.ratio_proofs import (
     proved_upper_bound,
     recession,
 )
-from perceptron_lab.ellipsoids.hard.separation import Separation
+from perceptron_lab.ellipsoids.hard.separation import NEGLIGIBLE, Separation
 from perceptron_lab.errors import DataError
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, Status

@@ -12,11 +12,15 @@ import numpy.typing as npt
 
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
-from perceptron_lab.ellipsoids.hard.assessment import Assessment
-from perceptron_lab.ellipsoids.hard.finer import FinerClasses, is_narrow
+from perceptron_lab.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
 from perceptron_lab.ellipsoids.hard.ratio_proofs import Recession, recession
-from perceptron_lab.ellipsoids.hard.refinement import refined, without_bound
-from perceptron_lab.ellipsoids.hard.separation import Rule, Separation
+from perceptron_lab.ellipsoids.hard.separation import (
+    Assessment,
+    Rule,
+    Separation,
+    described,
+    status_of,
+)
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.results import FloatArray, Status
@@ -107,7 +111,7 @@ def maximal_separation(
     plain = _assessed(inner, outer, frame, solver, rough, limits, fixed=not whiten)
     found, how = plain.separation(), plain.solution.message
     if frame.empty:
-        return without_bound(found, how)
+        return _without_bound(found, how)
     narrow = is_narrow(found.ratio_lower, found.ratio_upper)
     if narrow or (frame.exact and limits.reached(found.iterations)):
         return found
@@ -121,7 +125,7 @@ def maximal_separation(
         message = f"{found.message}; what is left of dependent columns leaves t open: {error}"
         return replace(found, message=message, complete=False)
     how += f"; with what is left of columns that depend on others, {whole.solution.message}"
-    return refined(found, whole.separation(), finer, how)
+    return _refined(found, whole.separation(), finer, how)
 
 
 def _assessed(
@@ -170,4 +174,59 @@ def _unbounded(
         f"no negative lies in the affine hull of the positives, of dimension {order - 1} ({how}): "
         "t is unbounded",
         rule,
+    )
+
+
+def _refined(found: Separation, better: Separation, classes: FinerClasses, how: str) -> Separation:
+    """Return a separation with the bounds of t, and their proofs, of its finer classes as well.
+
+    Its ellipsoid and its rule stay.
+    """
+    lower = max(found.ratio_lower, better.ratio_lower)
+    upper = min(found.ratio_upper, better.ratio_upper)
+    proof = better.inseparability
+    status = status_of(lower, upper, proof)
+    words = described(status, lower, upper, proof, found.ratio)
+    # the ellipsoid found may fall short of the lower bound
+    short = ""
+    if not (is_narrow(found.ratio, lower) or found.ratio > lower):
+        short = f"; the ellipsoid returned does not use that, and reaches t = {found.ratio:.6g}"
+    finer = None
+    if better.ellipsoid is not None and better.ratio_lower > found.ratio_lower:
+        finer = FinerEllipsoid(better.ellipsoid, classes.residues)
+    weights = found.positive_weights, found.negative_weights
+    if better.ratio_upper < found.ratio_upper:
+        weights = better.positive_weights, np.zeros(len(found.negative_weights))
+        weights[1][classes.kept] = better.negative_weights
+    return replace(
+        found,
+        status=status,
+        proved=status is not Status.UNVERIFIED,
+        ratio=0.0 if proof else found.ratio,
+        ratio_lower=lower,
+        ratio_upper=upper,
+        positive_weights=weights[0],
+        negative_weights=weights[1],
+        inseparability=proof and proof.among(classes.kept, len(found.negative_weights)),
+        iterations=found.iterations + better.iterations,
+        message=f"{words} ({how}{short})",
+        complete=better.complete,
+        finer=finer,
+    )
+
+
+def _without_bound(found: Separation, how: str) -> Separation:
+    """Return a separation of classes of which no negative lies in the hull of the positives.
+
+    Its ellipsoid and its rule stay: by them, negatives within rounding of the hull lie in it.
+    """
+    return replace(
+        found,
+        status=Status.UNBOUNDED,
+        proved=True,
+        ratio_lower=math.inf,
+        ratio_upper=math.inf,
+        message="no negative lies in the affine hull of the positives, though some do to rounding "
+        "(proved): t is unbounded; the ellipsoid returned takes those for points of the hull "
+        f"({how})",
     )

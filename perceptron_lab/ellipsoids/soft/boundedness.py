@@ -22,14 +22,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import clarabel
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from perceptron_lab.ellipsoids.lifting import flat, quadratic_forms, squares, symmetric
-from perceptron_lab.ellipsoids.soft.cone_program import solve_cone_program, stacked
-from perceptron_lab.ellipsoids.soft.generation import FIXING, ROUNDS, Working
+from perceptron_lab.ellipsoids.lifting import flat, quadratic_forms, squares
+from perceptron_lab.ellipsoids.soft.dual_program import FIXING, ROUNDS, Working, solve_weights
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
 
@@ -49,8 +47,7 @@ class CriticalPenalty:
     upper: float
     # lambda of the negatives that attains upper, shape (m-,); zeros if there is none
     weights: FloatArray
-    # E^ >= 0 of a direction in which the objective grows for every C+ < lower, shape
-    # (n, n)
+    # E^ >= 0 of a direction in which the objective grows for every C+ < lower, shape (n, n)
     direction: FloatArray
     within: npt.NDArray[np.bool_]  # which negatives lie in the span of the positives, shape (m-,)
     root: FloatArray  # (sum_+ x^x^')^(-1/2) on that span, shape (n, rank)
@@ -127,28 +124,17 @@ def _restricted_spread(
     """Return lambda, W, and z'Wz of negatives with lambda between its bounds."""
     free, fixed = images[working.free], images[working.capped]
     count, order = free.shape
-    products = squares(free)
-    unit = np.append(np.ones(count), 0.0)
     bounds = sp.eye_array(count, count + 1)
-    spread = np.column_stack([products.T, -flat(np.eye(order))])
-    matrix = stacked([[unit[None, :]], [-bounds], [bounds], [spread]])
-    left = max(0.0, 1.0 - cap * len(fixed))
-    level = -cap * flat(fixed.T @ fixed)
-    right = np.concatenate([[left], np.zeros(count), np.full(count, cap), level])
-    cones = [
-        clarabel.ZeroConeT(1),
-        clarabel.NonnegativeConeT(2 * count),
-        clarabel.PSDTriangleConeT(order),
-    ]
-    primal, multipliers, _ = solve_cone_program(
-        np.append(np.zeros(count), 1.0), matrix, right, cones, 1e-10
-    )
+    spread = np.column_stack([squares(free).T, -flat(np.eye(order))])
+    rows = np.append(np.ones(count), 0.0)[None, :], -bounds, bounds, spread
+    cost, left = np.append(np.zeros(count), 1.0), max(0.0, 1.0 - cap * len(fixed))
+    products = -cap * flat(fixed.T @ fixed)
+    found = solve_weights(cost, rows, left, np.full(count, cap), products, 1e-10)
     weights = np.where(working.capped, cap, 0.0)
-    weights[working.free] = np.clip(primal[:-1], 0.0, cap)
-    values, vectors = np.linalg.eigh(symmetric(multipliers[-products.shape[1] :]))
-    values = np.maximum(values, 0.0)
-    total = float(values.sum())
-    return weights, (vectors * (values / total)) @ vectors.T, -float(multipliers[0]) / total
+    weights[working.free] = np.clip(found.unknowns[:-1], 0.0, cap)
+    total = float(found.values.sum())
+    dual = (found.vectors * (found.values / total)) @ found.vectors.T
+    return weights, dual, found.level / total
 
 
 def capped(weights: FloatArray, cap: float) -> FloatArray:

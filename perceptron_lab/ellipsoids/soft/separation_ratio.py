@@ -18,8 +18,7 @@ from perceptron_lab.ellipsoids.soft.boundedness import (
     least_mean,
     marginal,
 )
-from perceptron_lab.ellipsoids.soft.dual_program import DualProgram
-from perceptron_lab.ellipsoids.soft.generation import FIXING, ROUNDS, Working
+from perceptron_lab.ellipsoids.soft.dual_program import FIXING, ROUNDS, DualProgram, Working
 from perceptron_lab.ellipsoids.soft.whitening import AffineMap
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.results import FloatArray, Status

@@ -10,6 +10,8 @@ Journal of Machine Learning Research 6, 2005).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
@@ -29,35 +31,22 @@ CONJUGATE_ERROR = 1e-2
 """The residual that they end at, relative to the gradient."""
 
 
+@dataclass(eq=False)
 class SquaredHinge:
     """P(u, b) on given examples.
 
     With u = -2 g the second term is regularisation norm(g)^2. The generalised Hessian counts the
     examples with 1 - y_i f(x_i) > 0.
-
-    Parameters
-    ----------
-    rows
-        x_i, dense or sparse, shape ``(m, features)``.
-    positive
-        Whether y_i = +1, shape ``(m,)``.
-    weights
-        w_i, shape ``(m,)``.
-    regularisation
-        > 0.
     """
 
-    def __init__(
-        self,
-        rows: Examples,
-        positive: npt.NDArray[np.bool_],
-        weights: FloatArray,
-        regularisation: float,
-    ) -> None:
-        self.rows = rows
-        self.signs = np.where(positive, 1.0, -1.0)
-        self.weights = weights
-        self.ridge = 0.5 * regularisation
+    rows: Examples  # x_i, dense or sparse, shape (m, features)
+    positive: npt.NDArray[np.bool_]  # whether y_i = +1, shape (m,)
+    weights: FloatArray  # w_i, shape (m,)
+    regularisation: float  # above 0
+
+    def __post_init__(self) -> None:
+        self.signs = np.where(self.positive, 1.0, -1.0)
+        self.ridge = 0.5 * self.regularisation
 
     def value_and_gradient(self, at: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and the gradient at (u, b)."""
@@ -85,6 +74,21 @@ class SquaredHinge:
         matrix = (lifted.T * self.weights[active]) @ lifted
         matrix[np.arange(len(at) - 1), np.arange(len(at) - 1)] += self.ridge
         return np.asarray(matrix)
+
+    def newton_step(self, at: FloatArray, gradient: FloatArray) -> FloatArray:
+        """Return a Newton step: exact where the Hessian is formed, else by conjugate gradients."""
+        size = len(at)
+        if isinstance(self.rows, np.ndarray) and size <= LARGEST_HESSIAN + 1:
+            matrix = self.hessian(at)
+            diagonal = matrix.diagonal()
+            scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+            matrix = matrix * np.outer(scale, scale) + ROUNDING * np.eye(size)
+            matrix[diagonal <= 0.0, diagonal <= 0.0] = 1.0  # b, where no example is active
+            factor = scipy.linalg.cho_factor(matrix)
+            return np.asarray(-scale * scipy.linalg.cho_solve(factor, scale * gradient))
+        product = LinearOperator((size, size), matvec=lambda v: self.curvature(at, v))
+        step, _ = cg(product, -gradient, rtol=CONJUGATE_ERROR, maxiter=CONJUGATE_STEPS)
+        return np.asarray(step)
 
     def one_piece(self, at: FloatArray, direction: FloatArray) -> bool:
         """Return whether P is quadratic from (u, b) to the end of a step."""
@@ -115,26 +119,10 @@ def minimised(problem: SquaredHinge, tolerance: float, most: int) -> tuple[Float
         gradient = problem.value_and_gradient(at)[1]
         if np.linalg.norm(gradient) <= tolerance:
             return at, step, True
-        direction = _newton(problem, at, gradient)
+        direction = problem.newton_step(at, gradient)
         # On one piece both kinds of step are as long as they should be; rounding cannot hide that.
         length = 1.0 if problem.one_piece(at, direction) else problem.along(at, direction)
         if not length > 0.0:
             return at, step, False
         at = at + length * direction
     return at, most, bool(np.linalg.norm(problem.value_and_gradient(at)[1]) <= tolerance)
-
-
-def _newton(problem: SquaredHinge, at: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Return a Newton step: exact where the Hessian is formed, by conjugate gradients elsewhere."""
-    size = len(at)
-    if isinstance(problem.rows, np.ndarray) and size <= LARGEST_HESSIAN + 1:
-        matrix = problem.hessian(at)
-        diagonal = matrix.diagonal()
-        scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        matrix = matrix * np.outer(scale, scale) + ROUNDING * np.eye(size)
-        matrix[diagonal <= 0.0, diagonal <= 0.0] = 1.0  # b, where no example is active
-        factor = scipy.linalg.cho_factor(matrix)
-        return np.asarray(-scale * scipy.linalg.cho_solve(factor, scale * gradient))
-    product = LinearOperator((size, size), matvec=lambda v: problem.curvature(at, v))
-    step, _ = cg(product, -gradient, rtol=CONJUGATE_ERROR, maxiter=CONJUGATE_STEPS)
-    return np.asarray(step)

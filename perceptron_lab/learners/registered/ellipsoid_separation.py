@@ -14,8 +14,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.examples import dense_rows
-from perceptron_lab.ellipsoids.hard.assessment import ranks
-from perceptron_lab.ellipsoids.hard.separation import Separation
+from perceptron_lab.ellipsoids.hard.separation import Separation, ranks
 from perceptron_lab.ellipsoids.hard.separation_proof import proof_arrays, prove_separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName
 from perceptron_lab.errors import NumericalError

@@ -8,7 +8,7 @@ import numpy as np
 
 from perceptron_lab.datasets.generated.ellipsoid_sets import EllipsoidSets
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.ellipsoids.hard.assessment import NEGLIGIBLE
+from perceptron_lab.ellipsoids.hard.separation import NEGLIGIBLE
 from perceptron_lab.ellipsoids.hard.separation import SUPPORT as SUPPORTING
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import WITHOUT_RESULT, Evidence

@@ -1,4 +1,4 @@
-"""The soft margin of a low-rank ellipsoid: its value and its gradient.
+"""The soft-margin ellipsoid of low rank: its objective, its minimum, and its gap to any rank.
 
 With A = L L' the score of an example is f(x) = -q(x), q(x) = |L'x|^2 + 2 g'x + c, and
 
@@ -9,6 +9,16 @@ It is convex in (A, g, c), not in L. With a_i = w_i h_i y_i the gradients are
 
     dP/dL = 2 G L,  G = sum_i a_i x_i x_i' + regularisation A,
     dP/dg = 2 sum_i a_i x_i + 2 regularisation g,    dP/dc = sum_i a_i.
+
+In A >= 0 of any rank the problem is convex. Its dual, with M = sum_i alpha_i y_i x_i x_i' and
+v = sum_i alpha_i y_i x_i, is
+
+    maximise  sum_i alpha_i - 1/2 sum_i alpha_i^2 / w_i
+              - (|(-M)_+|_F^2 / 2 + |v|^2) / regularisation
+    subject to  alpha >= 0,  sum_i alpha_i y_i = 0.
+
+Any feasible alpha bounds the optimum from below. At an optimum alpha_i = w_i h_i, and the gradient
+G in A satisfies G >= 0 and G L = 0. Rank 0 is the same with A = 0: there the term of M is left out.
 """
 
 from __future__ import annotations
@@ -23,6 +33,7 @@ import scipy.optimize
 import scipy.sparse as sp
 
 from perceptron_lab.datasets.problem import Examples
+from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 
 MEMORY = 20
@@ -75,28 +86,14 @@ class Quadratic:
         return cls(factor, vector[-features - 1 : -1], float(vector[-1]))
 
 
+@dataclass(frozen=True, eq=False)
 class SoftObjective:
-    """P(L, g, c) on given examples.
+    """P(L, g, c) on given examples."""
 
-    Parameters
-    ----------
-    examples
-        Shape ``(m, features)``, dense or sparse.
-    signs
-        y, +1 or -1, shape ``(m,)``.
-    weights
-        w >= 0 with sum 1, shape ``(m,)``.
-    regularisation
-        >= 0.
-    """
-
-    def __init__(
-        self, examples: Examples, signs: FloatArray, weights: FloatArray, regularisation: float
-    ) -> None:
-        self.examples = examples
-        self.signs = signs
-        self.weights = weights
-        self.regularisation = regularisation
+    examples: Examples  # shape (m, features), dense or sparse
+    signs: FloatArray  # y, +1 or -1, shape (m,)
+    weights: FloatArray  # w >= 0 with sum 1, shape (m,)
+    regularisation: float  # 0 or more
 
     @property
     def features(self) -> int:
@@ -132,6 +129,22 @@ class SoftObjective:
         linear = combined[:, -1] + twice * at.linear
         gradient = np.concatenate([slope.ravel(), linear, [pull.sum()]])
         return self._value(at, hinges), gradient
+
+    def conditions(self, quadratic: Quadratic, hinges: FloatArray) -> tuple[float, float]:
+        """Return the lowest eigenvalue of G and |G L|_F at a quadratic function."""
+        factor, rank = quadratic.factor, quadratic.factor.shape[1]
+        weight = self.weights * hinges * self.signs
+        active = np.flatnonzero(weight)
+        rows, pull = self.examples[active], weight[active]
+        product = rows.T @ (pull[:, None] * (rows @ factor))
+        product = product + self.regularisation * (factor @ (factor.T @ factor))
+        signs = np.concatenate([pull, np.full(rank, self.regularisation)])
+        if isinstance(rows, np.ndarray):
+            rows = np.vstack([rows, factor.T])
+        else:
+            rows = sp.csr_array(sp.vstack([rows, sp.csr_array(factor.T)]))
+        lowest = float(spectrum(rows, signs).min(initial=0.0))
+        return lowest, float(np.linalg.norm(product))
 
 
 class Minimum(NamedTuple):
@@ -174,3 +187,67 @@ def minimised(
     )
     quadratic = Quadratic.unpacked(found.x, objective.features)
     return Minimum(quadratic, float(found.fun), int(found.nit), found.status == 0)
+
+
+@dataclass(frozen=True)
+class SoftOptimality:
+    """The duality gap of a soft ellipsoid, computed in floating point, not in proved rounding."""
+
+    primal: float  # P of the quadratic function
+    dual: float  # A lower bound of P over all ranks (over linear functions, if the rank is 0)
+    # the lowest eigenvalue of G, the gradient in A: at an optimum of the convex problem >= 0
+    lowest_curvature: float
+    stationarity: float  # |G L|_F: 0 at a stationary point of the low-rank problem
+
+    @property
+    def gap(self) -> float:
+        """P exceeds the least possible value by this much at most."""
+        return self.primal - self.dual
+
+
+def certify(objective: SoftObjective, quadratic: Quadratic) -> SoftOptimality:
+    """Return the duality gap and the conditions of optimality of a quadratic function.
+
+    The cost is an eigenvalue decomposition of order min(features, examples with h_i > 0, plus
+    rank), and memory for that square.
+    """
+    regularisation = objective.regularisation
+    if regularisation <= 0.0:
+        raise InputError("the duality gap needs a regularisation > 0; it is 0")
+    hinges = objective.hinges(quadratic.values(objective.examples))
+    # equal sums in both classes, the larger one scaled down
+    alpha, positive = objective.weights * hinges, objective.signs > 0
+    sums = [float(alpha[part].sum()) for part in (positive, objective.signs < 0)]
+    shares = [min(sums) / total if min(sums) > 0.0 else 0.0 for total in sums]
+    alpha = alpha * np.where(positive, *shares)
+    active = np.flatnonzero(alpha)
+    pull = (alpha * objective.signs)[active]
+    rows = objective.examples[active]
+    combined = rows.T @ pull
+    dual = float(alpha.sum()) - float(combined @ combined) / regularisation
+    dual -= 0.5 * float((alpha[active] ** 2 / objective.weights[active]).sum())
+    if quadratic.factor.shape[1]:
+        negative = np.minimum(spectrum(rows, pull), 0.0)
+        dual -= float(negative @ negative) / (2.0 * regularisation)
+    primal, conditions = objective.value(quadratic), objective.conditions(quadratic, hinges)
+    return SoftOptimality(primal, dual, *conditions)
+
+
+def spectrum(rows: Examples, weights: FloatArray) -> FloatArray:
+    """Return the eigenvalues of sum_i weights_i r_i r_i', without some or all that are 0."""
+    count, features = rows.shape
+    if count == 0:
+        return np.zeros(0)
+    if features <= count:
+        return _eigenvalues(rows.T @ (weights[:, None] * _dense(rows)))
+    values, vectors = np.linalg.eigh(_dense(rows @ rows.T))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return _eigenvalues(root.T @ (weights[:, None] * root))
+
+
+def _eigenvalues(symmetric: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.eigvalsh((symmetric + symmetric.T) / 2.0), dtype=np.float64)
+
+
+def _dense(matrix: Examples) -> FloatArray:
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
