@@ -70,7 +70,7 @@ _OURS = {
         "conic-sets": "datasets.generated.conic_sets:ConicSets",
         "ellipsoid-sets": "datasets.generated.ellipsoid_sets:EllipsoidSets",
         "inverted-balls": "datasets.generated.inverted_balls:InvertedBalls",
-        "ellipsoid-separation": ("ellipsoids.hard.separation_dataset:EllipsoidSeparationSystems"),
+        "ellipsoid-separation": "ellipsoids.hard.separation_system:EllipsoidSeparationSystems",
     },
     "table": {
         "table_6_1": "reporting.table_6_1.table:table_6_1",

@@ -97,5 +97,5 @@ def test_no_example_is_active_at_a_start_beyond_the_margin() -> None:
     beyond = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     assert not (problem.gaps(beyond) > 0.0).any()
     gradient = problem.value_and_gradient(beyond)[1]
-    step = squared_hinge._newton(problem, beyond, gradient)
+    step = problem.newton_step(beyond, gradient)
     np.testing.assert_allclose(step, -beyond, atol=1e-9)

@@ -28,9 +28,7 @@ import scipy.linalg
 
 from perceptron_lab.ellipsoids.hard.interior_point import (
     Best,
-    first_scaling,
     follow,
-    next_scaling,
     program_of,
     solve_by_interior_point,
 )
@@ -39,6 +37,8 @@ from perceptron_lab.ellipsoids.hard.rescaling import Rescaling
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution
 from perceptron_lab.results import FloatArray, IntArray
 
+ATTEMPTS = 2
+"""Coordinates at most in which the rounds start again."""
 LEAST = 60
 """Examples of each class in the first working set at least."""
 KEPT = 1.5
@@ -55,23 +55,16 @@ SHARE = 0.1
 def solve_by_generation(classes: Classes, tolerance: float, limits: Limits) -> Solution:
     """Return a solution of all examples."""
     classes.check_columns(_first_count(classes))
-    best = Best.none(len(classes.positives) + len(classes.negatives))
-    scaling: Rescaling | None = first_scaling(classes)
-    rounds = used = 0
-    for _ in range(2):
-        if scaling is None:
-            break
+    best, rounds = Best.none(classes), 0
+    for scaling in best.scalings(classes, tolerance, limits, ATTEMPTS):
         run = _Rounds(program_of(classes, scaling), scaling, best, tolerance, limits)
-        run.go(used)
-        rounds, used = rounds + run.rounds, used + run.used
-        if best.bracket.narrow(tolerance) or limits.reached(used):
-            break
-        scaling = next_scaling(best, classes)
+        run.go()
+        rounds += run.rounds
     words = (
-        f"constraint generation: {rounds} rounds, {used} iterations, "
+        f"constraint generation: {rounds} rounds, {best.iterations} iterations, "
         f"{np.count_nonzero(best.weights)} examples"
     )
-    return best.solution(len(classes.positives), used, tolerance, words)
+    return best.solution(len(classes.positives), tolerance, words)
 
 
 def solve_by_size(classes: Classes, tolerance: float, limits: Limits) -> Solution:
@@ -101,39 +94,32 @@ class _Rounds:
     tolerance: float
     limits: Limits
     rounds: int = 0
-    used: int = 0
 
-    def go(self, before: int) -> None:
-        """Run them, ``before`` being the iterations used already."""
-        working = self._first()
+    def go(self) -> None:
+        """Run them; every one offers what its iterate shows of all examples."""
+        working, best, program = self._first(), self.best, self.program
         try:
-            iterate = Iterate.first(self.program.part(working))
+            iterate = Iterate.first(program.part(working))
         except (np.linalg.LinAlgError, ValueError):
             return
         width, stalled = math.inf, 0
         while stalled < STALLED:
-            part = self.program.part(working)
+            part, left = program.part(working), self.limits.after(best.iterations)
             gap = SHARE * min(width, 1.0 + max(0.0, iterate.ratio))
-            iterate, used = follow(
-                part, iterate, 0.3 * self.tolerance, gap, self.limits, before + self.used
-            )
-            self.rounds, self.used = self.rounds + 1, self.used + used
-            excess = self._priced(working, part, iterate)
-            before_it, width = width, self.best.bracket.upper - self.best.bracket.lower
-            stalled = 0 if width < before_it else stalled + 1
-            if self.best.bracket.narrow(self.tolerance) or self.limits.reached(before + self.used):
+            iterate, used = follow(part, iterate, 0.3 * self.tolerance, gap, left)
+            self.rounds, best.iterations = self.rounds + 1, best.iterations + used
+            lower, most = program.reached(iterate.matrix)
+            if lower > best.lower:
+                best.offer_ellipsoid(lower, self.scaling.quadratic(iterate.matrix / most))
+            weights = np.zeros(len(program.rows))
+            weights[working] = iterate.weights
+            best.offer_weights(iterate.upper(part), weights)
+            before, width = width, best.bracket.upper - best.bracket.lower
+            stalled = 0 if width < before else stalled + 1
+            if best.bracket.narrow(self.tolerance) or self.limits.reached(best.iterations):
                 return
+            excess = -program.slacks(iterate.matrix, iterate.ratio)
             working, iterate = self._next(working, iterate, excess)
-
-    def _priced(self, working: IntArray, part: Program, iterate: Iterate) -> FloatArray:
-        """Offer what the iterate shows of all examples; return by how much it violates each."""
-        lower, most = self.program.reached(iterate.matrix)
-        if lower > self.best.lower:
-            self.best.offer_ellipsoid(lower, self.scaling.quadratic(iterate.matrix / most))
-        weights = np.zeros(len(self.program.rows))
-        weights[working] = iterate.weights
-        self.best.offer_weights(iterate.upper(part), weights)
-        return -self.program.slacks(iterate.matrix, iterate.ratio)
 
     def _next(
         self, working: IntArray, iterate: Iterate, excess: FloatArray

@@ -9,7 +9,9 @@ again in the coordinates in which the ellipsoid found is the unit ball.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -37,10 +39,12 @@ class Best:
     # E^ in the coordinates of the classes, scaled to hold the positives; None before any
     quadratic: FloatArray | None
     weights: FloatArray  # lambda of all examples, positives first
+    iterations: int = 0  # used so far
 
     @classmethod
-    def none(cls, count: int) -> Best:
-        """Return nothing found of so many examples."""
+    def none(cls, classes: Classes) -> Self:
+        """Return nothing found."""
+        count = len(classes.positives) + len(classes.negatives)
         return cls(-math.inf, math.inf, None, np.zeros(count))
 
     @property
@@ -59,7 +63,24 @@ class Best:
         if upper < self.upper:
             self.upper, self.weights = upper, weights
 
-    def solution(self, positives: int, iterations: int, tolerance: float, words: str) -> Solution:
+    def scalings(
+        self, classes: Classes, tolerance: float, limits: Limits, most: int
+    ) -> Iterator[Rescaling]:
+        """Yield coordinates to solve in, as long as the bracket is too wide.
+
+        The positives are white in the first ones, the best ellipsoid so far is the unit ball in all
+        others. Only the coordinates given are yielded if they are fixed.
+        """
+        dimension = classes.positives.shape[1]
+        fixed = classes.fixed or not dimension
+        yield Rescaling.none(dimension) if fixed else Rescaling.to_positives(classes)
+        for _ in range(most - 1):
+            ended = self.bracket.narrow(tolerance) or limits.reached(self.iterations)
+            if ended or fixed or self.quadratic is None or not self.lower > 0.0:
+                return
+            yield Rescaling.to_ellipsoid(Ellipsoid.canonical(self.quadratic), classes)
+
+    def solution(self, positives: int, tolerance: float, words: str) -> Solution:
         """Return it as a solution."""
         if self.quadratic is None or not math.isfinite(self.upper):
             raise NumericalError(
@@ -75,36 +96,26 @@ class Best:
             middle(ratio),
             self.weights[:positives],
             self.weights[positives:],
-            iterations,
+            self.iterations,
             f"{words}{left}",
             complete=complete,
         )
 
 
 def follow(
-    program: Program, start: Iterate, tolerance: float, gap: float, limits: Limits, before: int
+    program: Program, start: Iterate, tolerance: float, gap: float, limits: Limits
 ) -> tuple[Iterate, int]:
-    """Return the best iterate from a start on, and the iterations used.
+    """Return the best iterate from a start inside the program on, and the iterations used.
 
-    Parameters
-    ----------
-    program, start
-        The start is inside the program.
-    tolerance
-        The iteration ends where the bracket is as narrow, relative to t, ...
-    gap
-        ... or as this, or where rounding stops it.
-    limits, before
-        The limits, and the iterations used already.
+    The iteration ends where the bracket is as narrow as the tolerance, relative to t, or as the
+    gap, or where rounding stops it.
     """
     best, used, stalled = start, 0, 0
     least = start.upper(program) - start.ratio
     iterate: Iterate | None = start
     while iterate is not None and stalled < STALLED:
-        bracket = iterate.bracket(program)
-        if bracket.narrow(tolerance) or iterate.upper(program) - iterate.ratio <= gap:
-            break
-        if limits.reached(before + used):
+        close = iterate.upper(program) - iterate.ratio <= gap
+        if iterate.bracket(program).narrow(tolerance) or close or limits.reached(used):
             break
         iterate = advanced(program, iterate)
         used += 1
@@ -124,44 +135,22 @@ def program_of(classes: Classes, scaling: Rescaling) -> Program:
     return Program(rows, np.repeat([1.0, -1.0], counts))
 
 
-def first_scaling(classes: Classes) -> Rescaling:
-    """Return coordinates in which the positives are white, or those given if they are fixed."""
-    dimension = classes.positives.shape[1]
-    if classes.fixed or not dimension:
-        return Rescaling.none(dimension)
-    return Rescaling.to_positives(classes)
-
-
-def next_scaling(best: Best, classes: Classes) -> Rescaling | None:
-    """Return coordinates in which the best ellipsoid is the unit ball; None where it has none."""
-    fixed = classes.fixed or not classes.positives.shape[1]
-    if fixed or best.quadratic is None or not best.lower > 0.0:
-        return None
-    return Rescaling.to_ellipsoid(Ellipsoid.canonical(best.quadratic), classes)
-
-
 def solve_by_interior_point(classes: Classes, tolerance: float, limits: Limits) -> Solution:
     """Return a solution of all examples at once."""
-    classes.check_columns(len(classes.positives) + len(classes.negatives))
-    best = Best.none(len(classes.positives) + len(classes.negatives))
-    scaling: Rescaling | None = first_scaling(classes)
-    used = attempts = 0
-    while scaling is not None and attempts < ATTEMPTS:
+    best, attempts = Best.none(classes), 0
+    classes.check_columns(len(best.weights))
+    for scaling in best.scalings(classes, tolerance, limits, ATTEMPTS):
         attempts += 1
         program = program_of(classes, scaling)
         try:
             start = Iterate.first(program)
         except (np.linalg.LinAlgError, ValueError):
-            pass  # no point is inside in floating point
-        else:
-            iterate, steps = follow(program, start, tolerance, 0.0, limits, used)
-            lower, most = program.reached(iterate.matrix)
-            best.offer_ellipsoid(lower, scaling.quadratic(iterate.matrix / most))
-            best.offer_weights(iterate.upper(program), iterate.weights)
-            used += steps
-        if best.bracket.narrow(tolerance) or limits.reached(used):
-            break
-        scaling = next_scaling(best, classes)
+            continue  # no point is inside in floating point
+        iterate, used = follow(program, start, tolerance, 0.0, limits.after(best.iterations))
+        lower, most = program.reached(iterate.matrix)
+        best.offer_ellipsoid(lower, scaling.quadratic(iterate.matrix / most))
+        best.offer_weights(iterate.upper(program), iterate.weights)
+        best.iterations += used
     again = f" in {attempts} coordinates" if attempts > 1 else ""
-    words = f"interior point: {used} iterations{again}"
-    return best.solution(len(classes.positives), used, tolerance, words)
+    words = f"interior point: {best.iterations} iterations{again}"
+    return best.solution(len(classes.positives), tolerance, words)

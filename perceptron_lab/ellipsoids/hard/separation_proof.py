@@ -39,15 +39,11 @@ WEIGHTS = ("positive_weights", "negative_weights")
 class ProvedSeparation:
     """Proved status and bracket of t of two classes."""
 
-    # FEASIBLE, INFEASIBLE, UNBOUNDED, MARGIN_BOUNDED, as of
-    # :class:`~perceptron_lab.ellipsoids.hard.separation.Separation`; FITTED if none of these
-    # is
+    # FEASIBLE, INFEASIBLE, UNBOUNDED, MARGIN_BOUNDED, as of Separation; FITTED if none of these is
     status: Status
-    # the proved bracket of t
-    ratio_lower: float
+    ratio_lower: float  # the proved bracket of t
     ratio_upper: float
-    # in words
-    message: str
+    message: str  # in words
 
 
 def proof_arrays(found: Separation) -> dict[str, FloatArray]:
@@ -57,18 +53,15 @@ def proof_arrays(found: Separation) -> dict[str, FloatArray]:
     if there is one, and the weights lambda of both classes.
     """
     arrays = {name: getattr(found, name) for name in WEIGHTS}
-    if found.ellipsoid is not None:
-        arrays |= _of_ellipsoid(found.ellipsoid, ELLIPSOID)
-    if found.finer is not None:
-        arrays |= _of_ellipsoid(found.finer.ellipsoid, FINER)
-        residues = found.finer.residues
-        if residues is not None:
-            arrays |= dict(zip(RESIDUES, (residues.coefficients, residues.levels), strict=True))
+    finer = None if found.finer is None else found.finer.ellipsoid
+    for ellipsoid, names in ((found.ellipsoid, ELLIPSOID), (finer, FINER)):
+        if ellipsoid is not None:
+            parts = ellipsoid.shift, ellipsoid.factor, ellipsoid.offset
+            arrays |= dict(zip(names, parts, strict=True))
+    residues = None if found.finer is None else found.finer.residues
+    if residues is not None:
+        arrays |= dict(zip(RESIDUES, (residues.coefficients, residues.levels), strict=True))
     return arrays
-
-
-def _of_ellipsoid(found: Ellipsoid, names: tuple[str, ...]) -> dict[str, FloatArray]:
-    return dict(zip(names, (found.shift, found.factor, found.offset), strict=True))
 
 
 def prove_separation(
@@ -102,34 +95,17 @@ def prove_separation(
     nothing = prove_inseparable(inner, inside, pair, frame) if lower == 0.0 else None
     if nothing is not None:
         return ProvedSeparation(Status.INFEASIBLE, 0.0, 0.0, nothing.method)
-    upper = _upper(inner, outer, weights, frame, lower)
+    upper = proved_upper_bound(inner, inside, pair, frame)
+    finer = None if is_narrow(lower, upper) else FinerClasses.of(inner, outer, frame)
+    if finer is not None:
+        part, kept = weights[1][finer.kept], ~finer.frame.outside
+        pair, inside = (weights[0], part[kept]), finer.negatives[kept]
+        upper = min(upper, proved_upper_bound(finer.positives, inside, pair, finer.frame))
     status = Status.MARGIN_BOUNDED if upper <= NEGLIGIBLE else Status.FITTED
     if lower > 0.0:
         status = Status.FEASIBLE
-    return ProvedSeparation(
-        status, lower, upper, f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
-    )
-
-
-def _upper(
-    positives: FloatArray,
-    negatives: FloatArray,
-    weights: tuple[FloatArray, FloatArray],
-    frame: AffineFrame,
-    lower: float,
-) -> float:
-    """Return the bound by weights, in finer classes as well where the bracket is wide."""
-    inside = ~frame.outside
-    bound = proved_upper_bound(
-        positives, negatives[inside], (weights[0], weights[1][inside]), frame
-    )
-    finer = None if is_narrow(lower, bound) else FinerClasses.of(positives, negatives, frame)
-    if finer is None:
-        return bound
-    part, inside = weights[1][finer.kept], ~finer.frame.outside
-    pair = weights[0], part[inside]
-    better = proved_upper_bound(finer.positives, finer.negatives[inside], pair, finer.frame)
-    return min(bound, better)
+    words = f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
+    return ProvedSeparation(status, lower, upper, words)
 
 
 def _weights(
@@ -154,16 +130,13 @@ def _lower(
     frame: AffineFrame,
 ) -> float:
     """Return the bound by the ellipsoids, the finer one among them."""
-    columns = positives.shape[1]
-    found, finer = _ellipsoid(arrays, ELLIPSOID), _ellipsoid(arrays, FINER)
-    best = 0.0
-    if found is not None:
-        _check(found, columns)
+    columns, best, residues = positives.shape[1], 0.0, None
+    if set(ELLIPSOID) <= arrays.keys():
+        found = _ellipsoid(arrays, ELLIPSOID, columns)
         best = proved_lower_bound(positives, negatives, found)[0]
-    if finer is None:
+    if not set(FINER) <= arrays.keys():
         return best
-    residues = None
-    if all(name in arrays for name in RESIDUES):
+    if set(RESIDUES) <= arrays.keys():
         residues = Residues(*(arrays[name] for name in RESIDUES))
         shapes = residues.coefficients.shape, residues.levels.shape
         if residues.levels.ndim != 1 or shapes[0] != (len(residues.levels), columns):
@@ -171,17 +144,14 @@ def _lower(
                 f"coefficients of shape {shapes[0]} and levels of shape {shapes[1]} for examples "
                 f"of {columns} columns"
             )
-    _check(finer, columns + (0 if residues is None else len(residues.levels)))
-    return max(best, FinerEllipsoid(finer, residues).lower_bound(positives, negatives, frame))
+        columns += len(residues.levels)
+    finer = FinerEllipsoid(_ellipsoid(arrays, FINER, columns), residues)
+    return max(best, finer.lower_bound(positives, negatives, frame))
 
 
-def _ellipsoid(arrays: Mapping[str, FloatArray], names: tuple[str, ...]) -> Ellipsoid | None:
-    if not all(name in arrays for name in names):
-        return None
-    return Ellipsoid(*(arrays[name] for name in names))
-
-
-def _check(found: Ellipsoid, columns: int) -> None:
+def _ellipsoid(arrays: Mapping[str, FloatArray], names: tuple[str, ...], columns: int) -> Ellipsoid:
+    found = Ellipsoid(*(arrays[name] for name in names))
     shapes = found.shift.shape, found.factor.shape, found.offset.shape
     if shapes != ((columns,), (found.offset.size, columns), (found.offset.size,)):
         raise DataError(f"an ellipsoid of shapes {shapes} for examples of {columns} columns")
+    return found
