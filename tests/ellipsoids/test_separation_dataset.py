@@ -77,13 +77,13 @@ def test_the_answer_is_the_one_known(attained: float) -> None:
 
 def test_the_examples_are_those_of_ellipsoid_sets() -> None:
     dataset = make(ratio=1.2)
-    products = dataset.load(*dataset.names(), seed=4, base=Path()).measure.separation.products
+    products = dataset.load(*dataset.names(), seed=4, base=Path()).measure.__self__.products
     task = EllipsoidSets().sample(4).task
     assert [len(part) for part in products] == [30, 30]
     again = dataset.load(*dataset.names(), seed=4, base=Path())
     other = dataset.load(*dataset.names(), seed=5, base=Path())
     assert again.sha256 != other.sha256
-    assert (again.measure.separation.products[0] == products[0]).all()
+    assert (again.measure.__self__.products[0] == products[0]).all()
     mean = np.asarray(task.examples)[:30].mean(axis=0)
     np.testing.assert_allclose(again.measure.separation.frame.shift, mean)
 
