@@ -85,7 +85,7 @@ def test_the_examples_are_those_of_ellipsoid_sets() -> None:
     assert again.sha256 != other.sha256
     assert (again.measure.__self__.products[0] == products[0]).all()
     mean = np.asarray(task.examples)[:30].mean(axis=0)
-    np.testing.assert_allclose(again.measure.separation.frame.shift, mean)
+    np.testing.assert_allclose(again.measure.__self__.frame.shift, mean)
 
 
 def test_classes_of_real_data() -> None:

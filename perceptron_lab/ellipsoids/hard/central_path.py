@@ -161,19 +161,11 @@ def solve_by_central_path(classes: Classes, tolerance: float, limits: Limits) ->
             nu = max(1.0, FACTOR * nu)
         weights = 1.0 / (barrier.rows @ point)
         weights /= weights[positives:].sum()
-        matrix, threshold = symmetric(point[:-1]), -point[-1] / 2.0
+        matrix, level = symmetric(point[:-1]), float(point[-1])
         message = f"{steps} Newton steps, s = {point[-1]:.6g}"
     else:  # all examples are equal: q = gam = -positives / m at s = 1
         weights = np.repeat([1.0 / positives, 1.0 / negatives], [positives, negatives])
-        matrix, threshold = np.array([[-(positives / (positives + negatives))]]), -0.5
+        matrix, level = np.array([[-(positives / (positives + negatives))]]), 1.0
         message, steps = "at a single point", 0
-    return Solution(
-        0.0,
-        matrix,
-        threshold,
-        weights[:positives],
-        weights[positives:],
-        steps,
-        f"central path: {message}",
-        limit=True,
-    )
+    both = weights[:positives], weights[positives:]
+    return Solution(0.0, matrix, both, steps, f"central path: {message}", limit=level)

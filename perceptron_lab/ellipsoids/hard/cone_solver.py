@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.hard.ratio_proofs import least_bound, whitening_moment
 from perceptron_lab.ellipsoids.hard.rescaling import Rescaling, reached
-from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution, middle
+from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution
 from perceptron_lab.ellipsoids.lifting import lifted, squares, symmetric
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
@@ -191,15 +191,9 @@ class _Attempts:
         ratio = bracket.within(sharpest.ratio) if bracket.lower > 0.0 else sharpest.ratio
         course = ", rescaled: ".join(attempt.status for attempt in attempts)
         wide = "" if bracket.narrow(tolerance) else f", t to {bracket.width:.1e} of 1 + t"
-        return Solution(
-            ratio,
-            ranking.quadratic,
-            middle(ratio),
-            *sharpest.weights,
-            iterations,
-            f"Clarabel: {course}{wide}",
-            complete=last.solved or bracket.narrow(tolerance),
-        )
+        complete, words = last.solved or bracket.narrow(tolerance), f"Clarabel: {course}{wide}"
+        weights = sharpest.weights
+        return Solution(ratio, ranking.quadratic, weights, iterations, words, complete=complete)
 
 
 def _attempt(classes: Classes, scaling: Rescaling, tolerance: float, limits: Limits) -> _Attempt:

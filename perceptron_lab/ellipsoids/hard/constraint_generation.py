@@ -97,7 +97,7 @@ class _Rounds:
 
     def go(self) -> None:
         """Run them; every one offers what its iterate shows of all examples."""
-        working, best, program = self._first(), self.best, self.program
+        working, best, program = self.first(), self.best, self.program
         try:
             iterate = Iterate.first(program.part(working))
         except (np.linalg.LinAlgError, ValueError):
@@ -119,9 +119,9 @@ class _Rounds:
             if best.bracket.narrow(self.tolerance) or self.limits.reached(best.iterations):
                 return
             excess = -program.slacks(iterate.matrix, iterate.ratio)
-            working, iterate = self._next(working, iterate, excess)
+            working, iterate = self.next(working, iterate, excess)
 
-    def _next(
+    def next(
         self, working: IntArray, iterate: Iterate, excess: FloatArray
     ) -> tuple[IntArray, Iterate]:
         """Return the next working set, and a point inside it."""
@@ -137,7 +137,7 @@ class _Rounds:
         known = Iterate(iterate.matrix, iterate.ratio, weights)
         return chosen, known.mixed(self.program.part(chosen), SHARE)
 
-    def _first(self) -> IntArray:
+    def first(self) -> IntArray:
         """Return a basis of the positives, the positives farthest out, the negatives nearest."""
         inside, outside = (np.flatnonzero(self.program.signs == sign) for sign in (1.0, -1.0))
         rows = self.program.rows

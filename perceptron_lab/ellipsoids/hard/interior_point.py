@@ -18,7 +18,7 @@ import numpy as np
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.hard.primal_dual import Iterate, Program, advanced
 from perceptron_lab.ellipsoids.hard.rescaling import Rescaling
-from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution, middle
+from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
 
@@ -71,9 +71,8 @@ class Best:
         The positives are white in the first ones, the best ellipsoid so far is the unit ball in all
         others. Only the coordinates given are yielded if they are fixed.
         """
-        dimension = classes.positives.shape[1]
-        fixed = classes.fixed or not dimension
-        yield Rescaling.none(dimension) if fixed else Rescaling.to_positives(classes)
+        yield Rescaling.first(classes)
+        fixed = classes.fixed or not classes.positives.shape[1]
         for _ in range(most - 1):
             ended = self.bracket.narrow(tolerance) or limits.reached(self.iterations)
             if ended or fixed or self.quadratic is None or not self.lower > 0.0:
@@ -89,17 +88,9 @@ class Best:
             )
         complete = self.bracket.narrow(CLOSE * tolerance)
         left = "" if complete else f", t left open by {self.bracket.width:.1e} of 1 + t"
-        ratio = self.bracket.within(self.lower)
-        return Solution(
-            ratio,
-            self.quadratic,
-            middle(ratio),
-            self.weights[:positives],
-            self.weights[positives:],
-            self.iterations,
-            f"{words}{left}",
-            complete=complete,
-        )
+        ratio, words = self.bracket.within(self.lower), f"{words}{left}"
+        weights = self.weights[:positives], self.weights[positives:]
+        return Solution(ratio, self.quadratic, weights, self.iterations, words, complete=complete)
 
 
 def follow(

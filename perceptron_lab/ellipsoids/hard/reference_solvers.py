@@ -12,7 +12,7 @@ import cvxpy
 import numpy as np
 
 from perceptron_lab.ellipsoids.hard.rescaling import Rescaling, Rows
-from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
+from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution
 from perceptron_lab.errors import NumericalError
 
 _ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
@@ -40,8 +40,7 @@ def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Soluti
 def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
     classes.check_size()
     order = classes.positives.shape[1] + 1
-    given = classes.fixed or order == 1
-    scaling = Rescaling.none(order - 1) if given else Rescaling.to_positives(classes)
+    scaling = Rescaling.first(classes)
     positives, negatives = scaling.rows(classes)
     level = (1.0 + scaling.reference) / negatives.size
     matrix, change = cvxpy.Variable((order, order), PSD=True), cvxpy.Variable()
@@ -60,20 +59,17 @@ def _solve(classes: Classes, options: dict[str, Any]) -> Solution:
             f"{options['solver']} ends with {problem.status}; try another solver or tolerance, "
             "and whiten=True"
         )
-    weights = [
+    first, second = (
         np.maximum(np.ravel(dual), 0.0) / part.size
         for dual, part in zip(duals, (positives, negatives), strict=True)
-    ]
-    total = float(weights[1].sum())
-    value = scaling.ratio(float(change.value))
+    )
+    total, message = float(second.sum()), f"cvxpy and {options['solver']}: {problem.status}"
     return Solution(
-        value,
+        scaling.ratio(float(change.value)),
         scaling.quadratic(np.asarray(matrix.value, dtype=np.float64)),
-        middle(value),
-        weights[0] / total,
-        weights[1] / total,
+        (first / total, second / total),
         int(problem.solver_stats.num_iters),
-        f"cvxpy and {options['solver']}: {problem.status}",
+        message,
         complete=problem.status == cvxpy.OPTIMAL,
     )
 

@@ -47,6 +47,13 @@ class Rescaling:
         return cls(np.eye(dimension), np.zeros(dimension), 0.0, balanced=False)
 
     @classmethod
+    def first(cls, classes: Classes) -> Self:
+        """Return coordinates in which the positives are white, or those given if fixed."""
+        dimension = classes.positives.shape[1]
+        given = classes.fixed or not dimension
+        return cls.none(dimension) if given else cls.to_positives(classes)
+
+    @classmethod
     def to_positives(cls, classes: Classes) -> Self:
         """Return coordinates in which the positives have mean 0 and covariance I.
 

@@ -48,8 +48,7 @@ class Gaps(NamedTuple):
         inside, outside = (
             quadratic_values(solution.quadratic, part) for part in (positives, negatives)
         )
-        plus, minus = solution.positive_weights, solution.negative_weights
-        size = 1.0 + solution.ratio
+        (plus, minus), size = solution.weights, 1.0 + solution.ratio
         slack = np.concatenate([plus * (1.0 - inside), minus * (outside - size)])
         excess = max(float(inside.max()) - 1.0, size - float(outside.min()), 0.0)
         return cls(
@@ -134,14 +133,14 @@ class Separation:
     matrix: FloatArray
     positive_weights: FloatArray
     negative_weights: FloatArray
-    ellipsoid: Ellipsoid | None
-    inseparability: Inseparability | None
-    recession: Recession | None
-    gaps: Gaps | None
-    iterations: int
-    message: str
     rule: Rule
+    message: str
+    iterations: int = 0
     complete: bool = True
+    ellipsoid: Ellipsoid | None = None
+    inseparability: Inseparability | None = None
+    recession: Recession | None = None
+    gaps: Gaps | None = None
     finer: FinerEllipsoid | None = None
 
     def __str__(self) -> str:
@@ -186,27 +185,26 @@ class Assessment:
 
     def separation(self) -> Separation:
         """Return the solution with its proofs."""
-        own, ellipsoid, lower = self._separating()
+        solution, inside = self.solution, self.negatives[self.kept]
+        weights, (own, ellipsoid, lower) = solution.weights, self._separating(inside)
         proof = None
-        inside = self.negatives[self.kept]
-        weights = self.solution.positive_weights, self.solution.negative_weights
-        if lower == 0.0 and self.solution.ratio < SMALL:
+        if lower == 0.0 and solution.ratio < SMALL:
             proof = prove_inseparable(self.positives, inside, weights, self.frame)
         upper = 0.0 if proof else proved_upper_bound(self.positives, inside, weights, self.frame)
         status = status_of(lower, upper, proof)
         # (8.2) for the canonical ellipsoid, or for the solution as it is
-        quadratic = self.solution.quadratic if own is None else own.homogeneous
-        across = self._across(self.solution.ratio)
-        rule = Rule(self.frame, quadratic, self.solution.threshold, across)
-        ratio = 0.0 if proof else max(self.solution.ratio, lower, 0.0)
-        matrix = rule.homogeneous()
-        if self.solution.limit:  # e e', (7.10)
+        quadratic = solution.quadratic if own is None else own.homogeneous
+        rule = Rule(self.frame, quadratic, solution.threshold, self._across(solution.ratio))
+        ratio = 0.0 if proof else max(solution.ratio, lower, 0.0)
+        matrix, gaps = rule.homogeneous(), None
+        if solution.limit is None:
+            points = (self.frame.coordinates(part) for part in (self.positives, inside))
+            gaps = Gaps.of(solution, *points)
+        else:  # e e', (7.10)
             matrix = np.zeros_like(matrix)
             matrix[-1, -1] = 1.0
         spread = np.zeros(len(self.negatives))
         spread[self.kept] = weights[1]
-        points = (self.frame.coordinates(part) for part in (self.positives, inside))
-        gaps = None if self.solution.limit else Gaps.of(self.solution, *points)
         return Separation(
             status,
             status is not Status.UNVERIFIED,
@@ -216,26 +214,24 @@ class Assessment:
             matrix,
             weights[0],
             spread,
+            rule,
+            f"{described(status, lower, upper, proof, ratio)} ({solution.message})",
+            solution.iterations,
+            solution.complete,
             ellipsoid,
             proof and proof.among(self.kept, len(self.negatives)),
-            None,
-            gaps,
-            self.solution.iterations,
-            f"{described(status, lower, upper, proof, ratio)} ({self.solution.message})",
-            rule,
-            self.solution.complete,
+            gaps=gaps,
         )
 
-    def _separating(self) -> tuple[Ellipsoid | None, Ellipsoid | None, float]:
+    def _separating(self, inside: FloatArray) -> tuple[Ellipsoid | None, Ellipsoid | None, float]:
         """Return the canonical ellipsoid, scaled to hold the positives, and what it proves.
 
         It comes in the frame's coordinates and in the space of the examples.
         """
-        if self.solution.limit:
+        if self.solution.limit is not None:
             return None, None, 0.0
         own = Ellipsoid.canonical(self.solution.quadratic)
         found = own.through(self.frame)
-        inside = self.negatives[self.kept]
         lower, most = proved_lower_bound(self.positives, inside, found)
         if not lower > 0.0:
             return None, None, 0.0

@@ -111,7 +111,17 @@ def maximal_separation(
     plain = _assessed(inner, outer, frame, solver, rough, limits, fixed=not whiten)
     found, how = plain.separation(), plain.solution.message
     if frame.empty:
-        return _without_bound(found, how)
+        # the ellipsoid and the rule stay, which take negatives within rounding for points of it
+        return replace(
+            found,
+            status=Status.UNBOUNDED,
+            proved=True,
+            ratio_lower=math.inf,
+            ratio_upper=math.inf,
+            message="no negative lies in the affine hull of the positives, though some do to "
+            "rounding (proved): t is unbounded; the ellipsoid returned takes those for points of "
+            f"the hull ({how})",
+        )
     narrow = is_narrow(found.ratio_lower, found.ratio_upper)
     if narrow or (frame.exact and limits.reached(found.iterations)):
         return found
@@ -154,27 +164,18 @@ def _unbounded(
     order = frame.dimension + 1
     nearest = float((frame.offsets(negatives) ** 2).sum(axis=1).min())
     rule = Rule(frame, np.zeros((order, order)), middle(1.0), 2.0 / nearest)
-    how = "proved" if direction.proved else "to rounding"
     # a direction that holds to rounding proves the ratio that it attains
-    least, most = direction.least_negative, direction.largest_positive
-    return Separation(
-        Status.UNBOUNDED,
-        direction.proved,
-        math.inf,
-        math.inf if direction.proved or most <= 0.0 else max(0.0, least / most * (1 - 1e-12) - 1.0),
-        math.inf,
-        direction.matrix,
-        np.zeros(len(positives)),
-        np.zeros(len(negatives)),
-        None,
-        None,
-        direction,
-        None,
-        0,
+    least, most, lower = direction.least_negative, direction.largest_positive, math.inf
+    if not direction.proved and most > 0.0:
+        lower = max(0.0, least / most * (1 - 1e-12) - 1.0)
+    weights = np.zeros(len(positives)), np.zeros(len(negatives))
+    how = "proved" if direction.proved else "to rounding"
+    words = (
         f"no negative lies in the affine hull of the positives, of dimension {order - 1} ({how}): "
-        "t is unbounded",
-        rule,
+        "t is unbounded"
     )
+    found = direction.proved, math.inf, lower, math.inf, direction.matrix, *weights, rule, words
+    return Separation(Status.UNBOUNDED, *found, recession=direction)
 
 
 def _refined(found: Separation, better: Separation, classes: FinerClasses, how: str) -> Separation:
@@ -212,21 +213,4 @@ def _refined(found: Separation, better: Separation, classes: FinerClasses, how: 
         message=f"{words} ({how}{short})",
         complete=better.complete,
         finer=finer,
-    )
-
-
-def _without_bound(found: Separation, how: str) -> Separation:
-    """Return a separation of classes of which no negative lies in the hull of the positives.
-
-    Its ellipsoid and its rule stay: by them, negatives within rounding of the hull lie in it.
-    """
-    return replace(
-        found,
-        status=Status.UNBOUNDED,
-        proved=True,
-        ratio_lower=math.inf,
-        ratio_upper=math.inf,
-        message="no negative lies in the affine hull of the positives, though some do to rounding "
-        "(proved): t is unbounded; the ellipsoid returned takes those for points of the hull "
-        f"({how})",
     )

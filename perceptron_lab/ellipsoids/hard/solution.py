@@ -105,15 +105,17 @@ class Solution:
     ratio: float  # t, the squared separation ratio less 1
     # what ranks points, shape (r + 1, r + 1): E^, or its direction of approach to e e'
     quadratic: FloatArray
-    threshold: float  # f(u) = threshold - (u, 1)' quadratic (u, 1), see (8.2)
-    positive_weights: FloatArray  # lambda >= 0 of (7.21), the latter summing to 1
-    negative_weights: FloatArray
+    weights: tuple[FloatArray, FloatArray]  # lambda >= 0 of (7.21), the latter summing to 1
     iterations: int  # of the solver, in total
     message: str  # what else the solver has to say
-    limit: bool = False  # whether the quadratic is a direction of approach to e e', t being 0
-    # whether the solver reached its tolerance before its limits and before rounding stopped
-    # it
+    limit: float | None = None  # s of a direction of approach to e e', t being 0; or None
+    # whether the solver reached its tolerance before its limits and before rounding stopped it
     complete: bool = True
+
+    @property
+    def threshold(self) -> float:
+        """The constant in f(u) = threshold - (u, 1)' quadratic (u, 1), see (8.2)."""
+        return middle(self.ratio) if self.limit is None else -self.limit / 2.0
 
 
 def middle(ratio: float) -> float:

@@ -249,5 +249,5 @@ def _eigenvalues(symmetric: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.eigvalsh((symmetric + symmetric.T) / 2.0), dtype=np.float64)
 
 
-def _dense(matrix: Examples) -> FloatArray:
+def _dense(matrix: Any) -> FloatArray:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())

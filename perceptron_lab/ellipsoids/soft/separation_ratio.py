@@ -136,20 +136,21 @@ def soft_separation(
     axes = AffineMap.whitening(together, np.full(len(together), 1.0 / len(together)))
     inside, outside = lifted(axes.of(inside)), lifted(axes.of(outside))
     critical = critical_penalty(inside, outside, negative_penalty)
-    classes = _Classes(inside, outside, positive_penalty, negative_penalty)
+    problem = _Problem(inside, outside, positive_penalty, negative_penalty, critical)
     if positive_penalty < critical.lower:
-        return _unbounded(classes, axes, critical)
-    return _solved(classes, axes, critical, tolerance)
+        return problem.unbounded(axes)
+    return problem.solved(axes, tolerance)
 
 
 @dataclass(frozen=True)
-class _Classes:
+class _Problem:
     """Lifted, white examples and the penalties C+ and C-."""
 
     positives: FloatArray
     negatives: FloatArray
     positive_penalty: float
     negative_penalty: float
+    critical: CriticalPenalty
 
     def value(self, quadratic: FloatArray) -> float:
         """Return the objective of E^ with the best t and slacks.
@@ -183,96 +184,69 @@ class _Classes:
         excess = self.excess(inverse, 1.0 + (self.level(inverse) - 1.0))
         return Working.around(excess, parts, order * (order + 1) // 2)
 
+    def unbounded(self, axes: AffineMap) -> SoftSeparation:
+        """Return the direction in which the objective grows.
 
-def _unbounded(classes: _Classes, axes: AffineMap, critical: CriticalPenalty) -> SoftSeparation:
-    """Return the direction in which the objective grows.
+        With E^ = s D and t of order s, (8.2) divided by s tends to (1 + t) / (4 s) - x^'Dx^.
+        """
+        direction = self.critical.direction
+        inside, outside = (quadratic_forms(direction, p) for p in (self.positives, self.negatives))
+        growth = least_mean(outside, self.negative_penalty)
+        growth -= self.positive_penalty * float(inside.sum())
+        found = direction, math.inf, self.level(direction) / 4.0, math.inf, math.inf
+        weights = np.zeros(len(self.positives)), np.zeros(len(self.negatives))
+        message = (
+            f"unbounded: C+ = {self.positive_penalty:g} is below the critical penalty "
+            f"{self.critical.lower:.6g} for C- = {self.negative_penalty:g} (growth {growth:.3g}); "
+            "raise the penalties"
+        )
+        return SoftSeparation(Status.UNBOUNDED, axes, *found, *weights, self.critical, 0, message)
 
-    With E^ = s D and t of order s, (8.2) divided by s tends to (1 + t) / (4 s) - x^'Dx^.
-    """
-    inside, outside = (
-        quadratic_forms(critical.direction, points)
-        for points in (classes.positives, classes.negatives)
-    )
-    growth = least_mean(outside, classes.negative_penalty)
-    growth -= classes.positive_penalty * float(inside.sum())
-    return SoftSeparation(
-        Status.UNBOUNDED,
-        axes,
-        critical.direction,
-        math.inf,
-        classes.level(critical.direction) / 4.0,
-        math.inf,
-        math.inf,
-        np.zeros(len(classes.positives)),
-        np.zeros(len(classes.negatives)),
-        critical,
-        0,
-        f"unbounded: C+ = {classes.positive_penalty:g} is below the critical penalty "
-        f"{critical.lower:.6g} for C- = {classes.negative_penalty:g} (growth {growth:.3g}); raise "
-        "the penalties",
-    )
+    def solved(self, axes: AffineMap, tolerance: float) -> SoftSeparation:
+        """Return the solution, by rounds of constraint generation."""
+        examples, count = np.vstack([self.positives, self.negatives]), len(self.positives)
+        sizes = [count, len(self.negatives)]
+        penalties = np.repeat([self.positive_penalty, self.negative_penalty], sizes)
+        signs = np.repeat([1.0, -1.0], sizes)
+        # the weights of the critical penalty are feasible
+        start = np.concatenate([penalties[:count], self.critical.weights])
+        working, iterations = self.by_moments(), 0
+        for number in range(ROUNDS):
+            program = DualProgram(examples, signs, penalties, start, working)
+            quadratic, found, level, steps = program.solve(tolerance)
+            iterations += steps
+            weights = self.feasible(found[:count], found[count:])
+            value, bound = self.value(quadratic), float(weights[0].sum()) - 1.0
+            excess, room = self.excess(quadratic, level), tolerance * max(1.0, abs(level))
+            added = working.revise(excess, found / penalties, room, fix=number < FIXING)
+            if bound - value <= room or not added:
+                break
+        else:
+            raise NumericalError(f"soft separation has not ended after {ROUNDS} rounds")
+        rounds = f" after {number + 1} rounds of constraint generation" if number else ""
+        message = f"solved{rounds}: the optimum lies between {value:.9g} and {bound:.9g}"
+        ratio = self.level(quadratic) - 1.0
+        solution = quadratic, ratio, middle(ratio), value, bound, *weights
+        status = Status.MARGIN_BOUNDED
+        return SoftSeparation(status, axes, *solution, self.critical, iterations, message)
 
+    def feasible(self, positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return feasible weights near given ones, mixed with those of the critical penalty.
 
-def _solved(
-    classes: _Classes, axes: AffineMap, critical: CriticalPenalty, tolerance: float
-) -> SoftSeparation:
-    positives, negatives = classes.positives, classes.negatives
-    examples, count = np.vstack([positives, negatives]), len(positives)
-    most = np.full(count, classes.positive_penalty)
-    penalties = np.append(most, np.full(len(negatives), classes.negative_penalty))
-    signs = np.repeat([1.0, -1.0], [count, len(negatives)])
-    # the weights of the critical penalty are feasible
-    start = np.concatenate([most, critical.weights])
-    working, iterations = classes.by_moments(), 0
-    for number in range(ROUNDS):
-        program = DualProgram(examples, signs, penalties, start, working)
-        quadratic, found, level, steps = program.solve(tolerance)
-        iterations += steps
-        weights = _feasible(classes, critical, found[:count], found[count:])
-        value, bound = classes.value(quadratic), float(weights[0].sum()) - 1.0
-        excess, room = classes.excess(quadratic, level), tolerance * max(1.0, abs(level))
-        added = working.revise(excess, found / penalties, room, fix=number < FIXING)
-        if bound - value <= room or not added:
-            break
-    else:
-        raise NumericalError(f"soft separation has not ended after {ROUNDS} rounds")
-    rounds = f" after {number + 1} rounds of constraint generation" if number else ""
-    ratio = classes.level(quadratic) - 1.0
-    return SoftSeparation(
-        Status.MARGIN_BOUNDED,
-        axes,
-        quadratic,
-        ratio,
-        middle(ratio),
-        value,
-        bound,
-        *weights,
-        critical,
-        iterations,
-        f"solved{rounds}: the optimum lies between {value:.9g} and {bound:.9g}",
-    )
-
-
-def _feasible(
-    classes: _Classes, critical: CriticalPenalty, positive: FloatArray, negative: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return feasible weights near given ones, mixed with those of the critical penalty.
-
-    The mixture with the least share for which the matrix of (7.21) is positive semidefinite on the
-    span of the positives, to 1e-15; with share 1 it is, as C+ >= the critical penalty.
-    """
-    most = classes.positive_penalty
-    positive = np.clip(positive, 0.0, most)
-    mended = np.zeros(len(negative))
-    mended[critical.within] = capped(negative[critical.within], classes.negative_penalty)
-    inner, outer = classes.positives @ critical.root, classes.negatives @ critical.root
-    start = inner.T @ (positive[:, None] * inner) - outer.T @ (mended[:, None] * outer)
-    end = most * np.eye(inner.shape[1]) - outer.T @ (critical.weights[:, None] * outer)
-    low, share = 0.0, 1.0
-    if np.linalg.eigvalsh(start)[0] >= 0.0:
-        return positive, mended
-    for _ in range(60):
-        half = 0.5 * (low + share)
-        semidefinite = np.linalg.eigvalsh(start + half * (end - start))[0] >= 0.0
-        low, share = (low, half) if semidefinite else (half, share)
-    return positive + share * (most - positive), mended + share * (critical.weights - mended)
+        The mixture with the least share for which the matrix of (7.21) is positive semidefinite on
+        the span of the positives, to 1e-15; with share 1 it is, as C+ >= the critical penalty.
+        """
+        critical, most = self.critical, self.positive_penalty
+        positive, mended = np.clip(positive, 0.0, most), np.zeros(len(negative))
+        mended[critical.within] = capped(negative[critical.within], self.negative_penalty)
+        inner, outer = self.positives @ critical.root, self.negatives @ critical.root
+        start = inner.T @ (positive[:, None] * inner) - outer.T @ (mended[:, None] * outer)
+        end = most * np.eye(inner.shape[1]) - outer.T @ (critical.weights[:, None] * outer)
+        low, share = 0.0, 1.0
+        if np.linalg.eigvalsh(start)[0] >= 0.0:
+            return positive, mended
+        for _ in range(60):
+            half = 0.5 * (low + share)
+            semidefinite = np.linalg.eigvalsh(start + half * (end - start))[0] >= 0.0
+            low, share = (low, half) if semidefinite else (half, share)
+        return positive + share * (most - positive), mended + share * (critical.weights - mended)
