@@ -1,1 +1,1 @@
-"""Separation by ellipsoids: chapters 7 and 8 of `Kharechko2009`, and what goes beyond them."""
+"""Separation by ellipsoids: chapters 7 and 8 of `Kharechko2009`, and beyond them."""

@@ -39,7 +39,7 @@ FINER, FINEST = 1e-3, 1e-12
 ZERO = 10.0
 """Solved with t at most so many times the tolerance counts as t = 0, which no coordinates mend."""
 ALMOST = 1e-6
-"""0 <= t <= this is an answer even if Clarabel gives up: what decides there is a proof of t = 0."""
+"""0 <= t <= this is an answer even if Clarabel gives up: there a proof of t = 0 decides."""
 
 
 def stacked(blocks: Sequence[Sequence[Any]]) -> sp.csc_matrix:

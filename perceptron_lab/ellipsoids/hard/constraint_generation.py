@@ -96,7 +96,7 @@ class _Rounds:
     rounds: int = 0
 
     def go(self) -> None:
-        """Run them; every one offers what its iterate shows of all examples."""
+        """Run them; every one offers its ellipsoid and weights, measured on all examples."""
         working, best, program = self.first(), self.best, self.program
         try:
             iterate = Iterate.first(program.part(working))

@@ -32,7 +32,7 @@ from perceptron_lab.results import FloatArray, IntArray
 NARROW = 1e-6
 """A proved bracket of t that is not wider, relative to t, is left as it is."""
 DEPENDENT = 1e-4
-"""What is left of a column, of unit norm, below this is known too badly as a difference."""
+"""A residue below this, of a column of unit norm, is known too badly as a difference."""
 SPLIT = 2.0**27 + 1.0
 """Veltkamp's constant: it splits a double into two of 26 bits."""
 WITHIN, WIDER = (1e-60, 1e60), (1e-120, 1e120)
@@ -119,7 +119,7 @@ def is_narrow(lower: float, upper: float) -> bool:
 
 @dataclass(frozen=True)
 class FinerEllipsoid:
-    """An ellipsoid that uses what rounding left of columns."""
+    """An ellipsoid that uses the residues that rounding left of columns."""
 
     ellipsoid: Ellipsoid  # of rows (x, z), or of x
     residues: Residues | None  # z; None where the ellipsoid is one of x

@@ -46,7 +46,7 @@ REFINEMENTS = 2
 SHARE, MORE = 0.9, 0.09
 """Of the way to the boundary that a step goes; the more, the longer the step is."""
 CENTRING = 2.0
-"""The power of what the predictor leaves of the complementarity that becomes the target."""
+"""The power of the share of complementarity that the predictor leaves, which is aimed at."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Program:
         return np.asarray((self.rows * (self.signs * weights)[:, None]).T @ self.rows)
 
     def reached(self, matrix: FloatArray) -> tuple[float, float]:
-        """Return what E^ reaches on all examples, and its largest value on the positives."""
+        """Return the t that E^ reaches on all examples, and its largest value on the positives."""
         values = self.values(matrix)
         most = float(values[self.signs > 0.0].max())
         return float(values[self.signs < 0.0].min()) / most - 1.0, most
@@ -231,13 +231,10 @@ class Scaled:
         return Iterate(matrix, self.iterate.ratio + first * direction.ratio, weights)
 
     def _direction(self, target: float, second: FloatArray, products: FloatArray) -> Direction:
-        middle = self.middle
-        wanted = np.diag(target - middle**2) - second
-        whole = 2.0 * wanted / (middle[:, None] + middle)
-        return self._solved(whole, (target - self.products**2 - products) / self.products)
-
-    def _solved(self, whole: FloatArray, rest: FloatArray) -> Direction:
-        """Return the solution of the equations for Y and w, refined by the slacks' residual."""
+        """Return the solution of the equations, refined by the slacks' residual."""
+        wanted = np.diag(target - self.middle**2) - second
+        whole = 2.0 * wanted / (self.middle[:, None] + self.middle)  # Y
+        rest = (target - self.products**2 - products) / self.products  # w
         signs, negative, rows = self.program.signs, self.program.negative, self.images
         matrix, slacks, weights, ratio = whole, rest, np.zeros(len(rest)), 0.0
         right = self.columns.T @ np.concatenate([flat(whole), rest])

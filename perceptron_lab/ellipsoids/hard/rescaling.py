@@ -26,7 +26,7 @@ LONG = 10.0
 
 
 class Rows(NamedTuple):
-    """Lifted examples (y, 1) and by what their constraints are divided, shapes (m, r + 1), (m,)."""
+    """Lifted examples (y, 1) and the divisors of their constraints, shapes (m, r + 1), (m,)."""
 
     lifted: FloatArray
     size: FloatArray

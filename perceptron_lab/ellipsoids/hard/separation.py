@@ -205,26 +205,15 @@ class Assessment:
             matrix[-1, -1] = 1.0
         spread = np.zeros(len(self.negatives))
         spread[self.kept] = weights[1]
-        return Separation(
-            status,
-            status is not Status.UNVERIFIED,
-            ratio,
-            lower,
-            upper,
-            matrix,
-            weights[0],
-            spread,
-            rule,
-            f"{described(status, lower, upper, proof, ratio)} ({solution.message})",
-            solution.iterations,
-            solution.complete,
-            ellipsoid,
-            proof and proof.among(self.kept, len(self.negatives)),
-            gaps=gaps,
-        )
+        words = f"{described(status, lower, upper, proof, ratio)} ({solution.message})"
+        proved = status is not Status.UNVERIFIED
+        found = status, proved, ratio, lower, upper, matrix, weights[0], spread, rule, words
+        nothing = proof and proof.among(self.kept, len(self.negatives))
+        ended = solution.iterations, solution.complete
+        return Separation(*found, *ended, ellipsoid, nothing, gaps=gaps)
 
     def _separating(self, inside: FloatArray) -> tuple[Ellipsoid | None, Ellipsoid | None, float]:
-        """Return the canonical ellipsoid, scaled to hold the positives, and what it proves.
+        """Return the canonical ellipsoid, scaled to hold the positives, and its lower bound.
 
         It comes in the frame's coordinates and in the space of the examples.
         """
@@ -260,7 +249,7 @@ def ranks(found: Separation) -> bool:
 
 
 def status_of(lower: float, upper: float, proof: Inseparability | None) -> Status:
-    """Return what proved bounds of t, or a proof that it is 0, say of two classes."""
+    """Return the status by proved bounds of t, or by a proof that it is 0."""
     if lower > 0.0:
         return Status.FEASIBLE
     if proof is not None:
@@ -271,7 +260,7 @@ def status_of(lower: float, upper: float, proof: Inseparability | None) -> Statu
 def described(
     status: Status, lower: float, upper: float, proof: Inseparability | None, ratio: float
 ) -> str:
-    """Return in words what is proved; ``ratio`` is t as computed."""
+    """Return in words the bounds or the proof; ``ratio`` is t as computed."""
     bracket = f"{text_below(lower, 10)} <= t <= {text_above(upper, 10)}"
     return {
         Status.FEASIBLE: f"an ellipsoid separates the classes: {bracket}",

@@ -71,7 +71,7 @@ def prove_separation(
     *,
     whiten: bool,
 ) -> ProvedSeparation:
-    """Prove what an ellipsoid or weights show of two classes.
+    """Prove the bracket of t that an ellipsoid and weights give for two classes.
 
     Parameters
     ----------

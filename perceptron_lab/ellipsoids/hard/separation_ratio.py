@@ -59,7 +59,7 @@ def maximal_separation(
     max_iterations: int = 1000,
     max_seconds: float | None = None,
 ) -> Separation:
-    """Return the ellipsoid of maximal separation ratio, with what is proved of it.
+    """Return the ellipsoid of maximal separation ratio, with its proofs.
 
         maximise t over E^ >= 0 with x^'E^x^ <= 1 (positives), x^'E^x^ >= 1 + t (negatives),
 
@@ -112,16 +112,13 @@ def maximal_separation(
     found, how = plain.separation(), plain.solution.message
     if frame.empty:
         # the ellipsoid and the rule stay, which take negatives within rounding for points of it
-        return replace(
-            found,
-            status=Status.UNBOUNDED,
-            proved=True,
-            ratio_lower=math.inf,
-            ratio_upper=math.inf,
-            message="no negative lies in the affine hull of the positives, though some do to "
-            "rounding (proved): t is unbounded; the ellipsoid returned takes those for points of "
-            f"the hull ({how})",
+        message = (
+            "no negative lies in the affine hull of the positives, though some do to rounding "
+            "(proved): t is unbounded; the ellipsoid returned takes those for points of the hull "
+            f"({how})"
         )
+        unbounded = replace(found, status=Status.UNBOUNDED, proved=True, message=message)
+        return replace(unbounded, ratio_lower=math.inf, ratio_upper=math.inf)
     narrow = is_narrow(found.ratio_lower, found.ratio_upper)
     if narrow or (frame.exact and limits.reached(found.iterations)):
         return found

@@ -59,7 +59,7 @@ from perceptron_lab.system import ConicSystem
 
 @plain_dataclass(frozen=True, eq=False)
 class SeparationSystem:
-    """The system of two classes at a separation ratio, and what its points mean.
+    """The system of two classes at a separation ratio, and the ellipsoids of its points.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 
 ROUNDING = 2e-13
-"""Of 1 + t, relative: what rounding leaves of a bracket."""
+"""The width of a bracket that rounding leaves, relative to 1 + t."""
 MOST_NUMBERS = 150_000_000
 """Numbers that the products of coordinates of all examples may take: 1.2 GB."""
 
@@ -29,7 +29,7 @@ class Limits:
         return cls(iterations, math.inf if seconds is None else time.monotonic() + seconds)
 
     def after(self, iterations: int) -> Self:
-        """Return what the limits leave after so many iterations."""
+        """Return the limits that are left after so many iterations."""
         return type(self)(self.iterations - iterations, self.deadline)
 
     def seconds_left(self) -> float:

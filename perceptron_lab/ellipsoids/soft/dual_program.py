@@ -76,7 +76,7 @@ class Working:
         return cls(free, (excess > 0.0) & ~free, parts, count)
 
     def revise(self, excess: FloatArray, shares: FloatArray, room: float, *, fix: bool) -> int:
-        """Fix what is decided, and free what is contradicted most; return how many are freed.
+        """Fix decided weights, and free the most contradicted ones; return how many are freed.
 
         Parameters
         ----------
