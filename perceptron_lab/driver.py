@@ -187,7 +187,7 @@ class _Run:
 
     @property
     def beyond(self) -> float:
-        """Seconds that records and proofs have taken beyond what they may."""
+        """Seconds that records and proofs have taken beyond their share."""
         allowance = max(FREE, self.budget.seconds / SHARE)
         return max(0.0, self.recorder.seconds + self.proof_seconds - allowance)
 

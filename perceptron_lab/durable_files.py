@@ -11,7 +11,7 @@ from threading import get_native_id
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; what is there takes the place of a file once all went well.
+    """Yield a path to write to; that file takes the place of the old one once all went well.
 
     Nothing is left beside it where something fails.
 
@@ -48,7 +48,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def remove_partial_files(folder: Path) -> None:
-    """Remove what :func:`replacing` left in a folder when its process was killed.
+    """Remove files that :func:`replacing` left in a folder when its process was killed.
 
     Nobody else may be writing there.
     """

@@ -35,7 +35,7 @@ class ArithmeticModeError(PlabError, ArithmeticError):
 
 
 class StoreError(PlabError):
-    """Results that could not be written; what was stored before is intact."""
+    """Results that could not be written; those stored before are intact."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

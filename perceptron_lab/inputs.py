@@ -1,4 +1,4 @@
-"""What a user passes as numbers and labels, checked before any algorithm starts."""
+"""Checks of the numbers and labels that a user passes, before any algorithm starts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
 
 
 def refuse_empty(shape: tuple[int, ...]) -> None:
-    """Refuse what is no matrix, or one without entries."""
+    """Refuse a shape that is no matrix, or one without entries."""
     if len(shape) != 2 or 0 in shape:
         raise InputError(
             f"rows have shape {shape}; give a non-empty matrix, one row per constraint"
@@ -147,7 +147,7 @@ def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
 
 
 def check_kernel(matrix: FloatArray) -> None:
-    """Refuse what cannot be a kernel matrix."""
+    """Refuse a matrix that cannot be that of a kernel."""
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"the kernel matrix has shape {matrix.shape}; give a square one")
     if not np.isfinite(matrix).all():

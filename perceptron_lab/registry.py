@@ -116,7 +116,7 @@ def names(kind: str) -> list[str]:
 
 
 def target(kind: str, name: str) -> Target:
-    """Return what a name stands for, ``"module:object"`` or the object; nothing is imported.
+    """Return the target of a name, ``"module:object"`` or the object; nothing is imported.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def named_in(value: object, kinds: Sequence[str]) -> set[tuple[str, str]]:
 
 
 def additions() -> list[tuple[str, str, Target]]:
-    """Return kind, name and target of what was registered beside the package's own."""
+    """Return kind, name and target of each addition to the package's own names."""
     return [
         (kind, name, target)
         for kind, targets in _TARGETS.items()

@@ -63,9 +63,9 @@ PROVED = frozenset({Status.FEASIBLE, Status.INFEASIBLE, Status.MARGIN_BOUNDED, S
 """The statuses that state a theorem about the data; UNBOUNDED is of learners alone."""
 
 _MEASURE = "measure."
-"""What the names of measured arrays begin with in a file."""
+"""The beginning of the names of measured arrays in a file."""
 _PROOF = "proof."
-"""What those of a learner's proof begin with."""
+"""The beginning of those of a learner's proof."""
 
 _FAILED = {
     Status.NUMERICAL_ERROR,

@@ -30,7 +30,7 @@ def status(
     overrides: tuple[str, ...],
     verbose: bool,
 ) -> int:
-    """Say what of experiments is done, running, failed, stale or missing, and why.
+    """Say which cells of experiments are done, running, failed, stale or missing, and why.
 
     FOLDER holds results, which are held against what their latest run was to do; CONFIG is held
     against the results of its experiment. Without either, every experiment in the folder of results

@@ -1,4 +1,4 @@
-"""A conic system: find y with A*y strictly inside K. What every algorithm runs on."""
+"""A conic system: find y with A*y strictly inside K. Every algorithm runs on one."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class ConicSystem(AskedSystem):
         return max(self.target or epsilon, self.resolution)
 
     def weights_to_origin(self, weights: FloatArray) -> FloatArray:
-        """Return what weights of this view are on the original data: w_i / norm(a_i) for rows."""
+        """Return weights of this view as those of the original data: w_i / norm(a_i) for rows."""
         return weights if self.operator.scale is None else weights * self.operator.scale
 
     def _innermost(self) -> tuple[Operator, Cone]:
@@ -272,11 +272,11 @@ class ConicSystem(AskedSystem):
 
     @property
     def provenance(self) -> str:
-        """What proofs on this system are about: ``exact``, or how the data given are enclosed."""
+        """The data that proofs are about: ``exact``, or how those given are enclosed."""
         return self._innermost()[0].provenance
 
     def facts(self, margin: float | None = None) -> Facts:
-        """Return what a bound may use; ``margin`` is a known (lower bound of the) margin."""
+        """Return the facts for bounds; ``margin`` is a known (lower bound of the) margin."""
         operator, cone = self._innermost()
         multiple = self.multiple if self.origin is None else self.origin.multiple
         norm = norm_bound(operator, cone, "atoms") / multiple
