@@ -169,34 +169,7 @@ def additions() -> list[tuple[str, str, Target]]:
 
 
 def register(kind: str, name: str, target: Target) -> None:
-    """Add a user's own algorithm, dataset, table, ... under a new name.
-
-    Parameters
-    ----------
-    kind
-        ``algorithm``, ``learner``, ``oracle``, ``dataset``, ``table`` or ``figure``.
-    name
-        A name that is not taken yet.
-    target
-        The class, or ``"module:Class"``. For a table a function that makes a
-        :class:`~perceptron_lab.reporting.printing.table.Table` of the
-        :class:`~perceptron_lab.reporting.evidence.Evidence` of an experiment, for a figure one that
-        makes a matplotlib ``Figure`` of it.
-
-    Raises
-    ------
-    ConfigError
-        If the kind is unknown or the name is taken.
-
-    Examples
-    --------
-    >>> from perceptron_lab import register, registry
-    >>> from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
-    >>> register("algorithm", "my-perceptron", Perceptron)
-    >>> "my-perceptron" in registry.names("algorithm")
-    True
-    >>> registry.unregister("algorithm", "my-perceptron")
-    """
+    """Add a name without trying what it stands for; see :func:`.registration.register`."""
     if kind not in _TARGETS:
         raise ConfigError(f"unknown kind {kind!r}; known: {', '.join(_TARGETS)}")
     if isinstance(target, str) and ":" not in target:

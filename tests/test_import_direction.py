@@ -42,6 +42,7 @@ LAYERS = [
     ["ellipsoids"],
     ["estimators"],
     ["learners"],
+    ["registration"],
     ["experiments"],
     ["theory", "reporting"],
     ["cli"],

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from perceptron_lab import register, registry
+from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.oracles.orthant import Cyclic
+from perceptron_lab.registry import register
 
 pytestmark = pytest.mark.usefixtures("own_registrations")
 KINDS = ["algorithm", "learner", "oracle", "dataset"]

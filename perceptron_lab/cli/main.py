@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "verify": ("perceptron_lab.cli.verify:verify", "Prove the answers of results again."),
     "compare": ("perceptron_lab.cli.compare:compare", "Compare the rows of two runs."),
     "data": ("perceptron_lab.cli.data:data", "Fetch and verify data files."),
+    "help": ("perceptron_lab.cli.help:help_command", "Print this, or the help of a command."),
 }
 """Name -> ("module:attribute", summary), so that ``plab --help`` loads none of the modules."""
 
@@ -76,16 +77,17 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command from the table."""
-        items = [
-            CompletionItem(name, help=summary)
-            for name, (_, summary) in COMMANDS.items()
-            if name.startswith(incomplete)
-        ]
-        return items + click.Command.shell_complete(self, ctx, incomplete)
+        return completed(incomplete) + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def completed(incomplete: str) -> list[CompletionItem]:
+    """Return the commands whose names begin so, from the table."""
+    named = {name: text for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)}
+    return [CompletionItem(name, help=summary) for name, summary in named.items()]
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, message="plab %(version)s")
+@click.version_option(__version__, "-V", "--version", message="plab %(version)s")
 def plab() -> None:
     """A laboratory for perceptron-type feasibility algorithms; every answer is proved.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
 
+from perceptron_lab import registry
 from perceptron_lab.experiments.configuration.catalogue import gallery
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
@@ -28,6 +30,20 @@ def complete_config(
     """Complete the name of a shipped configuration, or a file."""
     names = [CompletionItem(name) for name in gallery() if name.startswith(incomplete)]
     return [*names, CompletionItem(incomplete, type="file")]
+
+
+def complete_registered(
+    *kinds: str,
+) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Return a completion of the registered names of some kinds; nothing of them is imported."""
+
+    def complete(
+        context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        known = dict.fromkeys(name for kind in kinds for name in registry.names(kind))
+        return [CompletionItem(name) for name in known if name.startswith(incomplete)]
+
+    return complete
 
 
 configs_argument = click.argument(

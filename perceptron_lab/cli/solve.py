@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 from pydantic import ValidationError
 
-from perceptron_lab.cli.options import bytes_of
+from perceptron_lab.cli.options import bytes_of, complete_registered
 from perceptron_lab.datasets.formats.problem_files import FORMATS, LAST
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.answers import answer
@@ -30,6 +31,14 @@ def _goal(text: str) -> Goal:
         raise click.BadParameter(
             f"received {text!r}; allowed: {_GOALS}, above 0 (a ratio: below 1)"
         ) from None
+
+
+def _complete_goal(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the words of goals."""
+    words = ("decide", "budget", "margin_upper=", "margin_ratio=")
+    return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
 def _bytes(text: str) -> int:
@@ -64,6 +73,7 @@ def _bytes(text: str) -> int:
     metavar="NAME",
     default=_DEFAULT,
     show_default=True,
+    shell_complete=complete_registered("algorithm"),
     help="A name of `plab list algorithms`.",
 )
 @click.option(
@@ -71,10 +81,17 @@ def _bytes(text: str) -> int:
     "oracles",
     metavar="NAME",
     multiple=True,
+    shell_complete=complete_registered("oracle"),
     help="A name of `plab list oracles`; at most one per kind of cone, each with an option.",
 )
 @click.option(
-    "--goal", type=_goal, metavar="GOAL", default="decide", show_default=True, help=_GOALS
+    "--goal",
+    type=_goal,
+    metavar="GOAL",
+    default="decide",
+    show_default=True,
+    shell_complete=_complete_goal,
+    help=_GOALS,
 )
 @click.option("--budget-updates", type=click.IntRange(min=0), default=_UPDATES, show_default=True)
 @click.option("--budget-seconds", type=click.FloatRange(min=0), default=_SECONDS, show_default=True)

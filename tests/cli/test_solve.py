@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab import register
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
@@ -22,6 +21,7 @@ from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
 from perceptron_lab.errors import DataError, NumericalError
 from perceptron_lab.experiments.storage.rows import COLUMNS
 from perceptron_lab.goals import STRICT
+from perceptron_lab.registry import register
 from perceptron_lab.results import Result
 from perceptron_lab.system import ConicSystem
 from tests.repetitions import examples

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from perceptron_lab import register, registry
+from perceptron_lab import registry
 from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.catalogue import declared, list_names
+from perceptron_lab.registry import register
 
 pytestmark = pytest.mark.usefixtures("own_registrations")
 KINDS = ("algorithm", "learner", "oracle", "dataset", "table", "figure")

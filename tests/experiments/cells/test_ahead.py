@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from perceptron_lab import register
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.cells import server_handle
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.configuration.yaml_source import parse
+from perceptron_lab.registry import register
 
 # What the tests of commands stand in for.
 started_ahead = server_handle.started_ahead

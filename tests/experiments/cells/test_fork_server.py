@@ -78,7 +78,8 @@ OWN_CLASSES = """
     from pathlib import Path
     import numpy as np
     from pydantic.dataclasses import dataclass
-    from perceptron_lab import register, registry
+    from perceptron_lab import registry
+    from perceptron_lab.registry import register
     from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
     from perceptron_lab.experiments.configuration.config import ProcessLimits
     from perceptron_lab.experiments.configuration.loader import checked

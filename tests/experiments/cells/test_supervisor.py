@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import register
 from perceptron_lab.experiments.cells.cell_run import Job, Outcome, run_cell
 from perceptron_lab.experiments.cells.operating_system import machine_memory, memory_of
 from perceptron_lab.experiments.cells.server_handle import ForkServer
 from perceptron_lab.experiments.cells.supervisor import modules_of, supervise
 from perceptron_lab.experiments.configuration.config import ProcessLimits
+from perceptron_lab.registry import register
 from perceptron_lab.results import Status
 from tests.experiments import toys
 from tests.experiments.conftest import Configure
