@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from decimal import Decimal
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -44,7 +46,15 @@ def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
     """
     if np.ma.is_masked(rows):
         raise InputError("rows are a masked array with missing entries; fill or remove them")
+    pandas = sys.modules.get("pandas")  # where rows are a frame, it is loaded
+    if pandas is not None and isinstance(rows, pandas.DataFrame):
+        _refuse_columns(rows)
     data: Any = rows if sp.issparse(rows) else _array_of(rows)
+    if not data.shape:
+        raise InputError(
+            f"received {repr(rows)[:40]} ({type(rows).__name__}); give a matrix of numbers, "
+            "one row per constraint, examples with their labels, a ConicSystem or a file's path"
+        )
     objects = data.dtype.kind == "O" and data.ndim == 2 and not sp.issparse(rows)
     if data.dtype.kind not in "buif" and not objects:
         raise InputError(f"rows of type {data.dtype}; give a matrix of real numbers")
@@ -53,6 +63,26 @@ def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
         return _sparse_doubles(data)
     found = doubles_of(data)
     return replace(found, values=np.ascontiguousarray(found.values))
+
+
+def _refuse_columns(frame: Any) -> None:
+    """Refuse the columns of a pandas frame that hold no numbers, or not in every row."""
+    for name, column in frame.items():
+        missing = column.isna().to_numpy(dtype=bool)
+        if missing.any():
+            raise InputError(
+                f"column {name!r} has no value in row {frame.index[missing][0]!r} "
+                f"({missing.sum()} such rows); fill it, or remove rows (frame.dropna())"
+            )
+        if column.dtype.kind in "buif":  # truth values are 0 and 1
+            continue
+        others = [value for value in column.tolist() if not isinstance(value, Number | Decimal)]
+        if others:
+            raise InputError(
+                f"column {name!r} holds {str(others[0])[:40]!r} ({type(others[0]).__name__}); "
+                "encode it as numbers (pandas.get_dummies), or leave it out: "
+                f"frame.drop(columns={name!r})"
+            )
 
 
 def refuse_empty(shape: tuple[int, ...]) -> None:
@@ -178,9 +208,11 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
             f"{count} examples, but {given.size} labels of shape {given.shape}; give one each"
         )
     integral = given.dtype.kind in "biu"
-    missing = 0 if integral else sum(_is_missing(label) for label in given.tolist())
+    missing = [] if integral else [i for i, x in enumerate(given.tolist()) if _is_missing(x)]
     if missing:
-        raise InputError(f"{missing} labels are missing (None, NaN or NA); give every one")
+        raise InputError(
+            f"label {missing[0]} is missing ({len(missing)} are None, NaN or NA); give every one"
+        )
     return given
 
 
@@ -189,7 +221,12 @@ def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:
     given = labels_of(labels, count)
     classes = np.unique(given)
     if len(classes) != 2:
-        raise InputError(f"labels take {len(classes)} values {classes[:5]}; give two classes")
+        some = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
+        mend = f", such as y == {classes[0].item()!r}, one class against the rest"
+        raise InputError(
+            f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, {some}; give two classes"
+            f"{mend if len(classes) > 2 else ''}"
+        )
     return np.where(given == classes[1], 1.0, -1.0)
 
 

@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from zipfile import BadZipFile
 
 import numpy as np
@@ -16,6 +17,9 @@ import numpy.typing as npt
 from perceptron_lab.errors import DataError
 from perceptron_lab.goals import Goal, goal_of
 from perceptron_lab.outward import bracket_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -134,7 +138,7 @@ class Trace:
         return len(self.updates)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The end of a run.
 
@@ -218,6 +222,40 @@ class Result:
             lines.append(f"  bound: {self.bound}")
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        """Return the outcome in a line; the arrays and the trace are attributes."""
+        bracket = bracket_text(self.margin_lower, self.margin_upper)
+        proved = " proved" if self.proved else ""
+        return f"<Result {self.status}{proved}, margin in {bracket}, {self.updates} updates>"
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks; every text in it is escaped."""
+        rows = {
+            "status": f"{self.status}{' (proved)' if self.proved else ''}",
+            "message": self.message,
+            "margin in": bracket_text(self.margin_lower, self.margin_upper),
+            "point": _entries(self.point),
+            "weights": "none" if self.weights is None else _entries(self.weights),
+            "updates": f"{self.updates} (bound: {self.bound})",
+            "seconds": f"{self.seconds:.3g}, and {self.proof_seconds:.3g} for the proofs",
+        }
+        lines = [
+            f"<tr><th style='text-align:left'>{name}</th>"
+            f"<td style='text-align:left'>{escape(text)}</td></tr>"
+            for name, text in rows.items()
+        ]
+        return f"<table>{''.join(lines)}</table>"
+
+    def plot(self) -> Figure:
+        """Return a matplotlib figure of the trace: margins and bounds over updates, the bracket.
+
+        Computed are the margin of the point and the bound norm(A w) / <e, w> of the weights at
+        each record; proved is the bracket, which the figure shows as a band.
+        """
+        from perceptron_lab.trace_figure import trace_figure  # matplotlib takes half a second
+
+        return trace_figure(self)
+
     def save(self, path: str | Path) -> None:
         """Write the result as one ``.npz`` file (arrays, and the rest as JSON; no pickle)."""
         record = {
@@ -263,6 +301,12 @@ class Result:
             raise DataError(
                 f"{path}: not a result that can be read ({error}); Result.save writes them"
             ) from None
+
+
+def _entries(values: FloatArray) -> str:
+    """Return the first entries of an array as text, and how many there are."""
+    shown = ", ".join(f"{value:.6g}" for value in values[:8].tolist())
+    return f"[{shown}{', ...' if len(values) > 8 else ''}], {len(values)} in all"
 
 
 def _named(arrays: Mapping[str, Any], prefix: str) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from perceptron_lab.system.conic_system import ConicSystem, Problem
 
 def solve(
     problem: Problem | str | Path,
-    algorithm: str | AnyAlgorithm | type[AnyAlgorithm] = "auto",
+    labels: npt.ArrayLike | AnyAlgorithm | type[AnyAlgorithm] | None = None,
+    algorithm: str | AnyAlgorithm | type[AnyAlgorithm] | None = None,
     *,
     oracle: str | Oracle | Iterable[str | Oracle] | None = None,
     goal: Goal | Mapping[str, float] = "decide",
@@ -39,8 +40,11 @@ def solve(
     Parameters
     ----------
     problem
-        Rows, ``(X, y)``, a :class:`ConicSystem` or the path of an SDPA file; see
-        :func:`perceptron_lab.solving.as_system`.
+        Rows, examples with ``labels``, a tuple of both, a :class:`ConicSystem` or the path of a
+        file; see :func:`as_system`.
+    labels
+        Labels of two classes, one per example, shape ``(m,)``; None where there are none. An
+        algorithm may stand in this place instead: ``solve(rows, "perceptron")``.
     algorithm
         A name of ``plab list algorithms`` (default ``auto``), or an algorithm's record with its
         parameters (a class stands for its defaults).
@@ -89,23 +93,28 @@ def solve(
     >>> bool(result.point @ [1.0, 1.0] > 0.0 and result.point @ [1.0, -1.0] > 0.0)
     True
 
+    Two classes: the point is (w, b) with w'x + b > 0 for the larger label.
+
+    >>> solve([[1.0], [3.0]], ["no", "yes"]).point.shape
+    (2,)
+
     No point y has y > 0 and -y > 0; weights prove that:
 
     >>> opposite = solve([[1.0], [-1.0]], "von-neumann")
     >>> print(opposite.status, opposite.margin_upper, opposite.weights)
     INFEASIBLE 0.0 [0.5 0.5]
     """
-    named = registry.load("algorithm", algorithm) if isinstance(algorithm, str) else algorithm
-    record = named() if isinstance(named, type) else named
-    if not isinstance(record, Algorithm):
-        raise InputError(
-            f"algorithm {record!r}; give a name of `plab list algorithms`, or a record of a class "
-            "derived from perceptron_lab.algorithms.base.Algorithm"
-        )
+    if isinstance(labels, str | Algorithm | type):
+        if algorithm is not None:
+            raise InputError(f"labels {labels!r} name an algorithm; give solve(X, y, algorithm)")
+        labels, algorithm = None, labels
+    record = _algorithm("auto" if algorithm is None else algorithm)
+    if not isinstance(budget, Budget | None):
+        raise InputError(f"budget {budget!r}; give Budget(updates=..., seconds=...)")
     if oracle is None or isinstance(oracle, str) or not isinstance(oracle, Iterable):
         oracle = [] if oracle is None else [oracle]
     return drive(
-        as_system(problem),
+        as_system(problem if labels is None else (problem, labels)),
         record,
         oracles=[registry.load("oracle", one)() if isinstance(one, str) else one for one in oracle],
         goal=goal_of(goal),
@@ -117,6 +126,19 @@ def solve(
         observe=observe,
         watch=watch,
         stop=stop,
+    )
+
+
+def _algorithm(given: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:
+    """Return the record of an algorithm given by its name, its class or itself."""
+    named = registry.load("algorithm", given) if isinstance(given, str) else given
+    if isinstance(named, type) and issubclass(named, Algorithm):
+        return named()
+    if isinstance(named, Algorithm):
+        return named
+    raise InputError(
+        f"algorithm {named!r}; give a name of `plab list algorithms`, or a record of a class "
+        "derived from perceptron_lab.algorithms.base.Algorithm"
     )
 
 
@@ -139,4 +161,9 @@ def as_system(problem: Problem | str | Path) -> ConicSystem:
     """
     if isinstance(problem, str | Path):
         return read_system(Path(problem))
+    if isinstance(problem, tuple) and len(problem) == 2 and isinstance(problem[0], str | Path):
+        raise InputError(
+            f"labels beside the file {problem[0]}; name the column that holds them: "
+            "solve(read_system(Path(...), 'NAME')), or `plab solve FILE --labels NAME`"
+        )
     return ConicSystem.of(problem)

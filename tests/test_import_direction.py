@@ -26,6 +26,7 @@ LAYERS = [
         "outward",
         "goals",
         "results",
+        "trace_figure",
         "goal_proofs",
         "claims",
         "inputs",

@@ -221,3 +221,27 @@ def test_a_file_that_is_no_result_is_a_data_error(tmp_path: Path, content: bytes
         path.write_bytes(content)
     with pytest.raises(DataError, match=r"result\.npz: not a result"):
         Result.load(path)
+
+
+def test_a_result_is_one_short_line_to_a_prompt() -> None:
+    assert repr(RESULT) == "<Result FEASIBLE proved, margin in [0.3, 0.5], 7 updates>"
+
+
+def test_a_notebook_shows_a_table_with_every_text_escaped() -> None:
+    html = replace(RESULT, message="<b>1 < 2</b>")._repr_html_()
+    assert html.startswith("<table>")
+    assert "&lt;b&gt;1 &lt; 2&lt;/b&gt;" in html
+    assert "[0.3, 0.5]" in html
+    assert "[0.1, -2.5e-310, 1e+300], 3 in all" in html
+
+
+@pytest.mark.parametrize("bounds", [(0.1, 0.5), (None, 0.5), (0.1, None), (None, None)])
+def test_the_figure_of_a_trace_shows_what_is_finite(bounds: tuple[Any, Any]) -> None:
+    lower, upper = bounds
+    figure = replace(RESULT, margin_lower=lower, margin_upper=upper).plot()
+    (axes,) = figure.axes
+    margins = axes.lines[0].get_xydata()
+    assert margins.tolist() == [[1.0, 0.3]]  # the first record has no margin
+    proved = sorted({line.get_ydata()[0] for line in axes.lines[1:]})
+    assert proved == [bound for bound in bounds if bound is not None]
+    assert figure._repr_png_()[:4] == b"\x89PNG"  # type: ignore[attr-defined]

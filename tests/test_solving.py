@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tracemalloc
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cones.product import Product
 from perceptron_lab.datasets.formats import problem_files
 from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
@@ -19,7 +22,7 @@ from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.operators import matrix
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.solving import as_system, solve
 from perceptron_lab.system import ConicSystem, constructors
 
@@ -154,8 +157,8 @@ def test_anything_else_is_refused(problem: Any) -> None:
         (np.zeros((3, 0)), r"shape \(3, 0\)"),
         (sp.csr_array((0, 3)), r"shape \(0, 3\)"),
         ([1.0, 2.0], r"shape \(2,\)"),
-        (7.0, "shape"),
-        (None, "rows"),
+        (7.0, r"received 7.0 .float.; give a matrix of numbers"),
+        (None, r"received None .NoneType.; give a matrix of numbers"),
         (np.ones((2, 2, 2)), r"shape \(2, 2, 2\)"),
         (sp.coo_array(np.ones(3)), r"shape \(3,\)"),
         ([[1.0, 2.0], [3.0]], "matrix of real numbers"),
@@ -165,7 +168,7 @@ def test_anything_else_is_refused(problem: Any) -> None:
         (np.array([[1 + 2j, 1.0]]), "real numbers"),
         (sp.csr_array(np.array([[1 + 2j, 1.0]])), "real numbers"),
         ([[object()]], "matrix of real numbers"),
-        ({"a": 1}, "matrix of real numbers"),
+        ({"a": 1}, r"received .*dict.; give a matrix of numbers"),
         ([[1.0, 1.0], [1.0, np.nan]], "row 1 holds NaN or infinity"),
         (np.ma.masked_array([[1.0, 2.0]], [[False, True]]), "masked"),
         ([[1.0, np.inf]], "NaN or infinity"),
@@ -189,7 +192,7 @@ def test_rows_that_make_no_system_are_refused(rows: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([1, 1, 1], "labels take 1 values.*two classes"),
+        ([1, 1, 1], "labels take 1 value.*two classes"),
         ([1, 2, 3], "labels take 3 values"),
         ([1, -1], "3 examples, but 2 labels"),
         ([], "3 examples, but 0 labels"),
@@ -373,7 +376,7 @@ def test_masked_labels_are_refused(form: Any) -> None:
 
 
 def test_labels_that_pandas_misses_are_refused() -> None:
-    with pytest.raises(InputError, match="1 labels are missing"):
+    with pytest.raises(InputError, match=r"label \d is missing"):
         ConicSystem.from_labelled(np.eye(3), pd.Series([1, None, 0], dtype="Int64"))
 
 
@@ -439,3 +442,60 @@ def test_rows_are_converted_once_and_their_norms_computed_once(
     assert as_system(problem).unit_rows
     expected = ["row_norms"] if kind == "file" else ["doubles_of_rows", "row_norms"]
     assert calls == expected
+
+
+FRAME = pd.DataFrame({"age": [1.0, 2.0, 3.0], "weight": [2, 1, 4]})
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [1, 0, 1],
+        ["yes", "no", "yes"],
+        np.array([True, False, True]),
+        pd.Series(["b", "a", "b"], dtype="category"),
+        pd.DataFrame({"target": [1, -1, 1]}),
+    ],
+    ids=lambda labels: type(labels).__name__,
+)
+def test_a_second_argument_is_labels(labels: Any) -> None:
+    result, same = solve(FRAME, labels, "perceptron"), solve((FRAME.to_numpy(), [1, 0, 1]))
+    assert result.proved
+    assert result.status is same.status
+    assert result.point.shape == (3,)
+    assert solve(FRAME, labels=labels).point.tolist() == same.point.tolist()
+
+
+def test_a_name_or_a_record_in_the_second_place_is_an_algorithm() -> None:
+    results = [solve(np.eye(2), given) for given in ("perceptron", Perceptron, Perceptron())]
+    assert len({tuple(result.point) for result in results}) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((np.eye(3), "perceptron", [1, 0, 1]), r"give solve\(X, y, algorithm\)"),
+        ((np.eye(3), [1, 0, 1], int), "algorithm <class 'int'>; give a name"),
+        ((ConicSystem.from_rows(np.eye(2)), [1, 0]), "labels beside a conic system"),
+        (("rows.csv", [1, 0]), "labels beside the file rows.csv; name the column"),
+        ((np.eye(3), ["a", None, "b"]), "label 1 is missing"),
+        ((np.eye(3), ["a", "b", "c"]), "3 values, 'a', 'b', 'c'; give two classes, such as"),
+        ((FRAME.assign(city=["a", "b", "c"]),), "column 'city' holds 'a' .str.; encode it"),
+        ((FRAME.assign(age=[1.0, None, 2.0]),), "column 'age' has no value in row 1 "),
+        ((FRAME.assign(age=pd.array([1, 2, None], dtype="Int64")),), "in row 2 .1 such rows"),
+        ((FRAME.assign(day=pd.to_datetime(["2020-01-01"] * 3)),), "'day' holds .*Timestamp"),
+    ],
+)
+def test_what_cannot_be_solved_is_said(given: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        solve(*given)
+
+
+def test_a_budget_is_a_record() -> None:
+    with pytest.raises(InputError, match=r"budget 10; give Budget\(updates="):
+        solve(np.eye(2), budget=10)  # type: ignore[arg-type]
+
+
+def test_columns_of_exact_numbers_and_of_truth_values_are_numbers() -> None:
+    frame = pd.DataFrame({"a": [Fraction(1, 3), Decimal("0.1")], "b": [True, False]})
+    assert solve(frame).status is Status.FEASIBLE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from pathlib import Path
 
@@ -16,10 +15,8 @@ from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.answers import answer
 from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
-from perceptron_lab.solving import solve
 
 _GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"
-_DEFAULT = str(inspect.signature(solve).parameters["algorithm"].default)
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
 
@@ -71,7 +68,7 @@ def _bytes(text: str) -> int:
 @click.option(
     "--algorithm",
     metavar="NAME",
-    default=_DEFAULT,
+    default="auto",
     show_default=True,
     shell_complete=complete_registered("algorithm"),
     help="A name of `plab list algorithms`.",

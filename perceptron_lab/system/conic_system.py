@@ -55,6 +55,8 @@ class ConicSystem(AskedSystem):
             return cls.from_rows(problem)
         if len(problem) != 2:
             raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
+        if isinstance(problem[0], ConicSystem):
+            raise InputError("labels beside a conic system, which has its own; leave them out")
         return cls.from_labelled(*problem)
 
     @classmethod

@@ -268,7 +268,7 @@ def test_a_wrong_command_line_is_exit_code_2(
         ("a.npz", "1,2\n", "not a .npz file that can be read (File is not a zip file)"),
         ("a.svm", "", "give a non-empty matrix"),
         ("a.svm", "1 1:x\n", "not a .svm file that can be read"),
-        ("a.svm", "1 1:2\n1 1:3\n", "labels take 1 values"),
+        ("a.svm", "1 1:2\n1 1:3\n", "labels take 1 value"),
         ("a.libsvm", "1,2\n3,4\n", "not a .libsvm file that can be read"),
         ("a.dat-s", "1\n1\n2\n", "a.dat-s"),
     ],

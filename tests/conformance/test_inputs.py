@@ -141,10 +141,10 @@ def test_a_zero_example_is_one_like_others_where_its_feature_is_not_zero(
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([1, 1, 1, 1], "labels take 1 values"),
+        ([1, 1, 1, 1], "labels take 1 value"),
         ([1, 2, 3, 1], "labels take 3 values"),
         ([1, 2, 1], "4 examples, but 3 labels"),
-        ([1.0, np.nan, 2.0, 1.0], "1 labels are missing"),
+        ([1.0, np.nan, 2.0, 1.0], r"label \d is missing"),
         ([[1, 2], [1, 2]], "give one each"),
     ],
     ids=["one class", "three classes", "too few", "missing", "a table"],

@@ -241,7 +241,7 @@ def test_labels_that_cannot_bias() -> None:
     rows, labels = documents(0)
     with pytest.raises(InputError, match=r"give labels, or bias=1\.0"):
         features(2).fit(rows)
-    with pytest.raises(InputError, match="labels take 1 values"):
+    with pytest.raises(InputError, match="labels take 1 value"):
         features(2).fit(rows, np.ones(40))
     with pytest.raises(InputError, match="40 examples, but 39 labels"):
         features(2).fit(rows, labels[1:])

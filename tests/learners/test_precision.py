@@ -67,7 +67,7 @@ def test_ends_of_ties() -> None:
         ([1, 0, 0], [1.0, 2.0], r"2 examples, but 3 labels of shape \(3,\)"),
         ([1, 2], [1.0, 2.0], "allowed: booleans, or 1 for a positive and -1 or 0"),
         ([1, 0, -1], [1.0, 2.0, 3.0], "labels with values -1 and 0 both"),
-        ([1, np.nan], [1.0, 2.0], "1 labels are missing"),
+        ([1, np.nan], [1.0, 2.0], r"label \d is missing"),
         (["a", "b"], [1.0, 2.0], "allowed: booleans"),
         ([], [], r"scores of shape \(0,\)"),
         ([1, 0], [[1.0], [2.0]], r"scores of shape \(2, 1\)"),
