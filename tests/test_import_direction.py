@@ -43,10 +43,11 @@ LAYERS = [
     ["ellipsoids"],
     ["estimators"],
     ["learners"],
-    ["registration"],
+    ["registration", "plugins"],
     ["experiments"],
     ["theory", "reporting"],
     ["cli"],
+    ["__main__"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
 TOP = len(LAYERS) - 1

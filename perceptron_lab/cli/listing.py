@@ -6,6 +6,7 @@ import json
 
 import click
 
+from perceptron_lab.cli.options import plugin_option
 from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.experiments.configuration.catalogue import KINDS, list_names
 
@@ -18,6 +19,7 @@ _LEGEND = (
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of what has a name.")
+@plugin_option
 def listing(kind: str, as_json: bool) -> int:
     """List names of a kind, such as algorithms or shipped experiments, each with a summary.
 

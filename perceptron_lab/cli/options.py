@@ -69,6 +69,27 @@ override_option = click.option(
     help="Override one value, as in -s budget.seconds=5 or -s problems.0.instances=[mcp100].",
 )
 
+
+def _loaded(
+    context: click.Context, parameter: click.Parameter, files: tuple[Path, ...]
+) -> tuple[Path, ...]:
+    from perceptron_lab.plugins import load_plugins  # its import takes longer than `plab --help`
+
+    load_plugins(files)
+    return files
+
+
+plugin_option = click.option(
+    "--plugin",
+    metavar="FILE.py",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_loaded,
+    help="Run a Python file that registers algorithms, datasets, ... of your own; may be repeated.",
+)
+
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 
 verbose_option = click.option(

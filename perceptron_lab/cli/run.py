@@ -18,6 +18,7 @@ from perceptron_lab.cli.options import (
     configs_argument,
     output_option,
     override_option,
+    plugin_option,
     quiet_option,
     verbose_option,
 )
@@ -53,6 +54,7 @@ def execution_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--dry-run", is_flag=True, help="Print the cells and stop; nothing is loaded.")
 @output_option
 @override_option
+@plugin_option
 @quiet_option
 @verbose_option
 def run(

@@ -7,6 +7,7 @@ from textwrap import indent
 
 import click
 
+from perceptron_lab.cli.options import plugin_option
 from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.experiments.configuration.catalogue import show as meanings_of
 
@@ -14,6 +15,7 @@ from perceptron_lab.experiments.configuration.catalogue import show as meanings_
 @click.command("show")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of the meanings.")
+@plugin_option
 def show(name: str, as_json: bool) -> int:
     """Explain an algorithm, learner, oracle, dataset, table or figure, or print a configuration.
 

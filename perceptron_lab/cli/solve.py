@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 from pydantic import ValidationError
 
-from perceptron_lab.cli.options import bytes_of, complete_registered
+from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
 from perceptron_lab.datasets.formats.problem_files import FORMATS, LAST
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.answers import answer
@@ -92,6 +92,7 @@ def _bytes(text: str) -> int:
 )
 @click.option("--budget-updates", type=click.IntRange(min=0), default=_UPDATES, show_default=True)
 @click.option("--budget-seconds", type=click.FloatRange(min=0), default=_SECONDS, show_default=True)
+@plugin_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with the names of runs.csv.")
 @click.option(

@@ -1,0 +1,140 @@
+"""Files of a user's own, named on the command line: run, listed, solved with; or refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab import plugins, registry
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.plugins import load_plugins
+
+ROOT = Path(__file__).parents[1]
+OWN = '''
+"""An algorithm of one's own."""
+from dataclasses import dataclass
+
+from perceptron_lab import register
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+
+
+@dataclass(frozen=True)
+class Mine(Perceptron):
+    """My own perceptron.
+
+    Parameters
+    ----------
+    rounds
+        How often.
+    """
+
+    rounds: int = 3
+
+
+register("algorithm", "my-own", Mine)
+'''
+CONFIG = """\
+experiment: own
+problems: [{dataset: maxcut, instances: [random-8-12]}]
+algorithms: [{name: my-own, parameters: {rounds: 4}}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """Forget what a test has imported and registered."""
+    modules, path = set(sys.modules), list(sys.path)
+    yield
+    for name in set(sys.modules) - modules:
+        if not name.startswith(("perceptron_lab", "numpy", "scipy", "sklearn", "numba")):
+            del sys.modules[name]
+    sys.path[:] = path
+    for kind, name, _ in registry.additions():
+        registry.unregister(kind, name)
+
+
+def plugin(folder: Path, text: str = OWN, name: str = "my_own_plugin.py") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def plab(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "perceptron_lab", *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_file_registers_once_however_often_it_is_named(tmp_path: Path) -> None:
+    path = plugin(tmp_path)
+    load_plugins([path, path])
+    load_plugins([path])
+    assert [name for _, name, _ in registry.additions()] == ["my-own"]
+
+
+@pytest.mark.slow
+def test_commands_solve_run_list_and_show_ones_own(tmp_path: Path) -> None:
+    plugin(tmp_path)
+    (tmp_path / "rows.csv").write_text("1,2\n2,1\n")
+    (tmp_path / "own.yaml").write_text(CONFIG)
+    own = ("--plugin", "my_own_plugin.py")
+    done = plab("solve", "rows.csv", "--algorithm", "my-own", "--json", *own, cwd=tmp_path)
+    assert json.loads(done.stdout)["algorithm"] == "my-own", done.stderr
+    assert "my-own" in plab("list", "algorithms", *own, cwd=tmp_path).stdout
+    assert "How often" in plab("show", "my-own", *own, cwd=tmp_path).stdout
+    done = plab("run", "own.yaml", *own, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "FEASIBLE" in done.stderr
+    refused = plab("run", "own.yaml", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "my-own" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("my_own.txt", OWN, "give a Python file that can be imported"),
+        ("my-own.py", OWN, "give a Python file that can be imported"),
+        ("my_own.py", None, "no such file"),
+        ("json.py", OWN, "another module is called 'json'; rename the file"),
+        ("my_own.py", "x = 1\n", "it registers nothing; let it call"),
+        ("my_own.py", "x = 1\n1 / 0\n", "line 2: ZeroDivisionError"),
+        ("my_own.py", "def f(:\n", "line 1: SyntaxError"),
+        ("my_own.py", "import perceptron_lab as p\np.register('algorithm', 'a', 3)", "give its cl"),
+    ],
+)
+def test_what_is_no_plugin_is_refused(
+    tmp_path: Path, name: str, text: str | None, message: str
+) -> None:
+    path = tmp_path / name if text is None else plugin(tmp_path, text, name)
+    with pytest.raises(ConfigError, match=message):
+        load_plugins([path])
+    assert registry.additions() == []
+
+
+def test_an_installed_plugin_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin(tmp_path, name="my_installed_plugin.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint("mine", "my_installed_plugin", plugins.GROUP)
+    monkeypatch.setattr(plugins, "entry_points", lambda group: EntryPoints([point]))
+    load_plugins()
+    assert [name for _, name, _ in registry.additions()] == ["my-own"]
+
+
+@pytest.mark.parametrize("command", ["check", "status", "report", "verify"])
+def test_commands_that_only_read_take_no_plugin(command: str, tmp_path: Path) -> None:
+    done = plab(command, "--plugin", str(plugin(tmp_path)), "quickstart", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "No such option" in done.stderr
