@@ -46,9 +46,7 @@ def load_plugins(files: Iterable[str | Path] = ()) -> None:
 def _load(file: Path) -> None:
     """Import a file by its own name, as the processes of cells do again."""
     if file.suffix != ".py" or not file.stem.isidentifier():
-        raise ConfigError(
-            f"plugin {file}: give a Python file with the name of a module, as mine.py"
-        )
+        raise ConfigError(f"plugin {file}: give a Python file that can be imported, as mine.py")
     if not file.is_file():
         raise ConfigError(f"plugin {file}: no such file")
     place, folder = file.resolve(), str(file.resolve().parent)

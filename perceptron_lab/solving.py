@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy.typing as npt
 
@@ -113,8 +114,9 @@ def solve(
         raise InputError(f"budget {budget!r}; give Budget(updates=..., seconds=...)")
     if oracle is None or isinstance(oracle, str) or not isinstance(oracle, Iterable):
         oracle = [] if oracle is None else [oracle]
+    given: Any = problem if labels is None else (problem, labels)
     return drive(
-        as_system(problem if labels is None else (problem, labels)),
+        as_system(given),
         record,
         oracles=[registry.load("oracle", one)() if isinstance(one, str) else one for one in oracle],
         goal=goal_of(goal),

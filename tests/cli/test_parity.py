@@ -214,7 +214,7 @@ def plain(tree: Any) -> Any:
 
 
 def test_every_command_has_a_case() -> None:
-    assert set(BOTH) == set(COMMANDS)
+    assert set(BOTH) == set(COMMANDS) - {"help"}
 
 
 @pytest.mark.parametrize("name", BOTH)
