@@ -6,6 +6,7 @@ import click
 
 from perceptron_lab.cli.options import configs_argument, override_option, quiet_option
 from perceptron_lab.errors import ConfigError, PlabError, counted
+from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.plan import check as cells_of
 
 
@@ -21,12 +22,19 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> 
     faults = []
     for name in configs:
         try:
-            cells = cells_of(name, overrides)
+            experiment = load_experiment(name, overrides, without_plugins=True)
+            cells = cells_of(experiment)
         except PlabError as error:
             faults.append(str(error))
             continue
         if not quiet:
-            click.echo(f"{name}: ok, {counted(len(cells), 'cell')}")
+            plugins = ", ".join(experiment.config.plugins)
+            left = f"; not checked, of plugins {plugins}: {', '.join(experiment.unchecked)}"
+            click.echo(
+                f"{name}: ok, {counted(len(cells), 'cell')}{left if experiment.unchecked else ''}"
+            )
+        for warning in experiment.warnings:
+            click.echo(f"warning: {warning}", err=True)
     if faults:
         raise ConfigError("\n".join(faults))
     return 0

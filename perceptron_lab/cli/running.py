@@ -37,6 +37,7 @@ def run_all(
     failed = False
     for experiment in loaded:
         one = experiment.config
+        _warn(experiment, output)
         asked = [("table", name) for name in one.report.tables]
         asked += [("figure", name) for name in one.report.figures]
         targets = [registry.target(kind, name) for kind, name in asked]
@@ -50,13 +51,23 @@ def run_all(
             except KeyboardInterrupt:
                 cells = counted(progress.done, "finished cell is", "finished cells are")
                 where = (
-                    f"{cells} in {output / one.experiment}" if progress.done else "no cell ended"
+                    f"{cells} in {output / experiment.name}" if progress.done else "no cell ended"
                 )
                 click.echo(f"interrupted; {where}; the same command goes on from there", err=True)
                 raise
         _conclude(one, results, quiet)
         failed |= bool(results.failed)
     return 1 if failed else 0
+
+
+def _warn(experiment: Experiment, output: Path) -> None:
+    """Say where overrides lead, and which of them do less than they seem to."""
+    if experiment.changed:
+        folder = output / experiment.name
+        text = f"overrides change what is run: results in {folder} (-s experiment=NAME names it)"
+        click.echo(text, err=True)
+    for warning in experiment.warnings:
+        click.echo(f"warning: {warning}", err=True)
 
 
 def show_all(configs: Sequence[Source], overrides: Sequence[str]) -> int:

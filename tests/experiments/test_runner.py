@@ -362,10 +362,10 @@ def test_relative_paths_start_from_the_configuration(
     (folder / "order.txt").write_text("4")
     (folder / "a.yaml").write_text(
         "{experiment: e, problems: [{dataset: toy, instances: [file]}],"
-        " algorithms: [{name: perceptron}]}"
+        " algorithms: [{name: perceptron}], seeds: [0, 1]}"
     )
     monkeypatch.chdir(tmp_path)
-    results = run_cells("folder/a.yaml", overrides=["seeds=[0, 1]"], execution=Execution(jobs=jobs))
+    results = run_cells("folder/a.yaml", execution=Execution(jobs=jobs))
     assert results.folder == Path("results/e")
     assert [row["dimension"] for row in results.rows] == [4, 4]
 

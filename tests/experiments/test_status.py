@@ -22,6 +22,7 @@ from perceptron_lab.experiments.storage.certificate_files import path_of
 from perceptron_lab.experiments.storage.core_digest import CellCode, shown_digest
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.goals import Budget
 from perceptron_lab.results import Status
 from tests.experiments.conftest import Configure
 from tests.experiments.made_stores import (
@@ -183,17 +184,30 @@ def test_a_configuration_is_held_against_its_results(
         for one in planned:
             add(store, one)
     assert {state for state, *_ in states(status(config, output=tmp_path))} == {"done"}
-    smaller = status(config, output=tmp_path, overrides=["budget.updates=2"])
-    assert states(smaller)[0] == ("missing", "it took 3 updates; the limit is 2 now", True)
-    larger = status(config, output=tmp_path, overrides=["budget.updates=1000"])
-    assert {state for state, *_ in states(larger)} == {"done"}
-    seeds = status(config, output=tmp_path, overrides=["seeds=[0,1]"])
+    for updates in (2, 1000):  # three were enough
+        other = config.model_copy(update={"budget": Budget(updates=updates)})
+        assert {state for state, *_ in states(status(other, output=tmp_path))} == {"done"}
+    seeds = status(config.model_copy(update={"seeds": [0, 1]}), output=tmp_path)
     unknown = ("missing", "its data were not loaded yet", True)
     assert (
         states(seeds)
         == [("done", "", False)] * 2 + [unknown] * 2 + [("done", "", False)] * 2 + [unknown] * 2
     )
     assert [cell.cell == "" for cell in seeds.cells] == [False, False, True, True] * 2
+
+
+def test_what_overrides_change_has_results_of_its_own(
+    configure: Configure, results: Path, tmp_path: Path
+) -> None:
+    config = configure()
+    with Store.open(results) as store:
+        for one in begun(store, config):
+            add(store, one)
+    seeds = status(config, output=tmp_path, overrides=["seeds=[0]"])
+    assert {state for state, *_ in states(seeds)} == {"done"}  # it changes nothing
+    seeds = status(config, output=tmp_path, overrides=["seeds=[1]"])
+    assert seeds.folder.startswith(f"{tmp_path / config.experiment}--")
+    assert {state for state, *_ in states(seeds)} == {"missing"}
 
 
 def test_a_configuration_without_results_is_missing_whole(

@@ -110,7 +110,8 @@ def build(
                 needed = f"{kind} {name!r} needs {key}: " if key else ""
                 faults.append(Fault(at, needed + fault.message))
     except PlabError as error:
-        faults.append(Fault(at, str(error)))
+        unknown_name = "" if name in registry.names(kind) else f"{kind} {name!r}"
+        faults.append(Fault(at, str(error), unregistered=unknown_name))
     return None
 
 

@@ -209,6 +209,9 @@ class ExperimentConfig(_Frozen):
         The limits of the process in which each cell runs.
     report
         Tables and figures to be written at the end.
+    plugins
+        Files or distributions that register what is named here, for readers: nothing is loaded for
+        it, which is done by ``--plugin`` on the command line or an entry point.
     """
 
     experiment: FileName
@@ -222,6 +225,7 @@ class ExperimentConfig(_Frozen):
     record_at: Annotated[list[Updates], _without_repeats("update")] = []
     process: ProcessLimits = ProcessLimits()
     report: Report = Report()
+    plugins: list[str] = []
 
 
 KNOWN_KEYS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {

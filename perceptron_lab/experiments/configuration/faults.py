@@ -28,11 +28,14 @@ class Fault:
         What was received, and what is allowed.
     at_key
         Whether the key itself is at fault, and not its value.
+    unregistered
+        The kind and the name that nothing is registered under, where that is the fault.
     """
 
     crumbs: Crumbs
     message: str
     at_key: bool = False
+    unregistered: str = ""
 
 
 @dataclass(frozen=True, order=True)

@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.catalogue import find_config
 from perceptron_lab.experiments.configuration.config import (
@@ -45,6 +49,8 @@ from perceptron_lab.experiments.configuration.yaml_source import (
     read_source,
 )
 
+# Keys of a configuration that change nothing of what is run
+_NOT_RUN: Final = ("experiment", "title", "process", "report", "plugins")
 Entry = TypeVar("Entry", bound=BaseModel)
 
 
@@ -62,17 +68,33 @@ class Experiment:
         The algorithms, each with its parameters and oracles, in the order of the configuration.
     instances
         The instances of its datasets, likewise.
+    changed
+        Whether overrides changed what is run, and did not name the experiment.
+    warnings
+        Sentences on overrides that do less than they seem to.
+    unchecked
+        What only plugins know, which were not loaded: it is left out here.
     """
 
     config: ExperimentConfig
     base: Path
     variants: tuple[AlgorithmVariant, ...]
     instances: tuple[Instance, ...]
+    changed: bool = False
+    warnings: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """Its name, and that of its folder of results."""
-        return self.config.experiment
+        """Its name, and that of its folder of results.
+
+        Where overrides changed what is run, a digest of the configuration follows: these results
+        never take the place of the experiment's own.
+        """
+        if not self.changed:
+            return self.config.experiment
+        text = json.dumps(_run_by(self.config, exclude_defaults=True), sort_keys=True)
+        return f"{self.config.experiment}--{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 Loadable = str | Path | Source | ExperimentConfig | Experiment
@@ -80,32 +102,47 @@ Loadable = str | Path | Source | ExperimentConfig | Experiment
 one."""
 
 
-def load_experiment(config: Loadable, overrides: Iterable[str] = ()) -> Experiment:
+def load_experiment(
+    config: Loadable, overrides: Iterable[str] = (), *, without_plugins: bool = False
+) -> Experiment:
     """Read a configuration and check it whole; nothing is downloaded.
 
     One that was checked is returned as it is, if there are no overrides. A ConfigError says all
-    that is wrong, one line each.
+    that is wrong, one line each. Without plugins, names that may be theirs are no fault where the
+    configuration states plugins; what they name is left out and said to be unchecked.
     """
     overrides = tuple(overrides)
     if isinstance(config, Experiment):
         if not overrides:
             return config
-        return replace(load_experiment(config.config, overrides), base=config.base)
+        again = load_experiment(config.config, overrides)
+        return replace(again, base=config.base, changed=config.changed or again.changed)
     if isinstance(config, ExperimentConfig):
-        return checked(Source("", config.model_dump(mode="json")), overrides)
+        return checked(
+            Source("", config.model_dump(mode="json")), overrides, without_plugins=without_plugins
+        )
     source = config if isinstance(config, Source) else read_source(find_config(config))
     if source.tree is None and not overrides:
         raise ConfigError(
             f"{source.name}:1:1: the file is empty; a configuration needs experiment, problems and "
             "algorithms (`plab show quickstart` prints one)"
         )
-    return checked(source, overrides, Path(source.name).parent)
+    base = Path(source.name).parent
+    return checked(source, overrides, base, without_plugins=without_plugins)
 
 
-def checked(source: Source, overrides: Iterable[str] = (), base: Path = Path()) -> Experiment:
+def checked(
+    source: Source,
+    overrides: Iterable[str] = (),
+    base: Path = Path(),
+    *,
+    without_plugins: bool = False,
+) -> Experiment:
     """Return the experiment that a source describes; errors as in :func:`load_experiment`."""
+    overrides = tuple(overrides)
+    before = deepcopy(source.tree) if overrides else None
     override(source, overrides)
-    faults = list(source.faults)
+    faults = [*source.faults, *_unregistered_reports(source.tree)]
     unreadable = {fault.crumbs for fault in faults if not fault.at_key}
     config = None
     try:
@@ -126,6 +163,18 @@ def checked(source: Source, overrides: Iterable[str] = (), base: Path = Path()) 
         faults += repeated_algorithms(variants)
     if "problems" not in wrong:
         faults += repeated_instances(instances)
+    plugins = ", ".join(config.plugins) if config else ""
+    unchecked = [fault.unregistered for fault in faults if plugins and fault.unregistered]
+    if plugins and without_plugins:
+        faults = [fault for fault in faults if not fault.unregistered]
+    elif unchecked:
+        mend = f"; plugins: {plugins} is not loaded: add --plugin FILE.py, or install it"
+        faults = [
+            replace(fault, message=f"unknown {fault.unregistered}{mend}")
+            if fault.unregistered
+            else fault
+            for fault in faults
+        ]
     refuse(faults, source.place)
     assert config is not None
     return Experiment(
@@ -133,7 +182,52 @@ def checked(source: Source, overrides: Iterable[str] = (), base: Path = Path()) 
         base,
         tuple(variant for _, several in variants for variant in several),
         tuple(instance for _, several in instances for instance in several),
+        bool(overrides) and _changed(before, config),
+        tuple(_shadowed(config, overrides)),
+        tuple(dict.fromkeys(unchecked)),
     )
+
+
+def _unregistered_reports(tree: Any) -> Iterator[Fault]:
+    """Take tables and figures that plugins may know out of a tree that states plugins."""
+    asked = tree.get("report") if isinstance(tree, dict) and tree.get("plugins") else None
+    for kind in ("table", "figure"):
+        names = asked.get(f"{kind}s") if isinstance(asked, dict) else None
+        for name in list(names) if isinstance(names, list) else []:
+            if isinstance(name, str) and name not in registry.names(kind):
+                names.remove(name)
+                yield Fault(("report", f"{kind}s"), "", unregistered=f"{kind} {name!r}")
+
+
+def _run_by(config: ExperimentConfig, **chosen: bool) -> dict[str, Any]:
+    """Return the part of a configuration that decides what is run."""
+    return config.model_dump(mode="json", exclude=set(_NOT_RUN), **chosen)
+
+
+def _changed(before: Any, config: ExperimentConfig) -> bool:
+    """Return whether overrides changed what is run, under the experiment's own name."""
+    try:
+        own = validated(ExperimentConfig, before)
+    except ValidationError:  # the overrides have made it whole
+        named = before.get("experiment") if isinstance(before, dict) else None
+        return named == config.experiment
+    return own.experiment == config.experiment and _run_by(own) != _run_by(config)
+
+
+def _shadowed(config: ExperimentConfig, overrides: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence for each override of the budget that some algorithms do not follow."""
+    for assignment in overrides:
+        path = assignment.partition("=")[0]
+        limits = path.removeprefix("budget.") if path.startswith("budget.") else None
+        names = [limits] if limits else ["updates", "seconds"] if path == "budget" else []
+        own = [
+            f"algorithms.{index}.budget.{name} ({entry.label or entry.name})"
+            for name in names
+            for index, entry in enumerate(config.algorithms)
+            if name in entry.budget.model_dump(exclude_none=True)
+        ]
+        if own:
+            yield f"-s {assignment} does not reach {', '.join(own)}; override these as well"
 
 
 def instances_of(config: ExperimentConfig) -> list[Instance]:

@@ -1,7 +1,7 @@
 """Whether a stored row may stand for a planned cell, as ``plab run`` and ``plab status`` judge it.
 
-The budget is no part of a cell's name: a run that ended before its limits would have ended so under
-any larger budget as well.
+The budget is no part of a cell's name: what ended before its limits is an answer under any budget,
+also a smaller one. Only what a limit ended, or what was to spend its budget, depends on it.
 """
 
 from __future__ import annotations
@@ -95,19 +95,18 @@ def _obstacle(stored: Stored, planned: Planned, limits: ProcessLimits) -> str:
         return f"it ended at {ended}; the limit is {budget.updates} now"
     if stored.status is Status.TIME_LIMIT and budget.seconds != given.seconds:
         return f"it ended at {given.seconds:g} s; the limit is {budget.seconds:g} s now"
-    updates = _needed(stored.row.get("updates"), given.updates)
-    if budget.updates < updates:
-        took = counted(int(updates), "update")
-        return f"it took {took}; the limit is {budget.updates} now"
-    seconds = _needed(stored.row.get("seconds"), given.seconds)
-    if budget.seconds < seconds:
-        return f"it took {seconds:.4g} s; the limit is {budget.seconds:g} s now"
+    if stored.status in (Status.UPDATE_LIMIT, Status.TIME_LIMIT):
+        updates = min(stored.row.get("updates") or 0, given.updates)
+        if budget.updates < updates:
+            took = counted(int(updates), "update")
+            return f"it took {took}; the limit is {budget.updates} now"
+        seconds = min(stored.row.get("seconds") or 0.0, given.seconds)
+        if budget.seconds < seconds:
+            return f"it took {seconds:.4g} s; the limit is {budget.seconds:g} s now"
+    elif planned.settings.get("goal") == "budget" and budget != given:
+        spent = f"{counted(given.updates, 'update')} and {given.seconds:g} s"
+        return f"it was to spend a budget of {spent}, which is another now"
     return ""
-
-
-def _needed(used: float | None, given: float) -> float:
-    # No more than the run had: some methods overshoot the last seconds in their last step.
-    return given if used is None else min(used, given)
 
 
 def _raised(stored: Stored, budget: Budget, limits: ProcessLimits) -> str:

@@ -69,21 +69,21 @@ def decide(stored: Stored | None, planned: Planned, limits: ProcessLimits = LIMI
 
 
 @pytest.mark.parametrize("status", ENDED)
+@pytest.mark.parametrize("budget", [GIVEN, Budget(10**30, 1e300), Budget(399, 3.9), Budget(0, 0.0)])
+def test_what_ended_before_its_limits_is_an_answer_under_any_budget(
+    status: Status, budget: Budget
+) -> None:
+    assert decide(make_stored(status), asked(budget)) is KEEP
+
+
 @pytest.mark.parametrize(
     ("budget", "decision"),
-    [
-        (GIVEN, KEEP),
-        (Budget(10**30, 1e300), KEEP),
-        (Budget(400, 4.0), KEEP),
-        (Budget(399, 4.0), AGAIN),
-        (Budget(400, 3.99), AGAIN),
-        (Budget(0, 0.0), AGAIN),
-    ],
+    [(GIVEN, KEEP), (Budget(1001, 10.0), AGAIN), (Budget(1000, 9.0), AGAIN)],
 )
-def test_what_ended_before_its_limits_serves_what_it_needed(
-    status: Status, budget: Budget, decision: Decision
-) -> None:
-    assert decide(make_stored(status), asked(budget)) is decision
+def test_what_was_to_spend_its_budget_serves_no_other(budget: Budget, decision: Decision) -> None:
+    planned = asked(budget)
+    spending = replace(planned, settings={**planned.settings, "goal": "budget"})
+    assert decide(make_stored(Status.FEASIBLE), spending) is decision
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,9 @@ def test_the_reasons_are_words_with_numbers() -> None:
 
     stored = make_stored(Status.FEASIBLE)
     assert reason(stored, asked()) == "its row serves"
-    assert reason(stored, asked(Budget(9, 9.0))) == "it took 400 updates; the limit is 9 now"
-    assert reason(stored, asked(Budget(400, 1.0))) == "it took 4 s; the limit is 1 s now"
+    spending = replace(asked(Budget(9, 9.0)), settings={"goal": "budget"})
+    expected = "it was to spend a budget of 1000 updates and 10 s, which is another now"
+    assert reason(stored, spending) == expected
     stale = "the numeric code was c0dec0de and is 00000000; --refresh runs it again"
     assert reason(stored, asked(), OTHER) == stale
     earlier = make_stored(Status.FEASIBLE, core="0" * 64)
@@ -191,6 +192,7 @@ def test_the_reasons_are_words_with_numbers() -> None:
     limited = make_stored(Status.UPDATE_LIMIT)
     expected = "it ended at 1000 updates; the limit is 2000 now"
     assert reason(limited, asked(Budget(2000, 10.0))) == expected
+    assert reason(limited, asked(Budget(1000, 1.0))) == "it took 4 s; the limit is 1 s now"
 
 
 @pytest.mark.parametrize("status", Status)
