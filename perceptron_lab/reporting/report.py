@@ -223,7 +223,7 @@ def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:
         if not isinstance(target, ExperimentConfig) and Path(target).is_dir():
             found.append((Path(target), read_config_of(Path(target))))
         else:
-            config = load_experiment(target).config
+            config = load_experiment(target, without_plugins=True).config
             found.append((output / config.experiment, config))
     # All targets, before the first report is written
     for folder, _ in found:

@@ -93,7 +93,7 @@ class Experiment:
         """
         if not self.changed:
             return self.config.experiment
-        text = json.dumps(_run_by(self.config, exclude_defaults=True), sort_keys=True)
+        text = json.dumps(_run_by(self.config), sort_keys=True)
         return f"{self.config.experiment}--{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
@@ -188,20 +188,9 @@ def checked(
     )
 
 
-def _unregistered_reports(tree: Any) -> Iterator[Fault]:
-    """Take tables and figures that plugins may know out of a tree that states plugins."""
-    asked = tree.get("report") if isinstance(tree, dict) and tree.get("plugins") else None
-    for kind in ("table", "figure"):
-        names = asked.get(f"{kind}s") if isinstance(asked, dict) else None
-        for name in list(names) if isinstance(names, list) else []:
-            if isinstance(name, str) and name not in registry.names(kind):
-                names.remove(name)
-                yield Fault(("report", f"{kind}s"), "", unregistered=f"{kind} {name!r}")
-
-
-def _run_by(config: ExperimentConfig, **chosen: bool) -> dict[str, Any]:
-    """Return the part of a configuration that decides what is run."""
-    return config.model_dump(mode="json", exclude=set(_NOT_RUN), **chosen)
+def _run_by(config: ExperimentConfig) -> dict[str, Any]:
+    """Return the part of a configuration that decides what is run; defaults are left out."""
+    return config.model_dump(mode="json", exclude=set(_NOT_RUN), exclude_defaults=True)
 
 
 def _changed(before: Any, config: ExperimentConfig) -> bool:

@@ -147,7 +147,7 @@ def status(
         with Reader.open(folder) as reader:
             config, planned = reader.config(), reader.plan()
             return _held_against(config, folder, planned, reader)
-    experiment = load_experiment(target, overrides)
+    experiment = load_experiment(target, overrides, without_plugins=True)
     folder = Path(output) / experiment.name
     known = (folder / schema.NAME).is_file()
     with Reader.open(folder) if known else nullcontext() as store:
