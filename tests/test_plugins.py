@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab import plugins, registry
+from perceptron_lab.cli.main import main
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.plugins import load_plugins
 
@@ -138,3 +139,35 @@ def test_commands_that_only_read_take_no_plugin(command: str, tmp_path: Path) ->
     done = plab(command, "--plugin", str(plugin(tmp_path)), "quickstart", cwd=tmp_path)
     assert done.returncode == 2
     assert "No such option" in done.stderr
+
+
+STATED = CONFIG + "plugins: [my_own_plugin.py]\nreport: {tables: [my-table]}\n"
+WITH_OTHERS = STATED.replace("algorithms: [", "algorithms: [{name: perceptron}, ")
+
+
+def test_a_configuration_states_plugins_and_loads_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plugin(tmp_path, "raise SystemExit('it was run')")
+    Path("own.yaml").write_text(WITH_OTHERS)
+    assert main(["check", "own.yaml"]) == 0
+    assert capsys.readouterr().out == (
+        "own.yaml: ok, 1 cell; not checked, of plugins my_own_plugin.py: "
+        "table 'my-table', algorithm 'my-own'\n"
+    )
+    assert main(["status", "own.yaml"]) == 0
+    assert "1 missing of 1 cell" in capsys.readouterr().out
+    assert main(["run", "own.yaml"]) == 2
+    error = capsys.readouterr().err
+    assert "unknown algorithm 'my-own'; plugins: my_own_plugin.py is not loaded: add --" in error
+    assert "unknown table 'my-table'; plugins: my_own_plugin.py is not loaded" in error
+
+
+def test_names_are_faults_where_no_plugin_is_stated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.yaml").write_text(CONFIG)
+    assert main(["check", "own.yaml"]) == 2
+    assert "own.yaml:3:21: algorithms.0.name: unknown algorithm 'my-own'" in capsys.readouterr().err

@@ -15,7 +15,6 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.catalogue import find_config
 from perceptron_lab.experiments.configuration.config import (
@@ -33,6 +32,7 @@ from perceptron_lab.experiments.configuration.faults import (
     refuse,
     shortened,
 )
+from perceptron_lab.experiments.configuration.unregistered import explained, taken_from_report
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
     AlgorithmVariant,
@@ -142,7 +142,7 @@ def checked(
     overrides = tuple(overrides)
     before = deepcopy(source.tree) if overrides else None
     override(source, overrides)
-    faults = [*source.faults, *_unregistered_reports(source.tree)]
+    faults = [*source.faults, *taken_from_report(source.tree)]
     unreadable = {fault.crumbs for fault in faults if not fault.at_key}
     config = None
     try:
@@ -165,16 +165,7 @@ def checked(
         faults += repeated_instances(instances)
     plugins = ", ".join(config.plugins) if config else ""
     unchecked = [fault.unregistered for fault in faults if plugins and fault.unregistered]
-    if plugins and without_plugins:
-        faults = [fault for fault in faults if not fault.unregistered]
-    elif unchecked:
-        mend = f"; plugins: {plugins} is not loaded: add --plugin FILE.py, or install it"
-        faults = [
-            replace(fault, message=f"unknown {fault.unregistered}{mend}")
-            if fault.unregistered
-            else fault
-            for fault in faults
-        ]
+    faults = explained(faults, plugins, left_out=without_plugins)
     refuse(faults, source.place)
     assert config is not None
     return Experiment(

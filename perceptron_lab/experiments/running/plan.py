@@ -182,6 +182,8 @@ def digest(content: dict[str, Any]) -> str:
 def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
     """Check a configuration; nothing is downloaded or run. ``plab check`` in Python.
 
+    Plugins that it states are not loaded; cells of what only they know are left out.
+
     Parameters
     ----------
     config
@@ -207,4 +209,4 @@ def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
     >>> check("quickstart", ["seeds=[3]"])[0].seed
     3
     """
-    return plan(load_experiment(config, overrides))
+    return plan(load_experiment(config, overrides, without_plugins=True))
