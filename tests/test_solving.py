@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cones.product import Product
-from perceptron_lab.datasets.formats import problem_files
+from perceptron_lab.datasets.formats import columns, problem_files
 from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.operators import matrix
@@ -393,7 +393,7 @@ def test_an_archive_larger_than_memory_is_not_unpacked(
     write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = bomb(tmp_path / "bomb.npz", write)
-    monkeypatch.setattr(problem_files.os, "sysconf", lambda name: 3000)  # times 3000 bytes
+    monkeypatch.setattr(columns.os, "sysconf", lambda name: 3000)  # times 3000 bytes
     with pytest.raises(DataError):
         solve(path)  # imports take memory once
     tracemalloc.start()

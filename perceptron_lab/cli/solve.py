@@ -10,7 +10,8 @@ from click.shell_completion import CompletionItem
 from pydantic import ValidationError
 
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
-from perceptron_lab.datasets.formats.problem_files import FORMATS, LAST
+from perceptron_lab.datasets.formats.columns import LAST
+from perceptron_lab.datasets.formats.problem_files import FORMATS
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.answers import answer
 from perceptron_lab.goals import Budget, Goal, goal_of

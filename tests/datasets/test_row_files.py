@@ -114,7 +114,7 @@ def test_labels_of_parquet_have_a_name_and_may_be_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"x": [1.0, 2.0], "y": [1.0, None]}, r"column 'y' has no value in row 1; fill it"),
+        ({"x": [1.0, 2.0], "z": [1.0, None]}, r"column 'z' has no value in row 1; fill it"),
         ({"x": [1, None]}, r"column 'x' has no value in row 1"),
         ({"x": ["1", "2"]}, "column 'x' holds string; give numbers"),
         ({"x": [[1.0], [2.0]]}, "column 'x' holds list<"),

@@ -2,59 +2,115 @@
 
 from __future__ import annotations
 
-import csv
-import math
-import os
+import hashlib
 import re
 from collections.abc import Sequence
-from contextlib import suppress
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from zipfile import ZipFile
 
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.datasets.formats.columns import (
+    LONGEST_TEXT,
+    Columns,
+    Contents,
+    allowed_bytes,
+)
 from perceptron_lab.datasets.formats.row_files import (
     NumpyRows,
     ParquetRows,
-    parquet_labels,
+    parquet_column,
     parquet_names,
 )
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
+from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT, read_text
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.doubles import LEAST_NORMAL, Doubles
-from perceptron_lab.errors import DataError, InputError, PlabError, did_you_mean
-from perceptron_lab.inputs import signs_of
+from perceptron_lab.errors import DataError, InputError, PlabError
+from perceptron_lab.inputs import labels_of, signs_of
 from perceptron_lab.operators.row_source import MEMORY, LabelledRows
-from perceptron_lab.printed_numbers import PrintedNumbers, of_short_decimals
+from perceptron_lab.printed_numbers import of_short_decimals
 from perceptron_lab.system import ConicSystem
 
-# End of a file's name -> what such a file holds
-FORMATS = {
+FORMATS: Final = {
     ".dat-s": "a semidefinite program (SDPA)",
-    ".csv": "rows of numbers, commas between them",
-    ".tsv": "rows of numbers, tabs between them",
+    ".csv": "rows of numbers, commas, semicolons or tabs between them",
+    ".tsv": "the same, tabs preferred",
+    ".txt": "the same, or spaces between them",
     ".npy": "rows, a numpy matrix",
     ".npz": "rows (one numpy array, or scipy.sparse.save_npz), or X and y",
     ".parquet": "rows, a column for each coordinate",
     ".svm": "labelled examples (svmlight)",
     ".libsvm": "labelled examples (svmlight)",
 }
-_LABELLED = (".csv", ".tsv", ".npy", ".parquet")
-_STREAMED = (".npy", ".parquet")
-# The word for the last column
-LAST = "last"
-# Characters of a file that a message shows at most
-LONGEST_TEXT = 200
-_MANY_DIGITS = re.compile(rb"\d{16,}|[\d.]{17,}")  # in a decimal of more than 15 digits
-_SMALL = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")  # may be 0 as a double
-# Rows and None, or examples and a label each; dense, scipy.sparse, Doubles or a source of rows
-Contents = tuple[Any, Any]
+"""End of a file's name -> what such a file holds; texts may be packed, as .csv.gz."""
+
+_TEXTS: Final = (".csv", ".tsv", ".txt")
+_LABELLED: Final = (*_TEXTS, ".npy", ".parquet")
+_STREAMED: Final = (".npy", ".parquet")
+_MANY_DIGITS: Final = re.compile(rb"\d{16,}|[\d.]{17,}")  # in a decimal of more than 15 digits
+_SMALL: Final = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")  # may be 0 as a double
 
 
-def read_system(path: Path, labels: str | None = None, *, memory: int | None = None) -> ConicSystem:
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a file: the name of their column, if it has one, and the two classes."""
+
+    name: str | None
+    negative: Any
+    positive: Any
+
+
+@dataclass(frozen=True)
+class FileProblem:
+    """The system that a file states, and the names in the file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    system
+        The system.
+    features
+        The names of the coordinates; None where the file has none.
+    labels
+        The labels of examples; None where the file holds rows.
+    notes
+        Sentences on what was left out.
+    """
+
+    path: Path
+    system: ConicSystem
+    features: tuple[str, ...] | None = None
+    labels: Labels | None = None
+    notes: tuple[str, ...] = ()
+
+    def sha256(self) -> str:
+        """Return the sha256 of the file's bytes."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_system(
+    path: Path,
+    labels: str | None = None,
+    *,
+    rows: bool = False,
+    drop_missing: bool = False,
+    one_hot: bool = False,
+    memory: int | None = None,
+) -> ConicSystem:
+    """Return the system that a file states; the parameters are those of :func:`read_problem`."""
+    columns = Columns(labels, rows, drop_missing, one_hot)
+    return read_problem(path, columns, memory=memory).system
+
+
+def read_problem(
+    path: Path, columns: Columns | None = None, *, memory: int | None = None
+) -> FileProblem:
     """Return the system that a file states.
 
     Rows a_i are the homogeneous system a_i'y > 0. Labelled examples of two classes are that of an
@@ -66,24 +122,30 @@ def read_system(path: Path, labels: str | None = None, *, memory: int | None = N
     Parameters
     ----------
     path
-        A file whose name ends with one of :data:`FORMATS`.
-    labels
-        The column of the labels in a matrix of numbers (.csv, .tsv, .npy, .parquet): its name in
-        the first line, its number from 1 on, or ``last``. None: there are none.
+        A file whose name ends with one of :data:`FORMATS`; ``-`` stands for standard input, a text.
+    columns
+        Which column of a table holds labels, and what is done about missing entries and texts.
+        Without labels a table with names is refused if a column of it looks like labels.
     memory
         Bytes that a pass over the rows may take, 1 MB or more, beside the vectors of an algorithm;
         only for .npy and .parquet files, the others are read as a whole.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it does not hold what the end of its name promises.
     """
-    kind = next((end for end in FORMATS if path.name.lower().endswith(end)), None)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; give one that ends with {', '.join(FORMATS)}")
-    if kind is None:
-        known = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
-        raise DataError(f"{path}: nothing is known of such files; allowed are {known}")
-    if labels is not None and kind not in _LABELLED:
+    columns = columns or Columns()
+    kind = _kind_of(path)
+    if columns.labels is not None and kind not in _LABELLED:
         raise DataError(
-            f"{path}: labels are a column of .csv, .tsv, .npy and .parquet files; a {kind} file "
-            f"holds {FORMATS[kind]}: leave the option out"
+            f"{path}: labels are a column of {', '.join(_LABELLED[:-1])} and {_LABELLED[-1]} files;"
+            f" a {kind} file holds {FORMATS[kind]}: leave the option out"
+        )
+    if (columns.drop_missing or columns.one_hot) and kind not in _TEXTS:
+        raise DataError(
+            f"{path}: rows are dropped and texts encoded in {', '.join(_TEXTS)} files only; leave "
+            "the option out"
         )
     if memory is not None and kind not in _STREAMED:
         raise DataError(
@@ -92,11 +154,16 @@ def read_system(path: Path, labels: str | None = None, *, memory: int | None = N
         )
     try:
         if kind == ".dat-s":
-            return homogenised(read_sdpa(path))
-        rows, classes = _contents(path, kind, labels, memory)
-        if classes is None:
-            return ConicSystem.from_rows(rows)
-        return ConicSystem.from_labelled(rows, classes)
+            return FileProblem(path, homogenised(read_sdpa(path)))
+        found = _contents(path, kind, columns, memory)
+        features = None if found.features is None else tuple(found.features)
+        if found.classes is None:
+            system = ConicSystem.from_rows(found.rows)
+            return FileProblem(path, system, features, None, tuple(found.notes))
+        system = ConicSystem.from_labelled(found.rows, found.classes)
+        negative, positive = np.unique(labels_of(found.classes, len(found.classes))).tolist()
+        labels = Labels(found.label, negative, positive)
+        return FileProblem(path, system, features, labels, tuple(found.notes))
     except InputError as error:
         raise DataError(f"{path}: {error}") from None
     except MemoryError:
@@ -106,27 +173,39 @@ def read_system(path: Path, labels: str | None = None, *, memory: int | None = N
         ) from None
 
 
-def _contents(path: Path, kind: str, labels: str | None, memory: int | None) -> Contents:
+def _kind_of(path: Path) -> str:
+    """Return the end of a file's name that says what it holds."""
+    if path == STANDARD_INPUT:
+        return ".csv"
+    if path.is_dir():
+        raise DataError(f"{path}: it is a folder; give a file that ends with {', '.join(FORMATS)}")
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; give one that ends with {', '.join(FORMATS)}")
+    name = path.name.lower()
+    packed = name.endswith(".gz")
+    kind = next((end for end in FORMATS if name.removesuffix(".gz").endswith(end)), None)
+    if kind is None or (packed and kind not in _TEXTS):
+        known = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
+        raise DataError(f"{path}: nothing is known of such files; allowed are {known}")
+    return kind
+
+
+def _contents(path: Path, kind: str, columns: Columns, memory: int | None) -> Contents:
     try:
         match kind:
-            case ".csv" | ".tsv":
-                return read_text(path, labels, separator="," if kind == ".csv" else "\t")
             case ".npy":
-                return _matrix(path, labels, memory)
+                return _matrix(path, columns, memory)
             case ".npz":
                 return _archive(path)
             case ".parquet":
-                names, most = parquet_names(path), memory or MEMORY
-                column, _ = column_of(labels, names)
-                if column is None:
-                    return ParquetRows(path, most), None
-                rows = ParquetRows(path, most, omitted=names[column])
-                return rows, parquet_labels(path, names[column])
-        # Imported here: scikit-learn takes longer to load than most files to solve.
-        from sklearn.datasets import load_svmlight_file
+                return _parquet(path, columns, memory or MEMORY)
+            case ".svm" | ".libsvm":
+                # Imported here: scikit-learn takes longer to load than most files to solve.
+                from sklearn.datasets import load_svmlight_file
 
-        examples, classes = load_svmlight_file(str(path))
-        return printed_entries(path, sp.csr_array(examples)), classes
+                examples, classes = load_svmlight_file(str(path))
+                return Contents(printed_entries(path, sp.csr_array(examples)), classes)
+        return read_text(path, kind, columns)
     except (PlabError, MemoryError):
         raise
     except Exception as error:
@@ -135,26 +214,44 @@ def _contents(path: Path, kind: str, labels: str | None, memory: int | None) -> 
         raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
 
 
-def _matrix(path: Path, labels: str | None, memory: int | None) -> Contents:
+def _parquet(path: Path, columns: Columns, memory: int) -> Contents:
+    names = parquet_names(path)
+    place = columns.place_in(names)
+    if place is None:
+        rows = ParquetRows(path, memory)
+        columns.refuse_hidden_labels(names, parquet_column(path, names[-1]))
+        return Contents(rows, features=names)
+    rows = ParquetRows(path, memory, omitted=names[place])
+    features = [name for name in names if name != names[place]]
+    return Contents(rows, parquet_column(path, names[place]), features, names[place])
+
+
+def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:
     if memory is not None:
         source = NumpyRows(path, memory)
-        if labels is None:
-            return source, None
-        column = place_of(labels, source.shape[1])
-        classes = np.concatenate([some[:, column] for _, some in source.blocks()])
+        place = columns.place_in(_numbers(source.shape[1]))
+        if place is None:
+            return Contents(source)
+        classes = np.concatenate([some[:, place] for _, some in source.blocks()])
         signs = signs_of(classes, len(classes))
-        return LabelledRows(source, signs, affine=True, omitted=column), None
+        return Contents(LabelledRows(source, signs, affine=True, omitted=place))
     # Mapped and not read: rows may be larger than memory.
     rows = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(rows, np.ndarray):
         rows.close()
         raise InputError("it holds several arrays; let its name end with .npz")
-    if labels is None:
-        return rows, None
+    if columns.labels is None:
+        return Contents(rows)
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise InputError(f"rows have shape {rows.shape}; with labels give two columns or more")
-    column = place_of(labels, rows.shape[1])
-    return np.delete(rows, column, axis=1), rows[:, column]
+    place = columns.place_in(_numbers(rows.shape[1]))
+    assert place is not None
+    return Contents(np.delete(rows, place, axis=1), rows[:, place])
+
+
+def _numbers(width: int) -> Sequence[str]:
+    """Return the names of columns that have none: their numbers from 1 on."""
+    return [str(place + 1) for place in range(width)]
 
 
 def _archive(path: Path) -> Contents:
@@ -162,111 +259,23 @@ def _archive(path: Path) -> Contents:
         names = {name.removesuffix(".npy") for name in archive.namelist()}
         size = sum(entry.file_size for entry in archive.infolist())
     # No more than an archive says is ever unpacked of it.
-    allowed = 0
-    with suppress(AttributeError, ValueError, OSError):  # not every system tells its memory
-        allowed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    allowed = allowed_bytes()
     if size > allowed > 0:
         raise InputError(
             f"unpacked it takes {size / 2**30:.3g} GiB, and {allowed / 2**30:.3g} GiB are allowed "
             "on this machine (half of its memory); save the rows as .npy, which is not unpacked"
         )
     if {"format", "shape", "data"} <= names:
-        return sp.load_npz(path), None
+        return Contents(sp.load_npz(path))
     with np.load(path, allow_pickle=False) as arrays:
         if names == {"X", "y"}:
-            return arrays["X"], arrays["y"]
+            return Contents(arrays["X"], arrays["y"])
         if len(names) == 1:
-            return arrays[names.pop()], None
+            return Contents(arrays[names.pop()])
     raise InputError(
         f"it holds the arrays {', '.join(sorted(names)) or '(none)'}; give one (the rows), or X "
         "and y (examples and labels)"
     )
-
-
-def read_text(path: Path, labels: str | None, *, separator: str) -> tuple[Doubles, Any]:
-    """Return the numbers of a text, read as the decimals printed, and the labels or None.
-
-    The first line may name the columns; ``labels`` is the name or number of theirs, or None.
-    """
-    printed = PrintedNumbers()
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
-        stripped = ([field.strip() for field in fields] for fields in reader)
-        lines = ((reader.line_num, fields) for fields in stripped if any(fields))
-        first = next(lines, None)
-        if first is None:
-            raise InputError("the file is empty; give rows of numbers")
-        width, (column, named) = len(first[1]), column_of(labels, first[1])
-        rows, classes = [], []
-        for number, fields in lines if named else chain([first], lines):
-            if len(fields) != width:
-                raise InputError(
-                    f"line {number} has {len(fields)} fields, line {first[0]} has {width}; "
-                    "give every row as many"
-                )
-            if column is not None:
-                classes.append(fields.pop(column))
-            rows.append(np.array([_number(text, number) for text in fields]))
-            printed.add(fields, rows[-1])
-    if not rows:
-        raise InputError("only names of columns are in the file; give rows of numbers below")
-    found = printed.doubles(np.array(rows))
-    if "" in classes:
-        raise InputError(f"{classes.count('')} labels are missing; give every one")
-    if column is None:
-        return found, None
-    # As numbers, if all are, so that 10 is larger than 9.
-    numbers = all(map(_is_number, classes))
-    return found, np.array([float(label) for label in classes] if numbers else classes)
-
-
-def column_of(labels: str | None, first: list[str]) -> tuple[int | None, bool]:
-    """Return the place of the labels, and whether the first line holds names of columns."""
-    if labels is not None and labels in first and not _is_place(labels):
-        return first.index(labels), True
-    column = None if labels is None else place_of(labels, len(first), first)
-    return column, not any(_is_number(text) for i, text in enumerate(first) if i != column)
-
-
-def _is_place(labels: str) -> bool:
-    return labels == LAST or (labels.isascii() and labels.isdigit())
-
-
-def place_of(labels: str, width: int, names: Sequence[str] = ()) -> int:
-    """Return the place of the labels' column among ``width``, from 0 on."""
-    if labels == LAST:
-        return width - 1
-    if not _is_place(labels):
-        raise InputError(
-            f"no column is called {labels!r}{did_you_mean(labels, names)}; give a name of the "
-            f"first line, a number from 1 to {width}, or {LAST}"
-        )
-    if not 1 <= int(labels) <= width:
-        raise InputError(f"there is no column {labels}; give 1 to {width}, or {LAST}")
-    return int(labels) - 1
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _number(text: str, line: int) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise InputError(
-            f"line {line}: received {text[:LONGEST_TEXT]!r}, which is no number; mend it, or say "
-            "which column holds the labels if it is one"
-        ) from None
-    if not math.isfinite(number):
-        raise InputError(
-            f"line {line}: received {text[:LONGEST_TEXT]!r}; give finite numbers, or remove the row"
-        )
-    return number
 
 
 def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:

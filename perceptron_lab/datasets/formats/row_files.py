@@ -186,8 +186,8 @@ class ParquetRows(_FileRows):
         return rows
 
 
-def parquet_labels(path: Path, name: str) -> Any:
-    """Return the column of labels of a Parquet file, shape ``(m,)``; nulls become None."""
+def parquet_column(path: Path, name: str) -> Any:
+    """Return a column of a Parquet file, shape ``(m,)``; nulls become None."""
     with opened(path) as file:
         column = file.read(columns=[name]).column(0)
         return np.array(column.to_pylist())

@@ -1,0 +1,135 @@
+"""The columns of a user's table: which of them holds labels, and what is done about the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from perceptron_lab.errors import InputError, did_you_mean
+
+LAST: Final = "last"
+"""The word for the last column."""
+LONGEST_TEXT: Final = 200
+"""Characters of a file that a message shows at most."""
+NAMES_OF_LABELS: Final = frozenset({"label", "labels", "target", "class", "y"})
+"""Names of columns that would be taken for coordinates by mistake."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is asked of the columns of a table.
+
+    Parameters
+    ----------
+    labels
+        The column that holds the labels: its name, its number from 1 on, or ``last``; or None.
+    rows
+        Whether there are no labels, whatever the columns look like.
+    drop_missing
+        Whether rows that lack an entry are left out; otherwise they are refused.
+    one_hot
+        Whether each value of a column of texts becomes a column of zeros and ones; otherwise texts
+        are refused.
+    """
+
+    labels: str | None = None
+    rows: bool = False
+    drop_missing: bool = False
+    one_hot: bool = False
+
+    def __post_init__(self) -> None:
+        if self.labels is not None and self.rows:
+            raise InputError("labels and rows both; rows have no labels: leave one out")
+
+    def place_in(self, names: Sequence[str]) -> int | None:
+        """Return the place of the labels among columns, from 0 on, by the names given."""
+        labels = self.labels
+        if labels is None:
+            return None
+        if labels in names:
+            if names.count(labels) > 1:
+                raise InputError(f"{names.count(labels)} columns are called {labels!r}; rename one")
+            return names.index(labels)
+        if labels == LAST:
+            return len(names) - 1
+        if not (labels.isascii() and labels.isdigit()):
+            raise InputError(
+                f"no column is called {labels!r}{did_you_mean(labels, names)}; give a name of the "
+                f"first line, a number from 1 to {len(names)}, or {LAST}"
+            )
+        if not 1 <= int(labels) <= len(names):
+            raise InputError(f"there is no column {labels}; give 1 to {len(names)}, or {LAST}")
+        return int(labels) - 1
+
+    def refuse_hidden_labels(self, names: Sequence[str], last: Any) -> None:
+        """Refuse named columns of which one looks like labels that were not asked for.
+
+        Parameters
+        ----------
+        names
+            Of the columns.
+        last
+            The entries of the last one.
+        """
+        if self.rows or self.labels is not None or len(names) < 2:
+            return
+        found = next((name for name in names if name.strip().lower() in NAMES_OF_LABELS), None)
+        reason = "by its name"
+        if found is None and len(last) > 2 and len(np.unique(last)) == 2:
+            found, reason = names[-1], "with two values"
+        if found is not None:
+            raise InputError(
+                f"column {found!r} looks like labels, {reason}; say --labels {found} if it holds "
+                "them, or --rows if every column is a coordinate"
+            )
+
+
+@dataclass
+class Contents:
+    """The numbers of a file.
+
+    Parameters
+    ----------
+    rows
+        Shape ``(m, n)``: dense, scipy.sparse, Doubles or a source of rows.
+    classes
+        A label each, shape ``(m,)``; None where there are none.
+    features
+        The names of the coordinates; None where the file has none.
+    label
+        The name of the column of labels; None likewise.
+    notes
+        Sentences on what was left out.
+    """
+
+    rows: Any
+    classes: Any = None
+    features: list[str] | None = None
+    label: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def as_labels(texts: Sequence[str]) -> Any:
+    """Return labels as numbers, if all are, so that 10 is larger than 9."""
+    return np.array(list(map(float, texts)) if all(map(is_number, texts)) else texts)
+
+
+def allowed_bytes() -> int:
+    """Return half of this machine's memory, which unpacked data may take; 0 where it is unknown."""
+    with suppress(AttributeError, ValueError, OSError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return 0
