@@ -19,6 +19,7 @@ from numbers import Rational
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from perceptron_lab.errors import InputError
 
@@ -49,6 +50,11 @@ class Doubles:
     roundings: int = 0
     whole: Any = None
     multiple: float = 1.0
+
+    def part(self, indices: npt.NDArray[np.int64]) -> Doubles:
+        """Return some rows."""
+        whole = None if self.whole is None else self.whole[indices]
+        return Doubles(self.values[indices], self.roundings, whole, self.multiple)
 
 
 def doubles_of(given: Any) -> Doubles:

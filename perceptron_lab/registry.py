@@ -62,6 +62,7 @@ _OURS = {
     "dataset": {
         "sdplib": "datasets.collections.semidefinite_programs:Sdplib",
         "sdpa": "datasets.collections.semidefinite_programs:SdpaFiles",
+        "files": "datasets.collections.files:Files",
         "maxcut": "datasets.generated.maxcut:Maxcut",
         "margin-sets": "datasets.generated.margin_sets:MarginSets",
         "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",

@@ -256,8 +256,17 @@ class Result:
 
         return trace_figure(self)
 
-    def save(self, path: str | Path) -> None:
-        """Write the result as one ``.npz`` file (arrays, and the rest as JSON; no pickle)."""
+    def save(self, path: str | Path, *, source: Mapping[str, Any] | None = None) -> None:
+        """Write the result as one ``.npz`` file (arrays, and the rest as JSON; no pickle).
+
+        Parameters
+        ----------
+        path
+            Of the file, which gets exactly this name.
+        source
+            JSON values that say which data and algorithm the result is of, for ``plab verify``;
+            :meth:`load` leaves them out.
+        """
         record = {
             name: getattr(self, name)
             for name in self.__dataclass_fields__
@@ -267,6 +276,7 @@ class Result:
         measures = trace.pop("measures")
         goal = None if self.goal is None else str(self.goal)
         record |= {"bound": asdict(self.bound), "trace": trace, "goal": goal}
+        record |= {} if source is None else {"source": dict(source)}
         arrays = {"point": self.point, "json": np.array(json.dumps(record))}
         arrays |= {f"{_MEASURE}{name}": np.array(values) for name, values in measures.items()}
         arrays |= {f"{_PROOF}{name}": values for name, values in self.proof.items()}
@@ -294,6 +304,7 @@ class Result:
             record["status"] = Status(record["status"])
             record["bound"] = Bound(**record["bound"])
             record["trace"] = Trace(**record["trace"], measures=measures)
+            record.pop("source", None)
             goal = record.pop("goal", None)
             record["goal"] = None if goal is None else goal_of(goal)
             return cls(point=point, weights=weights, proof=proof, **record)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 from pydantic import ValidationError
 
+from perceptron_lab import registry
+from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
-from perceptron_lab.datasets.formats.columns import LAST
+from perceptron_lab.datasets.formats.columns import LAST, Columns
 from perceptron_lab.datasets.formats.problem_files import FORMATS
+from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.answers import answer
+from perceptron_lab.experiments.answers import MOST_NUMBERS, answer
+from perceptron_lab.experiments.configuration.faults import refuse
+from perceptron_lab.experiments.configuration.yaml_source import parse
+from perceptron_lab.experiments.ellipsoid_answers import ellipsoid_answer
 from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
@@ -55,9 +65,12 @@ def _bytes(text: str) -> int:
 @click.option(
     "--labels",
     metavar=f"COLUMN|{LAST}",
-    help="Column of two classes in a .csv, .tsv, .npy or .parquet file, by its name or its number "
-    "from 1 on; the answer is an affine separator (w, b).",
+    help="Column of two classes in a .csv, .tsv, .txt, .npy or .parquet file, by its name or its "
+    "number from 1 on; the answer is an affine separator (w, b).",
 )
+@click.option("--rows", is_flag=True, help="There are no labels, whatever the columns look like.")
+@click.option("--drop-missing", is_flag=True, help="Leave out rows of a text that lack an entry.")
+@click.option("--one-hot", is_flag=True, help="Make a column of 0 and 1 of each value of a text.")
 @click.option(
     "--memory",
     type=_bytes,
@@ -73,6 +86,20 @@ def _bytes(text: str) -> int:
     show_default=True,
     shell_complete=complete_registered("algorithm"),
     help="A name of `plab list algorithms`.",
+)
+@click.option(
+    "-s",
+    "--set",
+    "assignments",
+    metavar="PARAMETER=VALUE",
+    multiple=True,
+    help="A parameter of the algorithm, as `plab show NAME` lists them; may be repeated.",
+)
+@click.option(
+    "--ellipsoid",
+    is_flag=True,
+    help="Ask instead whether an ellipsoid separates the classes: a proved bracket of the "
+    "separation ratio, with either class inside.",
 )
 @click.option(
     "--oracle",
@@ -95,18 +122,36 @@ def _bytes(text: str) -> int:
 @click.option("--budget-seconds", type=click.FloatRange(min=0), default=_SECONDS, show_default=True)
 @plugin_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON with the names of runs.csv.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print JSON with the names of runs.csv, point and weights (null above "
+    f"{MOST_NUMBERS} entries), labels, features and certificate.",
+)
 @click.option(
     "--save",
     metavar="RESULT.npz",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write point, weights and trace to a file (`Result.load` reads it).",
+    help="Write point, weights and trace to a file; `plab verify` proves it again.",
+)
+@click.option(
+    "--plot",
+    metavar="FIGURE.png",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw margins and bounds over the updates (.png, .pdf or .svg); with --ellipsoid the "
+    "classes and their ellipse, for two features.",
 )
 def command(
     file: Path,
     labels: str | None,
+    rows: bool,
+    drop_missing: bool,
+    one_hot: bool,
     memory: int | None,
     algorithm: str,
+    assignments: tuple[str, ...],
+    ellipsoid: bool,
     oracles: tuple[str, ...],
     goal: Goal,
     budget_updates: int,
@@ -114,12 +159,14 @@ def command(
     seed: int,
     as_json: bool,
     save: Path | None,
+    plot: Path | None,
 ) -> int:
     """Solve the system in FILE: a point strictly inside, or a proof that there is (nearly) none.
 
-    Rows of numbers are the system rows @ y > 0. The answer is proved on the
+    Rows of numbers are the system rows @ y > 0; with --labels the question is whether an affine
+    function separates two classes. FILE is - for standard input. The answer is proved on the
     numbers of the file: text is read as the decimals printed, and what no double is equal to is
-    enclosed.
+    enclosed. Ctrl-C ends the run with what is proved so far.
     """
     try:
         budget = Budget(budget_updates, budget_seconds)
@@ -127,19 +174,63 @@ def command(
         raise click.BadParameter(
             f"{budget_seconds}; give a finite number of seconds", param_hint="'--budget-seconds'"
         ) from None
-    if save is not None and not save.parent.is_dir():
-        raise DataError(f"{save}: there is no folder {save.parent}; make it, or choose another")
-    found = answer(
-        file,
-        labels=labels,
-        memory=memory,
-        algorithm=algorithm,
-        oracles=oracles,
-        goal=goal,
-        budget=budget,
-        seed=seed,
-    )
+    for path in (save, plot):
+        if path is not None and not path.parent.is_dir():
+            raise DataError(f"{path}: there is no folder {path.parent}; make it, or choose another")
+    if plot is not None and plot.suffix not in (".png", ".pdf", ".svg"):
+        raise DataError(f"{plot}: let its name end with .png, .pdf or .svg")
+    if algorithm in registry.names("learner"):
+        raise InputError(
+            f"{algorithm} is a learner, which fits rules to examples; to ask whether an ellipsoid "
+            "separates two classes, say --ellipsoid; learners run in experiments (plab run)"
+        )
+    columns = Columns(labels, rows, drop_missing, one_hot)
+    if ellipsoid:
+        asked = ellipsoid_answer(file, columns, seconds=budget_seconds)
+        click.echo(json.dumps(asked.as_json(), indent=2) if as_json else str(asked))
+        if plot is not None:
+            _draw(asked.plot(), plot)
+        return 0
+    with interruptible() as interrupt, live_line(str(file), quiet=as_json) as watch:
+        found = answer(
+            file,
+            columns,
+            memory=memory,
+            algorithm=algorithm,
+            parameters=_parameters(assignments),
+            oracles=oracles,
+            goal=goal,
+            budget=budget,
+            seed=seed,
+            watch=watch,
+            stop=interrupt.asked,
+        )
     click.echo(json.dumps(found.row(), indent=2) if as_json else str(found))
     if save is not None:
         found.save(save)
-    return 1 if found.result.status.failed else 0
+    if plot is not None:
+        _draw(found.result.plot(), plot)
+    return 130 if interrupt.asked() else int(found.result.status.failed)
+
+
+def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:
+    """Return the parameters of an algorithm, their values in YAML."""
+    given = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"-s {assignment}; give PARAMETER=VALUE, as -s epsilon=1e-6")
+        value = parse(f"-s {assignment}", text)
+        refuse(value.faults, value.place)
+        given[name] = value.tree
+    return given
+
+
+def _draw(figure: Figure, path: Path) -> None:
+    """Write a figure; an earlier file is whole until the new one is."""
+    try:
+        with replacing(path) as partial:
+            figure.savefig(partial, format=path.suffix.removeprefix("."), dpi=200)
+    except OSError as error:
+        text = f"{path}: cannot be written ({error.strerror}); choose another"
+        raise DataError(text) from None

@@ -1,36 +1,48 @@
-"""The answer to one file: solved once, shown as a row of an experiment would be."""
+"""The answer to one file: solved once, told in a sentence, saved so that it can be verified."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from perceptron_lab import registry
-from perceptron_lab.datasets.formats.problem_files import read_system
-from perceptron_lab.driver import Oracle
+from perceptron_lab.datasets.collections.files import stem_of
+from perceptron_lab.datasets.download.fetching import sha256_of
+from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.datasets.formats.problem_files import FileProblem, read_problem
+from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT
+from perceptron_lab.driver import Oracle, Stop
 from perceptron_lab.durable_files import replacing
-from perceptron_lab.errors import DataError
-from perceptron_lab.experiments.configuration.components import Component
+from perceptron_lab.errors import ConfigError, DataError, counted
+from perceptron_lab.experiments.configuration.components import Component, build
+from perceptron_lab.experiments.configuration.faults import Fault
+from perceptron_lab.experiments.running.privacy import portable
 from perceptron_lab.experiments.storage.rows import Row, Run, row_of
 from perceptron_lab.goals import Budget, Goal
-from perceptron_lab.results import Result
+from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.recording import Watch
+from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.solving import solve
-from perceptron_lab.system import ConicSystem
 
 _OF_EXPERIMENTS: Final = ("cell", "environment", "core")
 """Columns of runs.csv that name cells and machines."""
+MOST_NUMBERS: Final = 10_000
+"""Entries of a vector that JSON holds at most; files have all."""
+_SHOWN: Final = 12  # Entries of a vector that a terminal shows
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A file, the system that it states, and the result of an algorithm on it.
+    """A file, the problem that it states, and the result of an algorithm on it.
 
     Parameters
     ----------
-    file, system
-        The data.
+    file, columns, problem
+        The data, and what was asked of the columns.
     algorithm, oracles, seed
         As they were asked for; no oracles stand for those of the cones.
     result
@@ -38,65 +50,187 @@ class Answer:
     """
 
     file: Path
-    system: ConicSystem
+    columns: Columns
+    problem: FileProblem
     algorithm: Component
     oracles: tuple[Oracle, ...]
     seed: int
     result: Result
 
     def __str__(self) -> str:
-        notes = [f"  {note}" for note in self.result.certificate.get("notes", [])]
-        size = f"{self.system.cone.rank} constraints, dimension {self.system.operator.unknowns}"
-        return "\n".join([f"{self.file}: {size}; {self.algorithm}", str(self.result), *notes])
+        system, result, labels = self.problem.system, self.result, self.problem.labels
+        size = f"{counted(int(system.cone.rank), 'constraint')}"
+        size += f", dimension {system.operator.unknowns}"
+        classes = f"; {labels.positive!r} against {labels.negative!r}" if labels else ""
+        notes = [*self.problem.notes, *result.certificate.get("notes", [])]
+        lines = [f"{self.file}: {self.sentence}", str(result)]
+        lines += (
+            [f"  point: {_entries(result.point, self.coordinates)}"] if len(result.point) else []
+        )
+        if result.weights is not None:
+            support = int(np.count_nonzero(result.weights))
+            names = [f"row {i + 1}" for i in range(len(result.weights))]
+            of = f"{support} of {len(result.weights)} weights are not 0"
+            lines.append(f"  {of}: {_entries(result.weights, names)}")
+        lines.append(f"  {size}{classes}; {self.algorithm}")
+        return "\n".join([*lines, *(f"  {note}" for note in notes)])
+
+    @property
+    def coordinates(self) -> list[str]:
+        """The names of the point's coordinates: features, the last one the constant of labels."""
+        count = len(self.result.point)
+        labels = self.problem.labels
+        features = list(self.problem.features or ())
+        if not features:
+            features = [f"y_{j + 1}" for j in range(count - (labels is not None))]
+        return [*features, "constant"] if labels else features
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words, for its reader."""
+        result, labels = self.result, self.problem.labels
+        lower, upper = result.margin_lower, result.margin_upper
+        if labels:
+            what = f"an affine function that separates {labels.positive!r} from {labels.negative!r}"
+        elif self.problem.system.homogenised:
+            what = "a strictly feasible point of the program"
+        else:
+            what = "a point with all inequalities strict"
+        if result.status is Status.FEASIBLE:
+            margin = f", margin {text_below(lower, 3)} or more" if lower is not None else ""
+            return f"there is {what}{margin} (proved)"
+        if result.status is Status.INFEASIBLE:
+            return f"there is no such thing as {what} (proved)"
+        if upper is not None:
+            return f"not decided; {what} has a margin of {text_above(upper, 3)} at most, if any"
+        return f"not decided whether there is {what}"
 
     def row(self) -> Row:
-        """Return the row of runs.csv, without the columns that name cells and machines."""
+        """Return the row of runs.csv, without the columns that name cells and machines.
+
+        ``point`` and ``weights`` follow (None above :data:`MOST_NUMBERS` entries), ``labels`` (name
+        of their column, negative and positive class), ``features`` and ``certificate``.
+        """
+        system, result = self.problem.system, self.result
         asks = self.algorithm.asks_oracles
-        oracles = self.oracles or (self.system.cone.oracles.values() if asks else ())
+        oracles = self.oracles or (system.cone.oracles.values() if asks else ())
         run = Run(
             problem=self.file.name,
             label=self.algorithm.name,
-            constraints=int(self.system.cone.rank),
-            dimension=int(self.system.operator.unknowns),
+            constraints=int(system.cone.rank),
+            dimension=int(system.operator.unknowns),
             algorithm=self.algorithm,
             oracles=[registry.name_of("oracle", oracle) for oracle in oracles],
             seed=self.seed,
-            status=self.result.status,
-            message=self.result.message,
-            goal=self.result.goal,
-            result=self.result,
+            status=result.status,
+            message=result.message,
+            goal=result.goal,
+            result=result,
         )
         row = row_of(run) | {"parameters": self.algorithm.parameters}
-        return {name: value for name, value in row.items() if name not in _OF_EXPERIMENTS}
+        labels, features = self.problem.labels, self.problem.features
+        return {name: value for name, value in row.items() if name not in _OF_EXPERIMENTS} | {
+            "point": _listed(result.point),
+            "weights": None if result.weights is None else _listed(result.weights),
+            "labels": None if labels is None else asdict(labels),
+            "features": None if features is None else list(features),
+            "certificate": result.certificate,
+        }
 
     def save(self, path: Path) -> None:
-        """Write the result; an earlier file is whole until the new one is."""
+        """Write the result with the sha256 of its data, so that ``plab verify`` proves it again.
+
+        An earlier file is whole until the new one is.
+        """
         try:
             with replacing(path) as partial:
-                self.result.save(partial)
+                self.result.save(partial, source=self._source(path))
         except OSError as error:
             text = f"{path}: cannot be written ({error.strerror}); choose another"
             raise DataError(text) from None
 
+    def _source(self, path: Path) -> dict[str, Any] | None:
+        """Return what a certificate says of data and algorithm; nothing of standard input."""
+        if self.file == STANDARD_INPUT:
+            return None
+        asked = {name: value for name, value in asdict(self.columns).items() if value}
+        oracles = [
+            {"name": registry.name_of("oracle", oracle), "parameters": {}}
+            for oracle in self.oracles
+        ]
+        return {
+            "sha256": sha256_of(self.file),
+            "problem": {
+                "dataset": "files",
+                "parameters": {"files": [self.file.name], **asked},
+                "instance": stem_of(self.file.name),
+                "seed": self.seed,
+            },
+            "algorithm": {
+                "name": self.algorithm.name,
+                "parameters": self.algorithm.parameters,
+                "oracle": oracles,
+            },
+            "base": portable(self.file.parent, path.parent),
+        }
+
+
+def _listed(values: FloatArray) -> list[float] | None:
+    return values.tolist() if len(values) <= MOST_NUMBERS else None
+
+
+def _entries(values: FloatArray, names: Sequence[str]) -> str:
+    """Return the largest entries of a vector with their names, in their order."""
+    seen = np.flatnonzero(values)
+    largest = np.sort(seen[np.argsort(-np.abs(values[seen]), kind="stable")[:_SHOWN]])
+    shown = ", ".join(f"{names[j]} {values[j]:.6g}" for j in largest.tolist())
+    return f"{shown}, ..." if len(seen) > _SHOWN else shown
+
 
 def answer(
     file: Path,
+    columns: Columns | None = None,
     *,
-    labels: str | None = None,
     memory: int | None = None,
     algorithm: str = "auto",
+    parameters: Mapping[str, Any] | None = None,
     oracles: Sequence[str] = (),
     goal: Goal = "decide",
     budget: Budget | None = None,
     seed: int = 0,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
 ) -> Answer:
     """Solve the system in a file; ``plab solve`` in Python.
 
-    The parameters are those of :func:`~perceptron_lab.datasets.formats.problem_files.read_system`
-    and :func:`~perceptron_lab.solving.solve`, the algorithm and the oracles by their names.
+    Parameters
+    ----------
+    file, columns, memory
+        As for :func:`~perceptron_lab.datasets.formats.problem_files.read_problem`.
+    algorithm, parameters
+        A name of ``plab list algorithms``, and the parameters that are not to have their defaults.
+    oracles
+        Names of ``plab list oracles``.
+    goal, budget, seed, watch, stop
+        As for :func:`~perceptron_lab.solving.solve`.
     """
-    chosen = Component("algorithm", algorithm, registry.load("algorithm", algorithm)())
+    columns, given = columns or Columns(), dict(parameters or {})
+    registry.target("algorithm", algorithm)
+    faults: list[Fault] = []
+    chosen = build("algorithm", algorithm, (), given, {key: (key,) for key in given}, faults)
+    if chosen is None:
+        wrong = "; ".join(".".join(map(str, one.crumbs)) + f": {one.message}" for one in faults)
+        raise ConfigError(f"algorithm {algorithm}: {wrong}")
     asked = tuple(registry.load("oracle", name)() for name in oracles)
-    system = read_system(file, labels, memory=memory)
-    result = solve(system, chosen.record, oracle=asked or None, goal=goal, budget=budget, seed=seed)
-    return Answer(file, system, chosen, asked, seed, result)
+    problem = read_problem(file, columns, memory=memory)
+    result = solve(
+        problem.system,
+        algorithm=chosen.record,
+        oracle=asked or None,
+        goal=goal,
+        budget=budget,
+        seed=seed,
+        watch=watch,
+        stop=stop,
+    )
+    return Answer(file, columns, problem, chosen, asked, seed, result)

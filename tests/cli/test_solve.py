@@ -254,7 +254,11 @@ def test_a_wrong_command_line_is_exit_code_2(
         ("a.csv", " \n,,\n", "the file is empty"),
         ("a.csv", "x,y\n", "only names of columns are in the file"),
         ("a.csv", "x,y\n1,2\n3\n", "line 3, column 'y': received '', no value"),
-        ("a.csv", "1,2\n3,x4\n", "line 2, column 2: received 'x4', which is no number; say --labels 2 if"),
+        (
+            "a.csv",
+            "1,2\n3,x4\n",
+            "line 2, column 2: received 'x4', which is no number; say",
+        ),
         ("a.csv", "x,y\n1,2\n3,4,5\n", "line 3 has 3 fields, the first has 2; give every row"),
         ("a.csv", "1:2\n3:4\n", "line 2, column '1:2': received '3:4', which is no number"),
         ("a.csv", "1,2\n3,\n", "line 2, column 2: received '', no value; fill it, or leave"),

@@ -94,13 +94,13 @@ def test_labels_that_are_numbers_are_compared_as_numbers(tmp_path: Path) -> None
     assert (problem.labels.negative, problem.labels.positive) == (9.0, 10.0)
 
 
-@pytest.mark.parametrize("name", sorted(NAMES_OF_LABELS) + ["Target", " Y "])
+@pytest.mark.parametrize("name", [*sorted(NAMES_OF_LABELS), "Target", " Y "])
 @pytest.mark.parametrize("first", [True, False])
 def test_a_name_that_looks_like_labels_is_not_taken_for_a_coordinate(
     name: str, first: bool, tmp_path: Path
 ) -> None:
     names = [name, "b"] if first else ["a", name]
-    with pytest.raises(InputError, match="looks like labels, by its name; say --labels .* --rows"):
+    with pytest.raises(InputError, match=r"looks like labels, by its name; say --labels .* --rows"):
         read(tmp_path, table(ROWS, names=names))
     assert read(tmp_path, table(ROWS, names=names), rows=True).classes is None
     assert read(tmp_path, table(ROWS, names=names), labels="last").classes is not None
@@ -108,7 +108,7 @@ def test_a_name_that_looks_like_labels_is_not_taken_for_a_coordinate(
 
 def test_a_last_column_of_two_values_is_not_taken_for_a_coordinate(tmp_path: Path) -> None:
     text = "a,b\n1,0\n2,1\n3,0\n"
-    with pytest.raises(InputError, match="column 'b' looks like labels, with two values; say --l"):
+    with pytest.raises(InputError, match=r"column 'b' looks like labels, with two values; say --l"):
         read(tmp_path, text)
     assert read(tmp_path, text, rows=True).features == ["a", "b"]
     assert read(tmp_path, text.replace("a,b\n", "")).features is None  # nobody named it
@@ -116,7 +116,9 @@ def test_a_last_column_of_two_values_is_not_taken_for_a_coordinate(tmp_path: Pat
 
 
 def test_texts_name_both_ways_on(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="line 2, column 'kind': received 'no'.*--labels kind.*--r"):
+    with pytest.raises(
+        InputError, match=r"line 2, column 'kind': received 'no'.*--labels kind.*--r"
+    ):
         read(tmp_path, LABELLED)
     found = read(tmp_path, LABELLED, rows=True, one_hot=True)
     assert found.features == ["age", "weight", "kind=no", "kind=yes"]
@@ -125,13 +127,13 @@ def test_texts_name_both_ways_on(tmp_path: Path) -> None:
 
 def test_missing_entries_are_refused_or_left_out(tmp_path: Path) -> None:
     text = "a,b,kind\n1,,no\n2,3,yes\n4,NA,yes\n5,6,\n7,8,no\n"
-    with pytest.raises(InputError, match="line 2, column 'b': received '', no value; .*--drop-m"):
+    with pytest.raises(InputError, match=r"line 2, column 'b': received '', no value; .*--drop-m"):
         read(tmp_path, text, labels="kind")
     found = read(tmp_path, text, labels="kind", drop_missing=True)
     assert found.rows.values.tolist() == [[2.0, 3.0], [7.0, 8.0]]
     assert found.classes.tolist() == ["yes", "no"]
     assert found.notes == ["3 of 5 rows lack an entry: left out"]
-    with pytest.raises(InputError, match="every row lacks an entry"):
+    with pytest.raises(InputError, match=r"every row lacks an entry"):
         read(tmp_path, "a,b\n1,\n,2\n", drop_missing=True)
 
 
@@ -167,7 +169,7 @@ def test_what_is_packed_is_not_unpacked_without_end(
     monkeypatch.setattr(
         "perceptron_lab.datasets.formats.text_tables.allowed_bytes", lambda: 1_000_000
     )
-    with pytest.raises(DataError, match="unpacked it takes more than 0.000931 GiB"):
+    with pytest.raises(DataError, match=r"unpacked it takes more than 0.000931 GiB"):
         read_system(path)
 
 
@@ -219,5 +221,5 @@ def test_labels_that_are_not_there(asked: dict[str, Any], message: str, tmp_path
 
 
 def test_two_columns_of_the_labels_name(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="2 columns are called 'b'; rename one"):
+    with pytest.raises(InputError, match=r"2 columns are called 'b'; rename one"):
         read(tmp_path, "a,b,b\n1,2,3\n", labels="b")

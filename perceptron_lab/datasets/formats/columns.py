@@ -10,7 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from perceptron_lab.doubles import Doubles
 from perceptron_lab.errors import InputError, did_you_mean
+from perceptron_lab.inputs import doubles_of_rows
+from perceptron_lab.operators.row_source import RowSource
 
 LAST: Final = "last"
 """The word for the last column."""
@@ -112,6 +115,15 @@ class Contents:
     features: list[str] | None = None
     label: str | None = None
     notes: list[str] = field(default_factory=list)
+
+    def in_memory(self) -> Doubles:
+        """Return the rows as an array or a CSR array."""
+        if isinstance(self.rows, Doubles):
+            return self.rows
+        if isinstance(self.rows, RowSource):
+            every = self.rows[np.arange(self.rows.shape[0])]
+            return Doubles(every, self.rows.roundings)
+        return doubles_of_rows(self.rows)
 
 
 def is_number(text: str) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -70,8 +70,6 @@ class FileProblem:
 
     Parameters
     ----------
-    path
-        The file.
     system
         The system.
     features
@@ -82,16 +80,10 @@ class FileProblem:
         Sentences on what was left out.
     """
 
-    path: Path
     system: ConicSystem
     features: tuple[str, ...] | None = None
     labels: Labels | None = None
     notes: tuple[str, ...] = ()
-
-    def sha256(self) -> str:
-        """Return the sha256 of the file's bytes."""
-        with self.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_system(
@@ -135,8 +127,37 @@ def read_problem(
     DataError
         If there is no such file, or it does not hold what the end of its name promises.
     """
-    columns = columns or Columns()
-    kind = _kind_of(path)
+    with told(path):
+        if kind_of(path) == ".dat-s":
+            _refuse_options(path, ".dat-s", columns or Columns(), memory)
+            return FileProblem(homogenised(read_sdpa(path)))
+        found = read_contents(path, columns, memory=memory)
+        features = None if found.features is None else tuple(found.features)
+        if found.classes is None:
+            system = ConicSystem.from_rows(found.rows)
+            return FileProblem(system, features, notes=tuple(found.notes))
+        system = ConicSystem.from_labelled(found.rows, found.classes)
+        negative, positive = np.unique(labels_of(found.classes, len(found.classes))).tolist()
+        labels = Labels(found.label, negative, positive)
+        return FileProblem(system, features, labels, tuple(found.notes))
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Let errors about what a file holds name the file."""
+    try:
+        yield
+    except InputError as error:
+        raise DataError(f"{path}: {error}") from None
+    except MemoryError:
+        raise DataError(
+            f"{path}: its numbers take more memory than there is; save rows as .npy or .parquet, "
+            "which can be read block by block, or use a larger machine"
+        ) from None
+
+
+def _refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) -> None:
+    """Refuse what cannot be asked of a kind of files."""
     if columns.labels is not None and kind not in _LABELLED:
         raise DataError(
             f"{path}: labels are a column of {', '.join(_LABELLED[:-1])} and {_LABELLED[-1]} files;"
@@ -152,28 +173,9 @@ def read_problem(
             f"{path}: a {kind} file is read as a whole; leave the memory out, or give its rows as "
             f"{' or '.join(_STREAMED)}"
         )
-    try:
-        if kind == ".dat-s":
-            return FileProblem(path, homogenised(read_sdpa(path)))
-        found = _contents(path, kind, columns, memory)
-        features = None if found.features is None else tuple(found.features)
-        if found.classes is None:
-            system = ConicSystem.from_rows(found.rows)
-            return FileProblem(path, system, features, None, tuple(found.notes))
-        system = ConicSystem.from_labelled(found.rows, found.classes)
-        negative, positive = np.unique(labels_of(found.classes, len(found.classes))).tolist()
-        labels = Labels(found.label, negative, positive)
-        return FileProblem(path, system, features, labels, tuple(found.notes))
-    except InputError as error:
-        raise DataError(f"{path}: {error}") from None
-    except MemoryError:
-        raise DataError(
-            f"{path}: its numbers take more memory than there is; save rows as .npy or .parquet, "
-            "which can be read block by block, or use a larger machine"
-        ) from None
 
 
-def _kind_of(path: Path) -> str:
+def kind_of(path: Path) -> str:
     """Return the end of a file's name that says what it holds."""
     if path == STANDARD_INPUT:
         return ".csv"
@@ -190,9 +192,16 @@ def _kind_of(path: Path) -> str:
     return kind
 
 
-def _contents(path: Path, kind: str, columns: Columns, memory: int | None) -> Contents:
+def read_contents(
+    path: Path, columns: Columns | None = None, *, memory: int | None = None
+) -> Contents:
+    """Return the numbers of a file of rows or examples; the parameters are those of a problem."""
+    columns, kind = columns or Columns(), kind_of(path)
+    _refuse_options(path, kind, columns, memory)
     try:
         match kind:
+            case ".dat-s":
+                raise InputError("a semidefinite program has no rows and no labels")
             case ".npy":
                 return _matrix(path, columns, memory)
             case ".npz":

@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -202,13 +202,18 @@ def read_certificate(path: Path) -> Certificate:
             raise ValueError("it is no .npz file")
         arrays = unpacked(content)
         record = json.loads(str(arrays.pop("json")))
+        saved = "source" in record  # by `plab solve --save`
+        if saved:
+            record = _of_result(record)
+            arrays = {name: arrays[name] for name in ("point", "weights") if name in arrays}
         _check(path, record)
         del record["format"]
         record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
         record["base"] = str(resolved(record["base"], path.parent))
         point, weights = arrays.pop("point"), arrays.pop("weights", None)
         proof = {name.removeprefix(_PROOF): values for name, values in arrays.items()}
-        return Certificate(**record, point=point, weights=weights, proof=proof)
+        certificate = Certificate(**record, point=point, weights=weights, proof=proof)
+        return replace(certificate, cell=identity_of(certificate)) if saved else certificate
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; `plab run CONFIG` writes certificates") from None
     except (*BROKEN, AttributeError) as error:
@@ -216,6 +221,15 @@ def read_certificate(path: Path) -> Certificate:
             f"{path}: not a certificate that can be read ({error}); give one of `certificates/` in "
             "a folder of results: if it is one, `plab run` computes its cell again"
         ) from None
+
+
+def _of_result(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of a certificate, of a result that was saved with its source."""
+    source = dict(record["source"])
+    source["algorithm"] = {**source["algorithm"], "goal": record["goal"]}
+    found = {name: record[name] for name in _OF_RESULT if name in record}
+    counts = {name: record[name] for name in _COUNTS}
+    return found | source | {"format": FORMAT, "cell": "", "counts": counts}
 
 
 def _check(path: Path, record: Mapping[str, Any]) -> None:

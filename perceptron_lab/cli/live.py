@@ -1,0 +1,66 @@
+"""One run on the terminal: a line that moves while it goes on, and Ctrl-C that keeps the proof."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from rich.console import Console
+
+from perceptron_lab.recording import Watch
+from perceptron_lab.results import Trace
+
+
+class Interrupt:
+    """Whether the run is to end: the first Ctrl-C asks it to, a second one ends the program."""
+
+    def __init__(self) -> None:
+        self._reason: str | None = None
+
+    def asked(self) -> str | None:
+        """Return the reason to end, or None; asked between chunks of steps."""
+        return self._reason
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._reason is not None:
+            raise KeyboardInterrupt
+        self._reason = "interrupted; what is proved so far holds"
+
+
+@contextmanager
+def interruptible() -> Iterator[Interrupt]:
+    """Let Ctrl-C ask a run to end; the earlier handler is there again afterwards."""
+    interrupt = Interrupt()
+    here = threading.current_thread() is threading.main_thread()
+    if not here or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
+        yield interrupt
+        return
+    earlier = signal.signal(signal.SIGINT, interrupt._handle)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+
+
+@contextmanager
+def live_line(title: str, *, quiet: bool) -> Iterator[Watch | None]:
+    """Show margin, updates and seconds on a terminal while a run goes on; elsewhere nothing."""
+    console = Console(stderr=True, highlight=False)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    began = time.monotonic()
+    with console.status(f"{title}: reading") as line:
+
+        def watch(trace: Trace) -> None:
+            seconds = time.monotonic() - began
+            line.update(
+                f"{title}: {trace.updates[-1]} updates, margin {trace.margin[-1]:.3g} (computed), "
+                f"{seconds:.0f} s"
+            )
+
+        yield watch

@@ -1,0 +1,150 @@
+"""Your own files of rows, labelled examples or semidefinite programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
+from perceptron_lab.datasets.download.fetching import sha256_of
+from perceptron_lab.datasets.generated.generator import seed_sequence
+from perceptron_lab.datasets.problem import Problem, Task
+from perceptron_lab.errors import InputError
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import FloatArray
+
+_ENDS = (".gz", ".dat-s", ".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".svm", ".libsvm")
+
+
+def stem_of(file: str) -> str:
+    """Return a file's name without its folder and without the ends that say what it holds."""
+    name = Path(file).name
+    for end in _ENDS:
+        name = name.removesuffix(end)
+    return name
+
+
+def _nameable(file: str) -> str:
+    try:
+        check_instance_name(stem_of(file))
+    except ValueError as error:
+        raise ValueError(f"file {file!r}: {error}; rename the file") from error
+    return file
+
+
+@dataclass(frozen=True, config=STRICT)
+class Files(Dataset):
+    """Your own data: CSV and other texts, Parquet, numpy's, svmlight's and SDPA's files.
+
+    Each instance is named after its file, without the end of the name. Rows a_i are the homogeneous
+    system a_i'y > 0; labelled examples of two classes that of an affine separator (w, b), with the
+    larger label as positive class; an SDPA file is the homogenised feasibility problem of its
+    program.
+
+    With a test_fraction, labelled examples are split, the classes in proportion, by the seed: each
+    answer is measured by ``test_error``, the fraction of the test examples on whose sign it is
+    wrong, and learners have a task.
+
+    Parameters
+    ----------
+    files
+        Paths of files, relative to the folder of the configuration; at least one.
+    labels
+        The column of the labels: its name, its number from 1 on, or ``last``; by default there are
+        none, and a table with names is refused if one of its columns looks like labels.
+    rows
+        Whether there are no labels, whatever the columns look like (default false).
+    drop_missing
+        Whether rows of a text that lack an entry are left out (default false: they are refused).
+    one_hot
+        Whether each value of a column of texts becomes a column of zeros and ones (default false:
+        texts are refused).
+    test_fraction
+        Of the examples, 0 (default) to below 1, not used for training.
+    """
+
+    files: Annotated[list[Annotated[str, AfterValidator(_nameable)]], Field(min_length=1)]
+    labels: str | None = None
+    rows: bool = False
+    drop_missing: bool = False
+    one_hot: bool = False
+    test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+    @field_validator("files")
+    @classmethod
+    def _distinct(cls, files: list[str]) -> list[str]:
+        check_distinct([stem_of(file) for file in files])
+        return files
+
+    @field_validator("rows")
+    @classmethod
+    def _without_labels(cls, rows: bool, info: ValidationInfo) -> bool:
+        if rows and info.data.get("labels") is not None:
+            raise ValueError("rows have no labels; delete one of the two")
+        return rows
+
+    def names(self) -> list[str]:
+        """Return the names of the instances; no file is opened."""
+        return [stem_of(file) for file in self.files]
+
+    def load(self, name: str, *, seed: int, base: Path) -> Problem:
+        """Read an instance; the seed is that of the split into training and test examples."""
+        # Imported here: a configuration's names are checked without numerical code.
+        from perceptron_lab.datasets.formats.columns import Columns
+        from perceptron_lab.datasets.formats.problem_files import read_problem
+
+        self.check_name(name)
+        path = base / dict(zip(self.names(), self.files, strict=True))[name]
+        columns = Columns(self.labels, self.rows, self.drop_missing, self.one_hot)
+        if self.test_fraction:
+            return self._split(name, path, columns, seed)
+        system = read_problem(path, columns).system
+        return Problem(name, system, sha256_of(path), system.facts())
+
+    def _split(self, name: str, path: Path, columns: Any, seed: int) -> Problem:
+        """Return an instance with test examples."""
+        from sklearn.model_selection import train_test_split
+
+        from perceptron_lab.datasets.formats.problem_files import read_contents, told
+        from perceptron_lab.inputs import signs_of
+        from perceptron_lab.system import ConicSystem
+
+        with told(path):
+            contents = read_contents(path, columns)
+            if contents.classes is None:
+                raise InputError("it has no labels, so no test examples; give labels")
+            rows = contents.in_memory()
+            signs = signs_of(contents.classes, len(contents.classes))
+            state = int(seed_sequence(f"{name}-split", seed).generate_state(1)[0])
+            try:
+                train, test = train_test_split(
+                    np.arange(len(signs)),
+                    test_size=self.test_fraction,
+                    stratify=signs,
+                    random_state=state,
+                )
+            except ValueError as error:
+                raise InputError(
+                    f"test_fraction {self.test_fraction:g} cannot be had ({error}); choose one "
+                    "nearer to 0.5"
+                ) from None
+            train, test = np.sort(train), np.sort(test)
+            system = ConicSystem.from_labelled(rows.part(train), signs[train])
+        task = Task(name, rows.values[train], signs[train], rows.values[test], signs[test])
+        facts = system.facts()
+        return Problem(name, system, sha256_of(path), facts, _error_on(task), (task,))
+
+
+def _error_on(task: Task) -> Callable[[FloatArray], dict[str, float | FloatArray]]:
+    """Return the measure of a point (w, b): the fraction of wrong signs among test examples."""
+
+    def measure(point: FloatArray) -> dict[str, float | FloatArray]:
+        decisions = np.asarray(task.test_examples @ point[:-1] + point[-1])
+        return {"test_error": float(np.mean(task.test_labels * decisions <= 0.0))}
+
+    return measure
