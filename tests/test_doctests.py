@@ -29,4 +29,6 @@ def test_the_examples_run_as_shown(name: str) -> None:
 
 
 def test_what_users_call_first_has_examples() -> None:
-    assert {f"perceptron_lab.{name}" for name in ("solving", "registry", "results")} <= set(MODULES)
+    assert {f"perceptron_lab.{name}" for name in ("solving", "registration", "results")} <= set(
+        MODULES
+    )

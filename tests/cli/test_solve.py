@@ -71,8 +71,9 @@ def test_rows_are_a_homogeneous_system(name: str, capsys: pytest.CaptureFixture[
     write_rows(name, ROWS)
     assert main(["solve", name, "--save", "answer.npz"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0].startswith(f"{name}: 3 constraints, dimension 2; ")
+    assert printed[0].startswith(f"{name}: there is a point with all inequalities strict, margin ")
     assert printed[1].startswith("FEASIBLE (proved): ")
+    assert "  3 constraints, dimension 2; auto" in printed
     assert (ROWS @ Result.load("answer.npz").point > 0).all()
 
 
@@ -165,7 +166,10 @@ def test_json_has_the_columns_of_a_table_of_runs(capsys: pytest.CaptureFixture[s
     assert main([*arguments, "--oracle", "cyclic"]) == 0
     row = json.loads(capsys.readouterr().out)
     known = [name for name in COLUMNS if name not in ("cell", "environment", "core")]
-    assert list(row) == [*known, "algorithm.normalized"]
+    beside = ["point", "weights", "labels", "features", "certificate"]
+    assert list(row) == [*known, "algorithm.normalized", *beside]
+    assert (np.array(ROWS) @ row["point"] > 0).all()
+    assert (row["labels"], row["features"]) == (None, None)
     assert row["parameters"] == {"normalized": row["algorithm.normalized"]} == {"normalized": True}
     assert (row["problem"], row["constraints"], row["dimension"]) == ("a.csv", 3, 2)
     assert (row["algorithm"], row["oracle"], row["seed"]) == ("perceptron", "cyclic", 7)

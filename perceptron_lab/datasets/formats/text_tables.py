@@ -235,7 +235,7 @@ class _Table:
                 parts.append(np.array([_pointed(text, self.separator) for text in texts], object))
             else:
                 parts.append(texts)
-        return np.array(parts, dtype=object).T.reshape(len(chunk), -1)
+        return np.array(parts, dtype=object).T.reshape(len(chunk), len(parts))
 
     def _numbers(self, chunk: pd.DataFrame, words: Any, kept: Sequence[int]) -> Any:
         """Return the doubles nearest to printed numbers; refuse what is none, or not finite."""

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +14,14 @@ import pytest
 from perceptron_lab import registry
 from perceptron_lab.experiments.storage.core_digest import OUTSIDE, CellCode
 
+TABLE = Path(__file__).with_name("table.csv")
 ROWS = {"dataset": "margin-sets", "family": "gaussian", "dimension": 3, "rows": 5}
 CONES = {"dataset": "conic-sets", "family": "mixed", "dimension": 5, "rows": 6}
 CLASSES = {"dataset": "ellipsoid-sets", "ratio": 0.8, "training": 12, "test": 5}
 DATASETS: dict[str, dict[str, Any]] = {
     "sdplib": {"instances": ["truss1"]},
     "sdpa": {"files": ["{mirror}/sdplib/truss1.dat-s"]},
+    "files": {"files": [str(TABLE)], "labels": "kind", "one_hot": True},
     "maxcut": {"instances": ["random-8-12"]},
     "margin-sets": {"family": "reflected", "dimension": 4, "rows": 9, "difficulty": 0.3},
     "rows-on-disk": {"dimension": 4, "rows": 20},

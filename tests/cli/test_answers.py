@@ -1,0 +1,230 @@
+"""plab solve: sentences, names, saved answers that are verified, ellipsoids, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import Result, registry, verify
+from perceptron_lab.cli.main import main
+from perceptron_lab.experiments.answers import MOST_NUMBERS
+
+ROOT = Path(__file__).parents[2]
+FLOWERS = """\
+length,width,kind
+1.4,0.2,setosa
+1.3,0.2,setosa
+1.7,0.4,setosa
+4.7,1.4,versicolor
+4.5,1.5,versicolor
+5.1,1.9,versicolor
+"""
+XOR = "a,b,kind\n0,0,x\n1,1,x\n0,1,y\n1,0,y\n"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("flowers.csv").write_text(FLOWERS)
+    Path("xor.csv").write_text(XOR)
+    Path("rows.csv").write_text("1,2\n2,1\n")
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert main(["solve", *words]) == code
+    printed = capsys.readouterr()
+    return printed.err if code == 2 else printed.out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ["flowers.csv", "--labels", "kind"],
+            "flowers.csv: there is an affine function that separates 'versicolor' from 'setosa', "
+            "margin 0.1",
+        ),
+        (
+            ["xor.csv", "--labels", "kind"],
+            "xor.csv: there is no such thing as an affine function that separates 'y' from 'x' "
+            "(proved)",
+        ),
+        (["rows.csv"], "rows.csv: there is a point with all inequalities strict, margin "),
+        (
+            ["xor.csv", "--labels", "kind", "--algorithm", "perceptron", "--budget-updates", "3"],
+            "xor.csv: not decided; an affine function that separates 'y' from 'x' has a margin of ",
+        ),
+    ],
+)
+def test_the_answer_is_a_sentence(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said(capsys, *words).startswith(sentence)
+
+
+def test_coordinates_have_the_names_of_features(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = said(capsys, "flowers.csv", "--labels", "kind", "--save", "a.npz")
+    point = Result.load("a.npz").point
+    named = zip(("length", "width", "constant"), point, strict=True)
+    assert f"  point: {', '.join(f'{name} {value:.6g}' for name, value in named)}" in printed
+    assert "  6 constraints, dimension 3; 'versicolor' against 'setosa'; auto" in printed
+    assert " of 6 weights are not 0: row " in printed
+    assert "  point: y_1 " in said(capsys, "rows.csv")
+
+
+def test_json_names_the_classes_and_the_features(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(said(capsys, "flowers.csv", "--labels", "3", "--json"))
+    assert found["labels"] == {"name": "kind", "negative": "setosa", "positive": "versicolor"}
+    assert found["features"] == ["length", "width"]
+    assert len(found["point"]) == 3
+    assert found["goal_reached"] is True
+    assert found["certificate"]["data"] == "exact"
+
+
+def test_vectors_that_are_long_are_left_to_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    np.save("many.npy", np.abs(rng.normal(size=(MOST_NUMBERS + 1, 2))))
+    found = json.loads(said(capsys, "many.npy", "--json", "--save", "many.npz"))
+    assert found["weights"] is None
+    assert len(found["point"]) == 2
+    weights = Result.load("many.npz").weights
+    assert weights is None or len(weights) == MOST_NUMBERS + 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["flowers.csv", "--labels", "kind"],
+        ["xor.csv", "--labels", "kind"],
+        ["xor.csv", "--labels", "last", "--goal", "margin_upper=0.5"],
+        ["rows.csv", "--algorithm", "perceptron", "--oracle", "cyclic"],
+        ["flowers.csv", "--rows", "--one-hot"],
+        ["rows.csv", "--algorithm", "mirror-prox", "--budget-updates", "2"],
+    ],
+)
+def test_a_saved_answer_is_proved_again(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(capsys, *words, "--save", "answer.data")
+    assert main(["verify", "answer.data"]) == 0
+    assert "1 PROVED" in capsys.readouterr().out
+    os.makedirs("elsewhere")
+    Path("answer.data").rename("elsewhere/answer.data")
+    for name in ("flowers.csv", "xor.csv", "rows.csv"):
+        Path(name).rename(f"elsewhere/{name}")
+    moved = verify("elsewhere/answer.data", base="elsewhere")
+    assert [cell.verdict.value for cell in moved.cells] == ["PROVED"]
+
+
+def test_changed_data_are_noticed(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "flowers.csv", "--labels", "kind", "--save", "a.npz")
+    Path("flowers.csv").write_text(FLOWERS.replace("1.4", "1.5"))
+    assert main(["verify", "a.npz"]) == 1
+    assert "DATA CHANGED" in capsys.readouterr().out
+
+
+def test_forged_answers_are_not_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "flowers.csv", "--labels", "kind", "--save", "a.npz")
+    with np.load("a.npz") as arrays:
+        content = dict(arrays)
+    content["point"] = -content["point"]
+    np.savez("b.npz", **content)
+    assert main(["verify", "b.npz"]) == 1
+    assert "NOT PROVED" in capsys.readouterr().out
+    record = json.loads(str(content["json"]))
+    record["margin_lower"] = 0.9
+    np.savez("c.npz", **(content | {"point": -content["point"], "json": json.dumps(record)}))
+    assert main(["verify", "c.npz"]) == 1
+    assert "NOT PROVED" in capsys.readouterr().out
+
+
+def test_parameters_of_an_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["rows.csv", "--algorithm", "von-neumann", "-s"]
+    assert "von-neumann(epsilon=0.5)" in said(capsys, *words, "epsilon=0.5")
+    for assignment, message in (
+        ("epsilo=1", "unknown key 'epsilo'; allowed: epsilon (did you mean 'epsilon'?)"),
+        ("epsilon=x", "epsilon: received the text 'x'; allowed: a number"),
+        ("epsilon", "give PARAMETER=VALUE"),
+        ("epsilon=[", "-s epsilon=["),
+    ):
+        assert message in " ".join(said(capsys, *words, assignment, code=2).split())
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.pdf", "a.svg"])
+def test_figures_are_drawn(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "flowers.csv", "--labels", "kind", "--plot", name)
+    begin = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}[name[1:]]
+    assert Path(name).read_bytes().startswith(begin)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "nowhere/a.png"])
+def test_figures_that_cannot_be_drawn(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert name in said(capsys, "rows.csv", "--plot", name, code=2)
+
+
+def test_an_ellipsoid_is_asked_for_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["flowers.csv", "--labels", "kind"]
+    for learner in registry.names("learner"):
+        assert "say --ellipsoid" in said(capsys, *words, "--algorithm", learner, code=2)
+    printed = said(capsys, *words, "--ellipsoid", "--plot", "e.png")
+    assert "an ellipsoid with 'versicolor' inside separates the classes (proved)" in printed
+    assert "an ellipsoid with 'setosa' inside separates the classes (proved)" in printed
+    assert "t = (ratio of half-axes)^2 - 1 in [" in printed
+    assert Path("e.png").is_file()
+
+
+def test_no_ellipsoid_is_proved_as_well(capsys: pytest.CaptureFixture[str]) -> None:
+    # Squares of one class inside and outside of the other's
+    corners = [
+        f"{s * x},{t * x},{kind}"
+        for x, kind in ((1, "in"), (3, "in"), (2, "out"))
+        for s in (1, -1)
+        for t in (1, -1)
+    ]
+    Path("rings.csv").write_text("a,b,kind\n" + "\n".join(corners) + "\n")
+    found = json.loads(said(capsys, "rings.csv", "--labels", "kind", "--ellipsoid", "--json"))
+    answers: dict[str, Any] = {one["inside"]: one for one in found["separations"]}
+    assert (answers["in"]["status"], answers["in"]["proved"]) == ("INFEASIBLE", True)
+    assert answers["in"]["ratio_upper"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["rows.csv", "--ellipsoid"], "an ellipsoid separates two classes; say which column"),
+        (["flowers.csv", "--labels", "kind", "--rows"], "labels and rows both"),
+        (["flowers.csv"], "say --labels kind if the column holds the labels, or --rows"),
+    ],
+)
+def test_questions_that_make_no_sense(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in " ".join(said(capsys, *words, code=2).split())
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_the_bracket() -> None:
+    rng = np.random.default_rng(0)
+    np.save("hard.npy", rng.normal(size=(3000, 60)))
+    words = ["solve", "hard.npy", "--algorithm", "mirror-prox", "--goal", "budget"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "perceptron_lab", *words, "--save", "a.npz"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(6.0)
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; what is proved so far holds" in printed
+    assert Result.load("a.npz").margin_upper is not None
