@@ -9,6 +9,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -146,9 +147,7 @@ class _Table:
         printed, arrays, classes, count = PrintedNumbers(), [], [], 0
         for chunk in self._chunks():
             count += len(chunk)
-            complete = self._complete(chunk, kept)
-            words = self._words(complete, kept, categories)
-            values = self._numbers(complete, words, kept)
+            complete, words, values = self._converted(chunk, kept, categories)
             printed.add(words.ravel().tolist(), values.ravel())
             arrays.append(values)
             classes += [] if self.place is None else complete[self.place].tolist()
@@ -189,9 +188,11 @@ class _Table:
                 skipinitialspace=True,
                 chunksize=max(1, _CHUNK // self.width),
             )
-            wanting = self.header is not None
+            wanting, spaced = self.header is not None, " " in self.text or "\t" in self.text
             for frame in frames:
-                texts = frame.fillna("").apply(lambda column: column.str.strip())
+                texts = frame.fillna("")
+                if spaced:
+                    texts = texts.apply(lambda column: column.str.strip())
                 texts.index += 1
                 texts = texts[(texts != "").any(axis=1)]
                 if wanting and len(texts):  # the first line that is not blank
@@ -207,10 +208,30 @@ class _Table:
                 "as many"
             ) from None
 
+    def _converted(
+        self, chunk: pd.DataFrame, kept: Sequence[int], categories: dict[int, list[str]]
+    ) -> tuple[pd.DataFrame, Any, Any]:
+        """Return the rows that lack no entry, their printed numbers, and the nearest doubles."""
+        texts = [*categories, *([] if self.place is None else [self.place])]
+        if not self._lacking(chunk, texts).to_numpy().any():
+            words = self._words(chunk, kept, categories)
+            with suppress(ValueError):
+                values = words.astype(float)
+                if np.isfinite(values).all():
+                    return chunk, words, values
+        complete = self._complete(chunk, kept)
+        words = self._words(complete, kept, categories)
+        return complete, words, self._numbers(complete, words, kept)
+
+    @staticmethod
+    def _lacking(chunk: pd.DataFrame, columns: Sequence[int]) -> pd.DataFrame:
+        """Return where columns hold no value."""
+        return chunk[list(columns)].apply(lambda column: column.str.lower().isin(_MISSING))
+
     def _complete(self, chunk: pd.DataFrame, kept: Sequence[int]) -> pd.DataFrame:
         """Return the rows that lack no entry; refuse the others if they are not to be left out."""
         used = [*kept, *([] if self.place is None else [self.place])]
-        lacking = chunk[used].apply(lambda column: column.str.lower().isin(_MISSING))
+        lacking = self._lacking(chunk, used)
         if not lacking.to_numpy().any():
             return chunk
         if self.columns.drop_missing:
