@@ -226,7 +226,10 @@ class _Table:
     @staticmethod
     def _lacking(chunk: pd.DataFrame, columns: Sequence[int]) -> pd.DataFrame:
         """Return where columns hold no value."""
-        return chunk[list(columns)].apply(lambda column: column.str.lower().isin(_MISSING))
+        found: pd.DataFrame = chunk[list(columns)].apply(
+            lambda column: column.str.lower().isin(_MISSING)
+        )
+        return found
 
     def _complete(self, chunk: pd.DataFrame, kept: Sequence[int]) -> pd.DataFrame:
         """Return the rows that lack no entry; refuse the others if they are not to be left out."""
@@ -237,10 +240,11 @@ class _Table:
         if self.columns.drop_missing:
             complete: pd.DataFrame = chunk[~lacking.any(axis=1)]
             return complete
-        line, j = next((i, j) for i, row in lacking.iterrows() for j in used if row[j])
+        row, at = np.argwhere(lacking.to_numpy())[0].tolist()
+        j = used[at]
         raise InputError(
-            f"line {line}, {self._named(j)}: received {chunk.loc[line, j]!r}, no value; fill it, "
-            "or leave such rows out: --drop-missing"
+            f"line {chunk.index[row]}, {self._named(j)}: received {chunk[j].iloc[row]!r}, no "
+            "value; fill it, or leave such rows out: --drop-missing"
         )
 
     def _words(
