@@ -64,14 +64,13 @@ class Answer:
         classes = f"; {labels.positive!r} against {labels.negative!r}" if labels else ""
         notes = [*self.problem.notes, *result.certificate.get("notes", [])]
         lines = [f"{self.file}: {self.sentence}", str(result)]
-        lines += (
-            [f"  point: {_entries(result.point, self.coordinates)}"] if len(result.point) else []
-        )
+        if len(result.point) and result.status is not Status.INFEASIBLE:
+            lines.append(f"  point: {_entries(result.point, self.coordinates)}")
         if result.weights is not None:
-            support = int(np.count_nonzero(result.weights))
+            of = f"{np.count_nonzero(result.weights)} of {len(result.weights)} weights are not 0"
             names = [f"row {i + 1}" for i in range(len(result.weights))]
-            of = f"{support} of {len(result.weights)} weights are not 0"
-            lines.append(f"  {of}: {_entries(result.weights, names)}")
+            shown = f": {_entries(result.weights, names)}" if system.cone.of_rows else ""
+            lines.append(f"  {of}{shown}")
         lines.append(f"  {size}{classes}; {self.algorithm}")
         return "\n".join([*lines, *(f"  {note}" for note in notes)])
 
@@ -90,20 +89,20 @@ class Answer:
         """The answer in words, for its reader."""
         result, labels = self.result, self.problem.labels
         lower, upper = result.margin_lower, result.margin_upper
+        article, thing = "a", "point with all inequalities strict"
         if labels:
-            what = f"an affine function that separates {labels.positive!r} from {labels.negative!r}"
+            article = "an"
+            thing = f"affine function that separates {labels.positive!r} from {labels.negative!r}"
         elif self.problem.system.homogenised:
-            what = "a strictly feasible point of the program"
-        else:
-            what = "a point with all inequalities strict"
+            thing = "strictly feasible point of the program"
         if result.status is Status.FEASIBLE:
             margin = f", margin {text_below(lower, 3)} or more" if lower is not None else ""
-            return f"there is {what}{margin} (proved)"
+            return f"there is {article} {thing}{margin} (proved)"
         if result.status is Status.INFEASIBLE:
-            return f"there is no such thing as {what} (proved)"
+            return f"there is no {thing} (proved)"
         if upper is not None:
-            return f"not decided; {what} has a margin of {text_above(upper, 3)} at most, if any"
-        return f"not decided whether there is {what}"
+            return f"not decided; {article} {thing} has a margin of {text_above(upper, 3)} at most"
+        return f"not decided whether there is {article} {thing}"
 
     def row(self) -> Row:
         """Return the row of runs.csv, without the columns that name cells and machines.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -13,10 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from perceptron_lab import Result, registry, verify
+from perceptron_lab.cli import live
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.answers import MOST_NUMBERS
+from perceptron_lab.results import Trace
 
 ROOT = Path(__file__).parents[2]
 FLOWERS = """\
@@ -55,8 +59,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
         ),
         (
             ["xor.csv", "--labels", "kind"],
-            "xor.csv: there is no such thing as an affine function that separates 'y' from 'x' "
-            "(proved)",
+            "xor.csv: there is no affine function that separates 'y' from 'x' (proved)",
         ),
         (["rows.csv"], "rows.csv: there is a point with all inequalities strict, margin "),
         (
@@ -209,6 +212,33 @@ def test_questions_that_make_no_sense(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in " ".join(said(capsys, *words, code=2).split())
+
+
+def test_a_line_moves_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+
+    def console(**given: Any) -> Console:
+        return Console(file=written, force_terminal=True, width=120, color_system=None)
+
+    monkeypatch.setattr(live, "Console", console)
+    with live.live_line("rows", quiet=False) as watch:
+        assert watch is not None
+        watch(Trace(updates=[0, 8], margin=[-0.5, 0.25]))
+        time.sleep(0.3)  # the line is drawn some times a second
+    assert "rows: 8 updates, margin 0.25 (computed), 0 s" in written.getvalue()
+    with live.live_line("rows", quiet=True) as watch:
+        assert watch is None
+
+
+def test_the_first_interrupt_asks_and_the_second_ends() -> None:
+    earlier = signal.getsignal(signal.SIGINT)
+    with live.interruptible() as interrupt:
+        assert interrupt.asked() is None
+        signal.raise_signal(signal.SIGINT)
+        assert interrupt.asked() == "interrupted; what is proved so far holds"
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is earlier
 
 
 @pytest.mark.slow
