@@ -91,7 +91,8 @@ def test_labels_that_are_numbers_are_compared_as_numbers(tmp_path: Path) -> None
     path.write_text("1,2,9\n3,1,10\n")
     problem = read_problem(path, Columns("last"))
     assert problem.labels is not None
-    assert (problem.labels.negative, problem.labels.positive) == (9.0, 10.0)
+    assert (problem.labels.negative, problem.labels.positive) == (9, 10)
+    assert isinstance(problem.labels.positive, int)
 
 
 @pytest.mark.parametrize("name", [*sorted(NAMES_OF_LABELS), "Target", " Y "])
@@ -123,6 +124,11 @@ def test_texts_name_both_ways_on(tmp_path: Path) -> None:
     found = read(tmp_path, LABELLED, rows=True, one_hot=True)
     assert found.features == ["age", "weight", "kind=no", "kind=yes"]
     assert found.rows.values[:, 2:].tolist() == [[1, 0], [0, 1], [0, 1]]
+
+
+def test_a_decimal_comma_between_commas_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"received '21,5', .*; write it with a decimal point"):
+        read(tmp_path, 'a,b\n1,"21,5"\n2,3\n')
 
 
 def test_missing_entries_are_refused_or_left_out(tmp_path: Path) -> None:

@@ -137,7 +137,10 @@ def read_problem(
             system = ConicSystem.from_rows(found.rows)
             return FileProblem(system, features, notes=tuple(found.notes))
         system = ConicSystem.from_labelled(found.rows, found.classes)
-        negative, positive = np.unique(labels_of(found.classes, len(found.classes))).tolist()
+        classes = np.unique(labels_of(found.classes, len(found.classes))).tolist()
+        negative, positive = (  # 1.0 was a 1 in the file
+            int(one) if isinstance(one, float) and one.is_integer() else one for one in classes
+        )
         labels = Labels(found.label, negative, positive)
         return FileProblem(system, features, labels, tuple(found.notes))
 

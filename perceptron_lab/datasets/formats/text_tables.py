@@ -287,6 +287,8 @@ class _Table:
 
     def _no_number(self, where: str, j: int, word: str) -> str:
         said = f"{where}: received {word[:LONGEST_TEXT]!r}, which is no number"
+        if _DECIMAL_COMMA.fullmatch(word):
+            return f"{said}; write it with a decimal point, or separate the columns by semicolons"
         if self.place is not None:
             return f"{said}; mend it, or make columns of 0 and 1 of texts: --one-hot"
         name = str(j + 1) if self.header is None else self.header[j]
