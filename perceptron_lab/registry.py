@@ -74,6 +74,7 @@ _OURS = {
         "ellipsoid-separation": "ellipsoids.hard.separation_system:EllipsoidSeparationSystems",
     },
     "table": {
+        "summary": "reporting.plain_table:summary",
         "table_6_1": "reporting.table_6_1.table:table_6_1",
         "table_2": "reporting.yu.table_2:table_2",
         "infeasible": "reporting.performance.brackets:infeasible",

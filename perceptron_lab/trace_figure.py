@@ -5,22 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+
+from perceptron_lab.inline_figure import InlineFigure
 
 if TYPE_CHECKING:
     from perceptron_lab.results import Result
-
-
-class InlineFigure(Figure):
-    """A figure apart from matplotlib's global state, which notebooks show all the same."""
-
-    def _repr_png_(self) -> bytes:
-        from io import BytesIO
-
-        buffer = BytesIO()
-        self.savefig(buffer, format="png", dpi=150)
-        return buffer.getvalue()
 
 
 def trace_figure(result: Result) -> InlineFigure:

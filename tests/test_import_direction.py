@@ -26,6 +26,7 @@ LAYERS = [
         "outward",
         "goals",
         "results",
+        "inline_figure",
         "trace_figure",
         "goal_proofs",
         "claims",

@@ -96,8 +96,9 @@ def plab() -> None:
     Linear algebra uses one thread (OMP_NUM_THREADS and its like are set to 1 unless you set them);
     `plab run --jobs N` runs N cells at a time.
 
-    Exit codes: 0 done, 1 some cell failed or is not proved again, 2 wrong command line,
-    configuration or data, or results that cannot be written, 3 a bug, 130 interrupted.
+    Exit codes: 0 done, 1 some cell failed or is not proved again, or some table or figure cannot be
+    made, 2 wrong command line, configuration or data, or results that cannot be written, 3 a bug,
+    130 interrupted.
     """
 
 

@@ -19,9 +19,14 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
     """Rebuild the tables and figures of results.
 
     FOLDER holds results (runs.sqlite); CONFIG stands for the results of its experiment, reported
-    as it says now. Without either, every experiment in the folder of results is reported.
+    as it says now. Without either, every experiment in the folder of results is reported. A table
+    or figure that the runs do not suit is named, and the others are written: exit code 1.
     """
+    failed = False
     for made in rebuilt(targets, output):
+        for one in made.failed:
+            click.echo(f"failed: {one}", err=True)
+        failed |= bool(made.failed)
         for caution in filter(None, (*made.cautions, made.edited)):
             click.echo(f"warning: {caution}", err=True)
         if quiet:
@@ -30,6 +35,4 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
             show_frame(made.title or name, table.frame)
         for path in made.files:
             click.echo(str(path))
-        if not made.files:
-            click.echo(f"{made.folder}: the configuration asks for no tables or figures")
-    return 0
+    return 1 if failed else 0

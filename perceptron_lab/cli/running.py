@@ -55,8 +55,7 @@ def run_all(
                 )
                 click.echo(f"interrupted; {where}; the same command goes on from there", err=True)
                 raise
-        _conclude(one, results, quiet)
-        failed |= bool(results.failed)
+        failed |= not _conclude(one, results, quiet) or bool(results.failed)
     return 1 if failed else 0
 
 
@@ -122,8 +121,8 @@ def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experim
     return loaded
 
 
-def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> None:
-    """Write the report; print its tables and the paths of everything written."""
+def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> bool:
+    """Write the report; print its tables and all paths; return whether nothing of it failed."""
     for row in results.failed:
         text = f"{row['problem']}  {row['label']}  {row['status']}: {row['message']}"
         click.echo(f"failed: {text}", err=True)
@@ -131,11 +130,15 @@ def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> None:
     from perceptron_lab.reporting import make_report
 
     made = make_report(results.folder, config.report.model_dump(), config.title, results)
+    for one in made.failed:
+        text = f"failed: {one}; the runs are stored: mend `report:`, and `plab report` makes it"
+        click.echo(text, err=True)
     for caution in made.cautions:
         click.echo(f"warning: {caution}", err=True)
     if quiet:
-        return
+        return not made.failed
     for name, table in made.tables.items():
         show_frame(made.title or name, table.frame)
     for path in (results.folder / "runs.csv", results.folder / "environment.json", *made.files):
         click.echo(str(path))
+    return not made.failed

@@ -84,7 +84,7 @@ class EllipsoidAnswer:
 
     def plot(self) -> Figure:
         """Return a figure of examples of two features and the ellipses that separate them."""
-        from perceptron_lab.trace_figure import InlineFigure  # matplotlib takes half a second
+        from perceptron_lab.inline_figure import InlineFigure  # matplotlib takes half a second
 
         if self.examples.shape[1] != 2:
             raise InputError(

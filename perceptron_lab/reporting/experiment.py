@@ -39,7 +39,8 @@ class Results(Rows):
     title
         Of the experiment.
     cautions
-        To be known before the rows are compared; empty if nothing is amiss.
+        To be known before the rows are compared, and the tables and figures of the report that
+        could not be made of them (``not made: ...``); empty if nothing is amiss.
     """
 
     title: str = ""
@@ -93,7 +94,8 @@ def run(
 
     Cells that have a row from an earlier run are not run again. Every cell runs in a process of its
     own, and its row is stored as soon as it has ended, so that nothing is lost whatever ends the
-    run: the next one goes on from there.
+    run: the next one goes on from there. A table or figure that the rows do not suit is named in
+    the results' ``cautions``; the others are written.
 
     Parameters
     ----------
@@ -134,4 +136,5 @@ def run(
     loaded = experiment.config
     made = report.make_report(done.folder, loaded.report.model_dump(), loaded.title, done)
     counts = {"cells": done.cells, "stale": done.stale, "missing": done.missing}
-    return Results(done.folder, done.rows, loaded.title, made.cautions, **counts)
+    cautions = (*made.cautions, *(f"not made: {one}" for one in made.failed))
+    return Results(done.folder, done.rows, loaded.title, cautions, **counts)

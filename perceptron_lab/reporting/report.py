@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
 from perceptron_lab import registry
 from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import ConfigError, DataError, StoreError, did_you_mean
+from perceptron_lab.errors import (
+    ConfigError,
+    DataError,
+    PlabError,
+    StoreError,
+    counted,
+    did_you_mean,
+)
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.experiments.running.output_folder import folders_with_results
@@ -28,6 +36,8 @@ if TYPE_CHECKING:
 
 Target = str | Path | ExperimentConfig
 """A folder of results; or a configuration: a file, the name of a shipped one, or the object."""
+DEFAULT_TABLE: Final = "summary"
+"""The table of an experiment that asks for none."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,8 @@ class Report:
     """A report that was written: its tables by name, and its files in their order.
 
     ``cautions`` are the findings of :func:`cautions`; ``edited`` says where runs.csv differs from
-    the store that the report was made from, and is empty if it does not.
+    the store that the report was made from, and is empty if it does not. ``failed`` names each
+    table or figure that could not be made of the runs, and the reason; the others were written.
     """
 
     folder: Path
@@ -44,6 +55,7 @@ class Report:
     files: tuple[Path, ...]
     cautions: tuple[str, ...]
     edited: str
+    failed: tuple[str, ...] = ()
 
 
 def check_report(report: Mapping[str, Sequence[str]]) -> None:
@@ -123,15 +135,17 @@ def make_report(
 ) -> Report:
     """Make the tables (CSV, LaTeX, HTML, Markdown) and figures (PNG, PDF, SVG) of an experiment.
 
-    Everything is made before the first file is written, and each file is replaced at once: a
-    report that fails leaves the earlier one as it was.
+    A table or figure that these runs do not suit fails alone: it is named, its earlier files stay
+    as they were, and the others are written. Everything is made before the first file is written,
+    and each file is replaced at once.
 
     Parameters
     ----------
     folder
         The experiment's folder, which holds its store.
     report
-        ``tables`` and ``figures``, each a list of names; both optional.
+        ``tables`` and ``figures``, each a list of names; both optional. Without any table there
+        is that of :data:`DEFAULT_TABLE`.
     title
         The captions, to which the findings of :func:`cautions` are added.
     done
@@ -142,8 +156,7 @@ def make_report(
     ConfigError
         If a name is unknown.
     DataError
-        If there is no store, or it is damaged, empty, incomplete or contradicts itself, or a trace
-        is missing that is needed.
+        If there is no store, or it is damaged, empty or contradicts itself.
     StoreError
         If a file cannot be written.
     """
@@ -159,16 +172,21 @@ def make_report(
         evidence, edited = Evidence.of_rows(rows, folder), difference(folder, rows)
     found = cautions(folder, evidence, done)
     caption = f"{title} ({'; '.join(found)})" if found else title
-    tables = {name: table(name, evidence) for name in report.get("tables", ())}
+    tables: dict[str, Table] = {}
     contents: dict[Path, bytes] = {}
-    for name, made in tables.items():
-        for kind, text in made.texts(caption).items():
-            contents[folder / f"{name}.{kind}"] = text.encode()
+    failures = _Failures(folder)
+    for name in report.get("tables") or (DEFAULT_TABLE,):
+        with failures.of("table", name):
+            made = table(name, evidence)
+            texts = made.texts(caption)
+            tables[name] = made
+            contents |= {folder / f"{name}.{kind}": text.encode() for kind, text in texts.items()}
     for name in report.get("figures", ()):
         from perceptron_lab.reporting.printing.drawing import render  # it takes half a second
 
-        for kind, content in render(registry.load("figure", name), evidence, caption).items():
-            contents[folder / f"{name}.{kind}"] = content
+        with failures.of("figure", name):
+            files = render(registry.load("figure", name), evidence, caption)
+            contents |= {folder / f"{name}.{kind}": content for kind, content in files.items()}
     for path, content in contents.items():
         try:
             replace_file(path, content)
@@ -177,11 +195,41 @@ def make_report(
                 f"{path} cannot be written ({error.strerror}); mend that, and `plab report` makes "
                 "the tables and figures: the runs are stored"
             ) from error
-    return Report(folder, title, tables, tuple(contents), tuple(found), edited)
+    if failures.bug is not None:  # of the code of a table or figure; the others are written
+        raise failures.bug
+    failed = tuple(failures.sentences)
+    return Report(folder, title, tables, tuple(contents), tuple(found), edited, failed)
+
+
+@dataclass
+class _Failures:
+    """The tables and figures of a report that could not be made."""
+
+    folder: Path
+    sentences: list[str] = field(default_factory=list)
+    bug: Exception | None = None
+
+    @contextmanager
+    def of(self, kind: str, name: str) -> Iterator[None]:
+        """Keep the failure of one table or figure from the others."""
+        try:
+            yield
+        except PlabError as error:
+            said = str(error).removeprefix(f"{name}: ")
+            earlier = (self.folder / f"{name}.{_FIRST_FILE[kind]}").exists()
+            left = "; its earlier files stay as they were" if earlier else ""
+            self.sentences.append(f"{kind} {name}: {said}{left}")
+        except Exception as error:
+            self.bug = self.bug or error
+
+
+_FIRST_FILE: Final = {"table": "csv", "figure": "png"}
 
 
 def report(target: Target | None = None, *, output: str | Path = RESULTS) -> list[Path]:
     """Rebuild the tables and figures of results; ``plab report`` in Python.
+
+    A table or figure that the runs do not suit keeps no other one from being written.
 
     Parameters
     ----------
@@ -202,12 +250,18 @@ def report(target: Target | None = None, *, output: str | Path = RESULTS) -> lis
     ConfigError
         If the configuration is wrong.
     DataError
-        If there are no results, or no report can be made of them.
+        If there are no results, or no report can be made of them; also if some tables or figures
+        could not be made, once all others are written: the message names them.
     StoreError
         If a file cannot be written.
     """
-    targets = [] if target is None else [target]
-    return [path for made in rebuilt(targets, Path(output)) for path in made.files]
+    reports = list(rebuilt([] if target is None else [target], Path(output)))
+    files = [path for made in reports for path in made.files]
+    failed = [f"{made.folder}: {one}" for made in reports for one in made.failed]
+    if failed:
+        listed = "\n".join(failed)
+        raise DataError(f"{listed}\n{counted(len(files), 'file')} of the others written")
+    return files
 
 
 def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab import registry
+from perceptron_lab import list_names, registry, show
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
@@ -217,8 +217,31 @@ def test_a_report_is_rebuilt_from_the_store(targets: list[str], output: Any) -> 
 def test_a_report_of_nothing(output: Any) -> None:
     assert main(["report"]) == 2
     assert main(["run", "small.yaml", "-q", "-s", "report={}"]) == 0
+    names = [f"results/small/summary.{kind}" for kind in ("csv", "tex", "html", "md")]
+    for name in names:
+        Path(name).unlink()
     assert main(["report"]) == 0
-    assert output() == "results/small: the configuration asks for no tables or figures\n"
+    assert output().splitlines()[-4:] == names
+
+
+UNSUITABLE = "report: {tables: [table_6_1, learners], figures: [scaling, table_6_1]}"
+
+
+def test_what_cannot_be_made_is_named_and_the_rest_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["run", "small.yaml", "-q", "-s", UNSUITABLE.replace(": {", "={", 1)]) == 1
+    printed = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[0] for line in printed] == ["failed", "failed"]
+    assert "table learners: " in printed[0]
+    assert "figure scaling: no two problems differ" in printed[1]
+    assert "the runs are stored" in printed[1]
+    assert len(rows()) == 4
+    assert Path("results/small/table_6_1.csv").is_file()
+    assert Path("results/small/table_6_1.png").is_file()
+    assert not Path("results/small/learners.csv").exists()
+    assert main(["report", "results/small", "-q"]) == 1
+    assert "failed: figure scaling: " in capsys.readouterr().err
 
 
 def test_check_accepts_and_counts(output: Any) -> None:
@@ -308,7 +331,7 @@ def test_tables_and_figures_are_listed_with_summaries(kind: str, output: Any) ->
 def test_a_table_is_explained_without_parameters(output: Any) -> None:
     assert main(["show", "table_2"]) == 0
     text = output()
-    assert text.startswith("table table_2\n\nReturn Table 2: ")
+    assert text.startswith("table table_2\n\nSeconds in units of Mirror-Prox")
     assert "``ratio``" in text
     assert "parameters" not in text
 
@@ -316,8 +339,17 @@ def test_a_table_is_explained_without_parameters(output: Any) -> None:
 def test_a_configuration_named_like_a_table_is_printed_as_yaml(output: Any) -> None:
     assert main(["show", "conic"]) == 0
     text = output()
-    assert text.startswith("# table conic\n\n# Return costs")
+    assert text.startswith("# table conic\n\n# Costs and proved brackets")
     assert yaml.safe_load(text) == yaml.safe_load(gallery()["conic"].read_text())
+
+
+@pytest.mark.parametrize("kind", ["table", "figure"])
+def test_tables_and_figures_are_explained_in_plain_words(kind: str) -> None:
+    for item in list_names(f"{kind}s"):
+        texts = [one["documentation"] for one in show(item["name"]) if one["kind"] == kind]
+        assert len(item["summary"]) > 20, item
+        assert not item["summary"].startswith(("Return", "Draw")), item
+        assert not re.search(r":[a-z]+:`", "".join(texts)), item["name"]
 
 
 @pytest.mark.parametrize("name", registry.names("learner"))

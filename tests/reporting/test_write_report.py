@@ -12,16 +12,18 @@ from pydantic import ValidationError
 
 from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, DataError, StoreError
-from perceptron_lab.experiments.configuration.config import Report
+from perceptron_lab.experiments.configuration.config import ExperimentConfig, Report
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
-from perceptron_lab.reporting import Evidence, check_report, rebuilt, write_report
+from perceptron_lab.reporting import Evidence, check_report, make_report, rebuilt, write_report
 from perceptron_lab.reporting.experiment import Results
 from perceptron_lab.reporting.printing.columns import counts
 from perceptron_lab.reporting.printing.table import Table
-from tests.reporting.made_runs import rows_of, write_folder
+from perceptron_lab.reporting.report import report
+from tests.reporting.made_runs import CONFIG, rows_of, write_folder
 
 REPORT = {"tables": ["table_6_1"], "figures": ["table_6_1"]}
+EXPERIMENT = ExperimentConfig.model_validate(CONFIG | {"report": REPORT})
 
 
 @pytest.fixture
@@ -74,37 +76,71 @@ def test_the_rows_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     (folder / "runs.csv").write_text("cell\nmine\n")
     (made,) = rebuilt([folder], folder.parent)
     assert "differs from the store in the cell 'mine'" in made.edited
-    assert made.files == ()
+    assert list(made.tables) == ["summary"]
     assert read == [folder]
 
 
 def test_results_have_their_rows_and_read_no_store(runs: pd.DataFrame, tmp_path: Path) -> None:
     results = Results(tmp_path, rows_of(runs))
     assert results.table("table_6_1")["problem"].tolist() == ["mcp100", "mcp124-1"]
-    assert results.figure("table_6_1").axes
+    drawn = results.figure("table_6_1")
+    assert drawn.axes
+    assert drawn._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("report", [{}, {"tables": [], "figures": []}])
-def test_an_empty_report_writes_nothing(folder: Path, report: Mapping[str, list[str]]) -> None:
-    assert write_report(folder, report, "t") == []
-    assert set(contents(folder)) == {"runs.sqlite", ".lock"}
-
-
-def test_a_failed_report_leaves_the_earlier_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_report_that_asks_for_nothing_is_the_summary(
+    folder: Path, report: Mapping[str, list[str]]
 ) -> None:
-    write_report(folder, REPORT, "A title")
-    before = contents(folder)
+    paths = write_report(folder, report, "t")
+    assert paths == [folder / f"summary.{kind}" for kind in ("csv", "tex", "html", "md")]
 
+
+def break_figure(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def broken(evidence: Evidence) -> None:
-        raise DataError("the figure cannot be drawn")
+        raise error
 
     drawn = registry.load("figure", "table_6_1")
     monkeypatch.setattr(f"{drawn.__module__}.{drawn.__name__}", broken)
-    with pytest.raises(DataError, match="cannot be drawn"):
-        write_report(folder, REPORT, "Another title")
-    assert contents(folder) == before
+
+
+def test_a_figure_that_fails_keeps_its_earlier_files_and_no_other_from_being_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"tables": ["table_6_1"], "figures": ["table_6_1", "profile"]}
+    write_report(folder, REPORT, "A title")
+    before = contents(folder)
+    break_figure(monkeypatch, DataError("table_6_1: the figure cannot be drawn"))
+    made = make_report(folder, asked, "Another title")
+    assert made.failed == (
+        "figure table_6_1: the figure cannot be drawn; its earlier files stay as they were",
+    )
+    suffixes = [f"table_6_1.{kind}" for kind in ("csv", "tex", "html", "md")]
+    drawn = [f"profile.{kind}" for kind in ("png", "pdf", "svg")]
+    assert [path.name for path in made.files] == [*suffixes, *drawn]
+    after = contents(folder)
+    assert after["table_6_1.png"] == before["table_6_1.png"]
+    assert after["table_6_1.tex"] != before["table_6_1.tex"]
+
+
+def test_a_bug_of_a_figure_is_raised_once_the_others_are_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_figure(monkeypatch, KeyError("a bug"))
+    with pytest.raises(KeyError, match="a bug"):
+        write_report(folder, REPORT, "A title")
+    assert (folder / "table_6_1.csv").is_file()
+
+
+def test_report_in_python_raises_once_the_others_are_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_figure(monkeypatch, DataError("the figure cannot be drawn"))
+    monkeypatch.setattr("perceptron_lab.reporting.report.read_config_of", lambda _: EXPERIMENT)
+    with pytest.raises(DataError, match=r"figure table_6_1: .*cannot be drawn\n4 files of the"):
+        report(folder)
+    assert (folder / "table_6_1.csv").is_file()
 
 
 @pytest.mark.slow
@@ -148,7 +184,7 @@ def test_missing_runs_are_named(tmp_path: Path) -> None:
 def test_configurations_may_ask_for_exactly_what_can_be_made(
     folder: Path, own_registrations: None
 ) -> None:
-    with pytest.raises(ValidationError, match=r"allowed: table_6_1, .*rare_categories"):
+    with pytest.raises(ValidationError, match=r"allowed: summary, .*rare_categories"):
         Report(tables=["mine"])
     registry.register("table", "mine", mine)
     registry.register("figure", "mine", f"{__name__}:drawn")

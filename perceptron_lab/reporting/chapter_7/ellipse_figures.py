@@ -31,7 +31,7 @@ _HEIGHT = 2.2
 
 
 def figure_7_1(evidence: Evidence) -> Figure:
-    """Draw the middle ellipse of the first separation in the plane.
+    """The middle ellipse of the first separation in the plane, with centre and axes.
 
     It is {A u + c : norm(u) <= 1}, (7.1): the arrows from the centre c are the eigenvectors of A,
     as long as their eigenvalues.
@@ -62,7 +62,7 @@ def figure_7_1(evidence: Evidence) -> Figure:
 
 
 def figure_7_2(evidence: Evidence) -> Figure:
-    """Draw each planar data set with its separating ellipses, one panel each.
+    """Planar data sets with their separating ellipses, one panel each.
 
     Positives are asterisks, negatives circles, support examples have a ring. The classifier, f = 0
     of (8.2), is solid; dashed are the ellipse that holds all positives and the one that holds no
@@ -104,7 +104,7 @@ def figure_7_2(evidence: Evidence) -> Figure:
 
 
 def figure_7_3(evidence: Evidence) -> Figure:
-    """Draw ellipses about the origin of (x, x_2) that meet the line x_2 = 1 in one interval.
+    """Ellipses about the origin of (x, x_2) that meet the line x_2 = 1 in one interval.
 
     The interval is the ellipsoid that the first separation on a line found to hold the positives.
     With its canonical form E^ of (7.8), all eta E^ + (1 - eta) e e', 0 < eta <= 1, have the section

@@ -17,7 +17,7 @@ _TITLES = {"all": "all coordinates rescaled", "one": "one coordinate rescaled"}
 
 
 def figure_7_4(evidence: Evidence) -> Figure:
-    """Draw the error rate against the exponent of the rescaling coefficient.
+    """Error rate against the exponent of the rescaling coefficient.
 
     One panel where all coordinates are rescaled and one where a single one is. Markers are means
     over the seeds and their repetitions, joined by a line per label. Below, for the learners that

@@ -88,7 +88,7 @@ def percent(share: float | None) -> float | None:
 
 
 def table_figure_7_4(evidence: Evidence) -> Table:
-    """Return the error rates: one line per kind of rescaling, exponent and label.
+    """Error rates where coordinates are rescaled: Figure 7.4 of the thesis in numbers.
 
     Columns: ``rescaled`` (``all`` coordinates or ``one``), ``exponent`` of the factor, ``label``;
     ``repetitions``; ``error`` and its ``standard error``, in percent; ``not converged``, the share

@@ -10,7 +10,7 @@ from perceptron_lab.reporting.summary import summaries
 
 
 def conic(evidence: Evidence) -> Table:
-    """Return costs and proved brackets on conic systems: one line per problem and label.
+    """Costs and proved brackets of the margin, on rows, matrices and second-order cones.
 
     Columns: ``problem``, ``dimension``, ``rank`` (eigenvalues of the cone), ``label``, ``seeds``;
     medians over the seeds of ``queries`` (of a separation oracle), ``iterations`` (changes of the
@@ -36,7 +36,7 @@ def conic(evidence: Evidence) -> Table:
 
 
 def infeasible(evidence: Evidence) -> Table:
-    """Return the costs and proofs of near infeasibility: one line per problem and label.
+    """Costs and proved upper bounds of the margin, where there is (nearly) no solution.
 
     Weights w in the base of the dual cone with norm(A w) <= epsilon prove margin <= epsilon. It is
     the second half of the experiments of `YuKilincCarbonell2014`, whose numbers are not printed.

@@ -62,7 +62,14 @@ class Quantity:
 
 
 def convergence(evidence: Evidence) -> Figure:
-    """Draw the margin of the current point, as :func:`draw_courses` draws a quantity.
+    """Margin of the current point along the runs, against queries or iterations and seconds.
+
+    In one panel per problem against the oracle queries or iterations, in another against the
+    seconds of the algorithm: a line is the median over the seeds, the shade behind it reaches from
+    the lower to the upper quartile, and a run that has ended keeps its last value. A marker ends a
+    label all of whose cells have a proved answer, a cross one of which some have none; at the edge
+    of a panel it stands for a value beyond it. A label without a course is named in the panel. Of
+    more than eight problems the first eight are drawn, and the figure says so.
 
     Margins are negative until a point is feasible, and small afterwards: the axis is logarithmic on
     both sides of a short linear part around 0, so that halving the violation and doubling the
@@ -104,7 +111,14 @@ def scale_margins(axes: Axes, curves: Sequence[Curve]) -> None:
 
 
 def certificates(evidence: Evidence) -> Figure:
-    """Draw the least norm(A w) / <e, w> so far, as :func:`draw_courses` draws a quantity.
+    """Least bound norm(A w) / <e, w> of the margin so far, along the runs.
+
+    In one panel per problem against the oracle queries or iterations, in another against the
+    seconds of the algorithm: a line is the median over the seeds, the shade behind it reaches from
+    the lower to the upper quartile, and a run that has ended keeps its last value. A marker ends a
+    label all of whose cells have a proved answer, a cross one of which some have none; at the edge
+    of a panel it stands for a value beyond it. A label without a course is named in the panel. Of
+    more than eight problems the first eight are drawn, and the figure says so.
 
     Weights w in the dual cone prove that the margin is at most norm(A w) / <e, w>. Each run counts
     with the least of its records so far, as computed; all axes are logarithmic. A thin line is the

@@ -14,7 +14,7 @@ from perceptron_lab.results import FloatArray
 
 
 def profile(evidence: Evidence) -> Figure:
-    """Draw the share of instances solved within a factor of the fastest, against the factor.
+    """Share of instances solved within a factor of the fastest, against the factor.
 
     The height at 1 says how often a label is the fastest, that at the right edge how often it has a
     proved answer at all; a curve above another is faster or more reliable everywhere. Time is that

@@ -39,7 +39,7 @@ class Series(NamedTuple):
 
 
 def scaling(evidence: Evidence) -> Figure:
-    """Draw seconds against the rows for each dimension, and against the dimension, on log axes.
+    """Seconds against the rows of each dimension, and against the dimension, on log axes.
 
     A panel holds problems of datasets whose parameters differ in ``rows`` or in ``dimension``
     alone, such as those of margin-sets. Markers are medians over the seeds, joined by a line per

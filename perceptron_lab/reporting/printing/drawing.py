@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from perceptron_lab.inline_figure import InlineFigure
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.summary import Summary
 
@@ -69,9 +70,9 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
     }
 
 
-def canvas(width: float, height: float) -> Figure:
+def canvas(width: float, height: float) -> InlineFigure:
     """Return an empty figure of a size in inches, apart from matplotlib's global state."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = InlineFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 

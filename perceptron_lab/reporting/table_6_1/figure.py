@@ -15,7 +15,7 @@ from perceptron_lab.reporting.table_6_1.entries import Entry, Thesis, entries_of
 
 
 def table_6_1(evidence: Evidence) -> Figure:
-    """Draw Table 6.1: queries above and seconds below, per problem, on logarithmic axes.
+    """Queries above and seconds below, per problem: ours beside Table 6.1 of the thesis.
 
     Filled markers are ours, hollow ones of the same colour and shape are the thesis's. A cross is
     an entry that is not a proved feasible point, at the lower edge where it has no number at all.

@@ -21,7 +21,7 @@ from perceptron_lab.reporting.table_6_1.entries import (
 
 
 def table_6_1(evidence: Evidence) -> Table:
-    """Return Table 6.1 of the runs of homogenised systems: one row per problem.
+    """Updates, queries and seconds per problem, beside Table 6.1 of the thesis.
 
     Columns ``problem``, ``m`` (unknowns before homogenisation; on MAXCUT the order of the matrix),
     then per label L: ``L seeds`` (if there are several), ``L updates``, ``L queries``,

@@ -93,7 +93,7 @@ def _interval(
 
 
 def precision_differences(evidence: Evidence) -> Table:
-    """Return one line per problem, soft ellipsoid and control on the same features.
+    """Average precision of soft ellipsoids less that of their controls, with 95 % intervals.
 
     Columns: ``first``, ``second`` (labels), ``problem`` (``mean`` for the mean over all of them),
     ``seeds`` that both have; ``difference`` of the average precisions, first less second, in

@@ -17,7 +17,7 @@ from perceptron_lab.reporting.table_8_1.precisions import Entry, entries
 
 
 def figure_8_1(evidence: Evidence) -> Figure:
-    """Draw the average precision against k, one panel per learner, one line per category.
+    """Average precision against the number of features, one panel per learner.
 
     The labels of a learner differ in the parameter ``components`` alone. Markers are means over the
     seeds, bars reach from the lowest to the highest; a point without a result in every cell is left

@@ -37,7 +37,7 @@ _WEIGHTS = {
 
 
 def table_8_1(evidence: Evidence) -> Table:
-    """Return one line per category, and their mean: average precision in percent.
+    """Average precision per category, beside Table 8.1 of the thesis, and the mean.
 
     Columns: ``category``; the thesis's own three; per label L its mean over the seeds, ``L lowest``
     and ``L highest`` if it has several (the range of first pivots), ``L status`` where cells have
@@ -75,10 +75,10 @@ def table_8_1(evidence: Evidence) -> Table:
 
 
 def rare_categories(evidence: Evidence) -> Table:
-    """Return one line per category, the rarest last, and their mean.
+    """Average precision per category, the rarest last, and the mean.
 
     Columns: ``category``, ``training`` and ``test``, its documents in the Mod-Apte split (empty for
-    other problems); per label as in :func:`table_8_1`, for hard ellipsoids also ``L components``,
+    other problems); per label as in ``table_8_1``, for hard ellipsoids also ``L components``,
     the number of features.
     """
     labels = by_label(entries(evidence))
@@ -102,7 +102,7 @@ def rare_categories(evidence: Evidence) -> Table:
 
 
 def learners(evidence: Evidence) -> Table:
-    """Return one line per problem and label.
+    """Average precision, error, chosen parameter and seconds of learners, per problem and label.
 
     Columns: ``problem``, ``label``, ``seeds``, ``features``; ``average precision`` in percent, its
     mean over the seeds, ``lowest``, ``highest``; ``error``, the share of test examples on the wrong

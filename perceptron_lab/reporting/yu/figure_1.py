@@ -11,7 +11,7 @@ from perceptron_lab.reporting.summary import shape_of, summaries
 
 
 def figure_1(evidence: Evidence) -> Figure:
-    """Draw seconds and iterations against the difficulty kappa, on logarithmic axes.
+    """Seconds and iterations against the difficulty kappa, on logarithmic axes.
 
     Reflected rows of difficulty kappa have margins in proportion to it: the smaller, the harder.
     Markers are medians over the seeds, joined by a line per label; bars reach from the lower to the

@@ -18,7 +18,7 @@ _APART = 1.05
 
 
 def figure_2(evidence: Evidence) -> Figure:
-    """Draw the multi-class test error after 10, 32, 100, 320 and 1000 iterations per classifier.
+    """Multi-class test error after 10, 32, 100, 320 and 1000 iterations per classifier.
 
     Markers are medians over the seeds, joined by a line per label; bars reach from the lowest to
     the highest error. A run that ended earlier keeps its last point; a label all of whose runs end

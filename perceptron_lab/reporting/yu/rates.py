@@ -19,7 +19,7 @@ SIDES = {
 
 
 def rates(evidence: Evidence) -> Table:
-    """Return the bounds of the algorithms' own theorems beside the measured costs.
+    """Measured iterations beside the bounds of the algorithms' own theorems.
 
     The paper's Table 1 has an order of growth per algorithm for feasible systems (LDFP) and for
     epsilon-certificates of near infeasibility (LAP). Here every problem and label has a line; its

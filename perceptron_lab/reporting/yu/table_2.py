@@ -35,7 +35,7 @@ class PaperEntry(NamedTuple):
 
 
 def table_2(evidence: Evidence) -> Table:
-    """Return Table 2: one line per problem and label, the paper's ratio beside ours.
+    """Seconds in units of Mirror-Prox's, beside Table 2 of `YuKilincCarbonell2014`.
 
     Columns: ``problem``, ``dimension``, ``rows``, ``label``, ``seeds``; ``iterations`` (changes of
     the point: the column ``updates`` of the runs) and ``seconds``, medians over the seeds;

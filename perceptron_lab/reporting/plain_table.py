@@ -1,0 +1,60 @@
+"""The table of any experiment: endings, margins and costs, one line per problem and label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from perceptron_lab.experiments.storage.rows import reals
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.printing.columns import Column, counts, medians, numbers, texts
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
+from perceptron_lab.reporting.summary import Summary, summaries
+
+_MEASURE = "measure."
+
+
+def summary(evidence: Evidence) -> Table:
+    """Endings, margins, updates and seconds, and the problem's own measures, of any experiment.
+
+    One line per problem and label; it is written where a configuration asks for no table.
+
+    Columns: ``problem``, ``label``, ``seeds``; ``status``, the endings of the cells; medians over
+    the seeds of the proved bracket, ``margin lower`` and ``margin upper``, of ``queries``,
+    ``iterations`` (changes of the point: the column ``updates`` of the runs) and ``seconds``, and
+    of the measures (``measure.NAME``) of problems and learners. A column without any number is
+    left out.
+    """
+    entries = summaries(evidence.frame)
+    known = [
+        numbers("margin lower", [one.median("margin_lower") for one in entries], lower_bound),
+        numbers("margin upper", [one.median("margin_upper") for one in entries], upper_bound),
+        *medians(entries, ["queries", "iterations", "seconds"]),
+        *_measures(evidence.frame, entries),
+    ]
+    columns = [
+        texts("problem", [one.problem for one in entries]),
+        texts("label", [one.label for one in entries]),
+        counts("seeds", [one.seeds for one in entries]),
+        texts("status", [one.endings for one in entries]),
+        *(one for one in known if any(value is not None for value in one.values or ())),
+    ]
+    return Table("summary", columns, keys=1, notes=[_NOTE], long=True)
+
+
+_NOTE = (
+    "Medians over the seeds. Margin lower, upper: the proved bracket, rounded outwards. "
+    "Iterations: changes of the point."
+)
+
+
+def _measures(frame: pd.DataFrame, entries: Sequence[Summary]) -> list[Column]:
+    """Return the medians of the measures; what is no number counts as missing."""
+    columns = []
+    for name in (one for one in frame.columns if one.startswith(_MEASURE)):
+        values = [reals(one.runs[name], invalid="coerce").median() for one in entries]
+        found = [None if pd.isna(value) else float(value) for value in values]
+        columns.append(numbers(name, found))
+    return columns
