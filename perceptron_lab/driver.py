@@ -129,9 +129,13 @@ class _Run:
             self.failure = error
         self.seconds = time.perf_counter() - clock
         if start is not None:
-            given, unknowns = np.array(start, dtype=float), system.operator.unknowns
             if not self.algorithm.takes_start:
                 raise InputError(f"{self.name} has a starting point of its own; leave start out")
+            unknowns = system.operator.unknowns
+            try:
+                given = np.array(start, dtype=float)
+            except (TypeError, ValueError):
+                raise InputError(f"start {start!r}; give {unknowns} finite numbers") from None
             if given.shape != (unknowns,) or not np.isfinite(given).all():
                 raise InputError(f"start has shape {given.shape}; give {unknowns} finite numbers")
             self.state.point[:] = system.operator.expand(given)
@@ -288,7 +292,7 @@ class _Run:
             trace=self.recorder.trace,
             certificate=judge.certificate,
             bound=guarantee(self.algorithm, system, facts, lower),
-            message=judge.message,
+            message=judge.message or f"ended without a reason given ({status})",
             goal=judge.goal,
             goal_reached=reached,
         )

@@ -22,6 +22,10 @@ class DataError(PlabError):
     """A data file that is missing, unreadable, truncated or not the registered one."""
 
 
+class MissingDataError(DataError):
+    """A data file that is not there, or cannot be had."""
+
+
 class ConfigError(PlabError):
     """A configuration file or command line that does not mean anything."""
 

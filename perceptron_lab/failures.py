@@ -41,7 +41,7 @@ def describe(error: Exception, name: str, certificate: dict[str, object]) -> str
     The certificate's ``exception`` becomes the kind, text and places, the innermost place last.
     """
     if isinstance(error, NumericalError):
-        return str(error)
+        return str(error) or f"{name} gave up: its numbers left the range of its step"
     frames = [
         f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)

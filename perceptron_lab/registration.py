@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.errors import ConfigError, InputError, PlabError
 from perceptron_lab.failures import sentence
 from perceptron_lab.learners.learning import Learner
+from perceptron_lab.records import fault_of, needed_of
 from perceptron_lab.registry import Target
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem
@@ -72,26 +72,15 @@ class _Unfit(Exception):
 
 def _check_record(target: Any, base: type | None, *, defaults: bool) -> None:
     """Check a class of parameters."""
-    if not isinstance(target, type):
-        raise _Unfit(f"received {target!r}; give its class")
-    if base is not None and not issubclass(target, base):
+    if isinstance(target, type) and base is not None and not issubclass(target, base):
         raise _Unfit(
             f"{target.__name__} does not derive from {base.__module__}.{base.__name__}; write "
             f"`class {target.__name__}({base.__name__})`"
         )
-    lacks = sorted(getattr(target, "__abstractmethods__", ()))
-    if lacks:
-        raise _Unfit(f"{target.__name__} does not define {', '.join(lacks)}")
-    if not is_dataclass(target):
-        raise _Unfit(
-            f"{target.__name__} is no dataclass; write @dataclass(frozen=True) above the class: "
-            "its fields are its parameters"
-        )
-    needed = [
-        one.name
-        for one in fields(target)
-        if one.init and one.default is MISSING and one.default_factory is MISSING
-    ]
+    fault = fault_of(target)
+    if fault:
+        raise _Unfit(fault)
+    needed = needed_of(target)
     if defaults and needed:
         raise _Unfit(f"parameter {needed[0]!r} has no default; give one")
 
@@ -99,7 +88,10 @@ def _check_record(target: Any, base: type | None, *, defaults: bool) -> None:
 def _check_algorithm(target: Any) -> None:
     """Check the class of an algorithm, then start it and let it make a step."""
     _check_record(target, Algorithm, defaults=True)
-    algorithm = target()
+    try:
+        algorithm = target()
+    except Exception as error:
+        raise _Unfit(f"{target.__name__}() failed: {sentence(error)}") from error
     disc = ConicSystem.second_order(np.eye(3), [3])
     for system in (ConicSystem.from_rows([[1.0, 0.0], [-0.6, 0.8]]), disc):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -10,6 +11,8 @@ from perceptron_lab.errors import ConfigError, did_you_mean
 
 Target = str | Callable[..., Any]
 """``"module:object"``, or the object: a class, for tables and figures a function."""
+
+_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")
 
 # What the package registers, by modules below it
 _OURS = {
@@ -127,9 +130,9 @@ def target(kind: str, name: str) -> Target:
     """
     known = _TARGETS[kind]
     if name not in known:
-        raise ConfigError(
-            f"unknown {kind} {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
-        )
+        others = [one for one, targets in _TARGETS.items() if name in targets]
+        mend = f": it is a {' and a '.join(others)}" if others else did_you_mean(name, known)
+        raise ConfigError(f"unknown {kind} {name!r}{mend}; known: {', '.join(known)}")
     return known[name]
 
 
@@ -174,6 +177,11 @@ def register(kind: str, name: str, target: Target) -> None:
     """Add a name without trying what it stands for; see :func:`.registration.register`."""
     if kind not in _TARGETS:
         raise ConfigError(f"unknown kind {kind!r}; known: {', '.join(_TARGETS)}")
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise ConfigError(
+            f"the name {name!r} of the {kind}; allowed: letters, digits, dots, hyphens, "
+            "underscores, beginning with a letter or digit"
+        )
     if isinstance(target, str) and ":" not in target:
         raise ConfigError(f"target {target!r}; give the class or function, or 'module:name'")
     if name in _TARGETS[kind]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy.typing as npt
 
@@ -14,10 +15,21 @@ from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.driver import Oracle, Stop, drive
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
+from perceptron_lab.failures import sentence
 from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.recording import Observe, Watch
 from perceptron_lab.results import Result
 from perceptron_lab.system.conic_system import ConicSystem, Problem
+
+_ARGUMENTS: Final[dict[str, tuple[Any, str]]] = {
+    "seed": (Integral, "a whole number, 0 or more"),
+    "facts": (Facts, "Facts(margin=..., ...) of perceptron_lab.facts"),
+    "record_at": (Iterable, "a list of numbers of updates, as [10, 100]"),
+    "observe": (Callable, "a function of the point that returns numbers by name"),
+    "watch": (Callable, "a function of the trace"),
+    "stop": (Callable, "a function that returns None, or a text to end the run"),
+}
+"""Argument -> its type, and how it is given; None stands for its default."""
 
 
 def solve(
@@ -112,13 +124,21 @@ def solve(
     record = _algorithm("auto" if algorithm is None else algorithm)
     if not isinstance(budget, Budget | None):
         raise InputError(f"budget {budget!r}; give Budget(updates=..., seconds=...)")
-    if oracle is None or isinstance(oracle, str) or not isinstance(oracle, Iterable):
-        oracle = [] if oracle is None else [oracle]
+    _refuse_arguments(
+        {
+            "seed": seed,
+            "facts": facts,
+            "record_at": record_at,
+            "observe": observe,
+            "watch": watch,
+            "stop": stop,
+        }
+    )
     given: Any = problem if labels is None else (problem, labels)
     return drive(
         as_system(given),
         record,
-        oracles=[registry.load("oracle", one)() if isinstance(one, str) else one for one in oracle],
+        oracles=_oracles(oracle),
         goal=goal_of(goal),
         budget=budget,
         seed=seed,
@@ -135,13 +155,49 @@ def _algorithm(given: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:
     """Return the record of an algorithm given by its name, its class or itself."""
     named = registry.load("algorithm", given) if isinstance(given, str) else given
     if isinstance(named, type) and issubclass(named, Algorithm):
-        return named()
+        return _with_defaults(named)
     if isinstance(named, Algorithm):
         return named
     raise InputError(
         f"algorithm {named!r}; give a name of `plab list algorithms`, or a record of a class "
         "derived from perceptron_lab.algorithms.base.Algorithm"
     )
+
+
+def _with_defaults(kind: type[AnyAlgorithm]) -> AnyAlgorithm:
+    """Return the record of a class, all its parameters their defaults."""
+    lacks = sorted(getattr(kind, "__abstractmethods__", ()))
+    if lacks:
+        raise InputError(f"algorithm {kind.__name__}: it does not define {', '.join(lacks)}")
+    try:
+        return kind()
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"algorithm {kind.__name__}: it cannot be made without arguments ({sentence(error)}); "
+            f"give its parameters defaults, or solve(rows, {kind.__name__}(...))"
+        ) from error
+
+
+def _refuse_arguments(given: Mapping[str, Any]) -> None:
+    """Refuse arguments of another type; their values are checked where they are used."""
+    for name, (kind, mend) in _ARGUMENTS.items():
+        value = given[name]
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise InputError(f"{name} {value!r} ({type(value).__name__}); give {mend}")
+
+
+def _oracles(given: Any) -> list[Oracle]:
+    """Return the records of oracles given by names, classes or themselves; one, a list or None."""
+    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
+        given = [] if given is None else [given]
+    found: list[Oracle] = []
+    for one in given:
+        named = registry.load("oracle", one) if isinstance(one, str) else one
+        record = named() if isinstance(named, type) and hasattr(named, "kind") else named
+        if not hasattr(record, "kind"):
+            raise InputError(f"oracle {one!r}; give a name of `plab list oracles`, or a record")
+        found.append(record)
+    return found
 
 
 def as_system(problem: Problem | str | Path) -> ConicSystem:

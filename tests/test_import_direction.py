@@ -22,6 +22,7 @@ LAYERS = [
         "errors",
         "durable_files",
         "registry",
+        "records",
         "facts",
         "outward",
         "goals",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab import register, registry, solve
+from perceptron_lab import check, register, registry, solve
 from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.claims import Claim, FeasiblePoint
@@ -106,6 +106,13 @@ class Plain(Sums):
     """It derives from a dataclass and is one."""
 
 
+class Hungry(Sums):
+    """It has an __init__ of its own."""
+
+    def __init__(self, rate: float) -> None:
+        object.__setattr__(self, "rate", rate)
+
+
 class Bare(Algorithm[State]):
     """It defines nothing."""
 
@@ -199,6 +206,7 @@ def test_every_algorithm_of_the_package_passes(name: str) -> None:
         ("algorithm", Needy, "parameter 'eta' has no default; give one"),
         ("algorithm", Bare, "Bare does not define bound, start, step"),
         ("algorithm", Kindless, r"Kindless does not derive from perceptron_lab\.algorithms\.base"),
+        ("algorithm", Hungry, "Hungry has an __init__ of its own; delete it, and write @dataclass"),
         ("algorithm", Sums(), r"received Sums\(\); give its class"),
         ("dataset", NotData, "NotData is no dataclass; write @dataclass"),
         ("dataset", Sums, r"does not derive from .*Dataset; write `class Sums\(Dataset\)`"),
@@ -214,6 +222,29 @@ def test_what_does_not_fit_is_refused_and_not_registered(
     with pytest.raises(ConfigError, match=f"the {kind} 'mine' is not registered: .*{message}"):
         register(kind, "mine", target)
     assert "mine" not in registry.names(kind)
+
+
+@pytest.mark.parametrize("target", [Bare, Hungry, Sums(), lambda: Sums()])
+def test_a_configuration_that_names_what_was_not_checked_says_what_is_wrong(target: Any) -> None:
+    registry.register("algorithm", "mine", target)
+    config = {
+        "experiment": "own",
+        "problems": [{"dataset": "maxcut", "instances": ["random-8-12"]}],
+        "algorithms": [{"name": "mine"}],
+    }
+    with pytest.raises(ConfigError, match=r"^algorithms\.0\.name: the algorithm 'mine' cannot be"):
+        check(config)
+
+
+@pytest.mark.parametrize("name", [3, "", "my own", "-mine"])
+def test_a_name_is_one_that_can_be_written(name: Any) -> None:
+    with pytest.raises(ConfigError, match="letters, digits, dots, hyphens, underscores"):
+        register("algorithm", name, Sums)
+
+
+def test_a_name_of_another_kind_is_told_from_an_unknown_one() -> None:
+    with pytest.raises(ConfigError, match="unknown algorithm 'soft-ellipsoid': it is a learner; "):
+        solve([[1.0]], "soft-ellipsoid")
 
 
 def test_the_traceback_of_ones_own_code_is_the_cause() -> None:

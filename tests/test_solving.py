@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cones.product import Product
 from perceptron_lab.datasets.formats import columns, problem_files
@@ -22,6 +23,7 @@ from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.operators import matrix
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.oracles.orthant import FirstViolated
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.solving import as_system, solve
 from perceptron_lab.system import ConicSystem, constructors
@@ -499,3 +501,42 @@ def test_a_budget_is_a_record() -> None:
 def test_columns_of_exact_numbers_and_of_truth_values_are_numbers() -> None:
     frame = pd.DataFrame({"a": [Fraction(1, 3), Decimal("0.1")], "b": [True, False]})
     assert solve(frame).status is Status.FEASIBLE
+
+
+class Unfinished(Algorithm[State]):
+    """It defines no method."""
+
+
+class Hungry(Perceptron):
+    """It has an __init__ of its own, with an argument."""
+
+    def __init__(self, rate: float) -> None:
+        object.__setattr__(self, "rate", rate)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"algorithm": Unfinished}, "Unfinished: it does not define bound, start, step"),
+        ({"algorithm": Hungry}, r"Hungry: it cannot be made without arg.*solve\(rows, Hungry\("),
+        ({"algorithm": dict}, "give a name of `plab list algorithms`, or a record"),
+        ({"seed": "a"}, r"seed 'a' \(str\); give a whole number, 0 or more"),
+        ({"seed": 1.5}, "give a whole number"),
+        ({"record_at": 5}, r"record_at 5 \(int\); give a list of numbers of updates"),
+        ({"facts": 0.1}, r"facts 0.1 \(float\); give Facts\(margin="),
+        ({"observe": 3}, "observe 3 .*give a function of the point"),
+        ({"stop": True}, "stop True .*give a function that returns None, or a text"),
+        ({"algorithm": "perceptron", "start": "origin"}, "start 'origin'; give 2 finite numbers"),
+        ({"algorithm": "perceptron", "oracle": 3}, "oracle 3; give a name of `plab list oracles`"),
+        ({"algorithm": "perceptron", "oracle": [dict]}, "oracle <class 'dict'>; give a name"),
+        ({"budget": {"updates": 10}}, r"give Budget\(updates="),
+    ],
+)
+def test_a_wrong_argument_is_answered_by_a_sentence(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        solve(ROWS, **given)
+
+
+def test_the_class_of_an_oracle_stands_for_its_defaults() -> None:
+    by_class = solve(ROWS, "perceptron", oracle=FirstViolated)
+    assert by_class.queries == solve(ROWS, "perceptron", oracle="first-violated").queries

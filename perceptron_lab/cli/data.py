@@ -7,9 +7,11 @@ from collections import Counter
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from perceptron_lab.datasets.collections.verification import verify_data
 from perceptron_lab.datasets.download.fetching import State, fetching
+from perceptron_lab.datasets.download.registered_files import COLLECTIONS, collection
 
 _MENDS: Final = {
     State.WRONG_HASH: (
@@ -20,6 +22,23 @@ _MENDS: Final = {
         "found by `plab verify`"
     ),
 }
+
+
+def _complete_collection(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the name of a collection."""
+    return [CompletionItem(name) for name in COLLECTIONS if name.startswith(incomplete)]
+
+
+def _complete_file(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the name of a file of the collection that is given."""
+    name = context.params.get("collection_name")
+    files = collection(name).files if name in COLLECTIONS else ()
+    given = context.params.get("names") or ()
+    return [CompletionItem(one) for one in files if one.startswith(incomplete) and one not in given]
 
 
 @click.group("data")
@@ -33,8 +52,10 @@ def data() -> None:
 
 
 @data.command("fetch")
-@click.argument("collection_name", metavar="[COLLECTION]", required=False)
-@click.argument("names", metavar="[NAMES]...", nargs=-1)
+@click.argument(
+    "collection_name", metavar="[COLLECTION]", required=False, shell_complete=_complete_collection
+)
+@click.argument("names", metavar="[NAMES]...", nargs=-1, shell_complete=_complete_file)
 def fetch_command(collection_name: str | None, names: tuple[str, ...]) -> None:
     """Make data files available on this machine, verified by their sha256.
 
@@ -46,7 +67,9 @@ def fetch_command(collection_name: str | None, names: tuple[str, ...]) -> None:
 
 
 @data.command("verify")
-@click.argument("collection_name", metavar="[COLLECTION]", required=False)
+@click.argument(
+    "collection_name", metavar="[COLLECTION]", required=False, shell_complete=_complete_collection
+)
 def verify_command(collection_name: str | None) -> None:
     """Compare the data files on this machine with their registered sha256.
 

@@ -12,11 +12,12 @@ import platform
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
-from typing import Final
+from typing import Final, TextIO
 
 import click
 from click.shell_completion import CompletionItem
@@ -111,7 +112,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The words after ``plab``; by default those of the process.
     """
     try:
-        status = plab.main(arguments, prog_name="plab", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            status = plab.main(arguments, prog_name="plab", standalone_mode=False)
     except click.Abort:
         return 130
     except click.ClickException as error:
@@ -130,6 +133,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _report_bug(error)
         return 3
     return status if isinstance(status, int) else 0
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning as plab prints its own; where in the code it was raised helps nobody here."""
+    click.echo(f"warning: {message}", err=True)
 
 
 def _report_bug(error: Exception) -> None:

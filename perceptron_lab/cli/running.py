@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from perceptron_lab import registry
-from perceptron_lab.cli.progress import ProgressLines
+from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.errors import ConfigError, counted
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
@@ -20,7 +20,9 @@ from perceptron_lab.experiments.configuration.loader import Experiment, load_exp
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.plan import Cell, plan
+from perceptron_lab.experiments.running.progress_lines import ProgressLines
 from perceptron_lab.experiments.running.runner import Rows, run_cells
+from perceptron_lab.results import Status
 
 
 def run_all(
@@ -124,7 +126,8 @@ def _loaded(configs: Sequence[Source], overrides: Sequence[str]) -> list[Experim
 def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> bool:
     """Write the report; print its tables and all paths; return whether nothing of it failed."""
     for row in results.failed:
-        text = f"{row['problem']}  {row['label']}  {row['status']}: {row['message']}"
+        status = coloured(Status(row["status"]))
+        text = f"{row['problem']}  {row['label']}  {status}: {row['message']}"
         click.echo(f"failed: {text}", err=True)
     # Imported here: the first cells run while it loads.
     from perceptron_lab.reporting import make_report

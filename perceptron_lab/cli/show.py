@@ -6,14 +6,26 @@ import json
 from textwrap import indent
 
 import click
+from click.shell_completion import CompletionItem
 
-from perceptron_lab.cli.options import plugin_option
+from perceptron_lab.cli.options import complete_registered, plugin_option
 from perceptron_lab.cli.rendering import show_table
+from perceptron_lab.experiments.configuration.catalogue import REGISTERED, gallery
 from perceptron_lab.experiments.configuration.catalogue import show as meanings_of
 
 
+def _complete(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the name of anything registered, or of a shipped configuration."""
+    names = complete_registered(*REGISTERED)(context, parameter, incomplete)
+    shipped = [name for name in gallery() if name.startswith(incomplete)]
+    known = {item.value for item in names}
+    return [*names, *(CompletionItem(name) for name in shipped if name not in known)]
+
+
 @click.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=_complete)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of the meanings.")
 @plugin_option
 def show(name: str, as_json: bool) -> int:

@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 from pydantic import ValidationError
 
 from perceptron_lab import registry
+from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
 from perceptron_lab.datasets.formats.columns import LAST, Columns
@@ -205,7 +206,11 @@ def command(
             watch=watch,
             stop=interrupt.asked,
         )
-    click.echo(json.dumps(found.row(), indent=2) if as_json else str(found))
+    if as_json:
+        click.echo(json.dumps(found.row(), indent=2))
+    else:
+        status = found.result.status  # it begins the second line
+        click.echo(str(found).replace(f"\n{status}", f"\n{coloured(status)}", 1))
     if save is not None:
         found.save(save)
     if plot is not None:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
+from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.options import (
     complete_config,
     output_option,
     override_option,
 )
+from perceptron_lab.errors import counted
 from perceptron_lab.experiments.running.output_folder import folders_with_results
-from perceptron_lab.experiments.running.status import State
+from perceptron_lab.experiments.running.status import CellStatus, ExperimentStatus, State
 from perceptron_lab.experiments.running.status import status as status_of
+
+_ALIKE: Final = 3
+"""Lines of cells that share state and reason; more cells are one line."""
 
 
 @click.command("status")
@@ -22,7 +29,7 @@ from perceptron_lab.experiments.running.status import status as status_of
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of experiments.")
 @output_option
 @override_option
-@click.option("-v", "--verbose", is_flag=True, help="List the cells that are done, too.")
+@click.option("-v", "--verbose", is_flag=True, help="List every cell, also those that are done.")
 def status(
     targets: tuple[str, ...],
     as_json: bool,
@@ -41,11 +48,39 @@ def status(
     if as_json:
         click.echo(json.dumps([one.as_json() for one in found], indent=2))
         return 0
+    grouped = False
     for one in found:
         click.echo(str(one))
-        for cell in one.cells:
-            if verbose or cell.state is not State.DONE:
-                words = [f"  {cell.state}", cell.problem, cell.label, f"seed {cell.seed}"]
-                words += [cell.status, " ".join(cell.why.split())]
-                click.echo("  ".join(filter(None, words)))
+        for cells in _groups(one, verbose):
+            if len(cells) > _ALIKE and not verbose:
+                grouped = True
+                click.echo(_line_of_all(cells))
+            else:
+                for cell in cells:
+                    click.echo(_line(cell, cell.problem, cell.label, f"seed {cell.seed}"))
+    if grouped:
+        click.echo("-v lists every cell")
     return 0
+
+
+def _groups(found: ExperimentStatus, verbose: bool) -> list[list[CellStatus]]:
+    """Return the cells of which there is something to be said, those together that are alike."""
+    if verbose:
+        return [list(found.cells)]
+    groups: dict[tuple[str, ...], list[CellStatus]] = {}
+    for cell in found.cells:
+        if cell.state is not State.DONE:
+            groups.setdefault((cell.state, cell.status, cell.why), []).append(cell)
+    return list(groups.values())
+
+
+def _line(cell: CellStatus, *which: str) -> str:
+    words = [f"  {coloured(cell.state)}", *which, cell.status, " ".join(cell.why.split())]
+    return "  ".join(filter(None, words))
+
+
+def _line_of_all(cells: Sequence[CellStatus]) -> str:
+    """Return one line for cells that share state and reason."""
+    problems = counted(len({cell.problem for cell in cells}), "problem")
+    labels = ", ".join(dict.fromkeys(cell.label for cell in cells))
+    return _line(cells[0], f"{counted(len(cells), 'cell')} of {problems} ({labels})")

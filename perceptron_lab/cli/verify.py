@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.options import bytes_of, quiet_option
 from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.experiments.verification.verify import (
@@ -59,7 +60,7 @@ def verify(target: Path, base: Path | None, generate: int, as_json: bool, quiet:
 
 
 def _line(cell: Verified) -> str:
-    words = [cell.verdict.value, cell.problem, cell.label, cell.status]
+    words = [coloured(cell.verdict), cell.problem, cell.label, cell.status]
     if cell.verdict is Verdict.PROVED:
         bracket = cell.margin_lower, cell.margin_upper
         words.append(f"margin in {bracket_text(*bracket)}" if bracket != (None, None) else "")

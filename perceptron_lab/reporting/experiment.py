@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from perceptron_lab.errors import counted
-from perceptron_lab.experiments.configuration.config import ExperimentConfig
-from perceptron_lab.experiments.configuration.loader import load_experiment
+from perceptron_lab.errors import ConfigError, counted
+from perceptron_lab.experiments.configuration.loader import Named, load_experiment
 from perceptron_lab.experiments.running.execution import Execution, Executor
 from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.running.progress_lines import notebook_progress
 from perceptron_lab.experiments.running.runner import Rows, run_cells
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
@@ -77,7 +78,7 @@ class Results(Rows):
 
 
 def run(
-    config: str | Path | ExperimentConfig,
+    config: Named,
     *,
     overrides: Iterable[str] = (),
     output: str | Path | None = None,
@@ -100,7 +101,8 @@ def run(
     Parameters
     ----------
     config
-        A file, the name of a shipped configuration, or a configuration.
+        A file, the name of a shipped configuration, a mapping with the keys of a file (its relative
+        paths start from the current folder), or a configuration.
     overrides
         ``path.to.key=value`` each.
     output
@@ -119,7 +121,8 @@ def run(
         ``"dask"`` runs the cells on the workers of a dask cluster: of the scheduler at this
         address, or of one with ``jobs`` workers on this machine.
     progress
-        Is told of every cell as it begins and ends.
+        Is told of every cell as it begins and ends; by default a bar in notebooks, and nothing
+        elsewhere (nor in notebooks with a plain ``Progress()``).
 
     Raises
     ------
@@ -132,7 +135,15 @@ def run(
     """
     experiment = load_experiment(config, overrides)
     execution = Execution(jobs, fresh, refresh, retries, fail_fast, executor, scheduler)
-    done = run_cells(experiment, output=output, execution=execution, progress=progress)
+    if not isinstance(progress, Progress | None):
+        raise ConfigError(
+            f"received {progress!r} as progress; leave it out, or give an object of a class "
+            "derived from perceptron_lab.experiments.running.progress.Progress"
+        )
+    bar = notebook_progress(experiment.name) if progress is None else None
+    with bar or nullcontext():
+        watcher = progress or bar
+        done = run_cells(experiment, output=output, execution=execution, progress=watcher)
     loaded = experiment.config
     made = report.make_report(done.folder, loaded.report.model_dump(), loaded.title, done)
     counts = {"cells": done.cells, "stale": done.stale, "missing": done.missing}

@@ -20,9 +20,8 @@ from perceptron_lab.errors import (
     counted,
     did_you_mean,
 )
-from perceptron_lab.experiments.configuration.config import ExperimentConfig
-from perceptron_lab.experiments.configuration.loader import load_experiment
-from perceptron_lab.experiments.running.output_folder import folders_with_results
+from perceptron_lab.experiments.configuration.loader import Named, load_experiment
+from perceptron_lab.experiments.running.output_folder import folders_with_results, results_named
 from perceptron_lab.experiments.running.runner import RESULTS, Rows
 from perceptron_lab.experiments.running.status import State, status
 from perceptron_lab.experiments.storage import schema
@@ -34,8 +33,9 @@ from perceptron_lab.reporting.printing.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Target = str | Path | ExperimentConfig
-"""A folder of results; or a configuration: a file, the name of a shipped one, or the object."""
+Target = Named
+"""A folder of results; or a configuration: a file, the name of a shipped one, a mapping, or the
+object."""
 DEFAULT_TABLE: Final = "summary"
 """The table of an experiment that asks for none."""
 
@@ -234,9 +234,9 @@ def report(target: Target | None = None, *, output: str | Path = RESULTS) -> lis
     Parameters
     ----------
     target
-        A folder of results; or a configuration (a file, the name of a shipped one, or the object),
-        which stands for the results of its experiment, reported as it says now; None for every
-        experiment in ``output``.
+        A folder of results; or a configuration (a file, the name of a shipped one, a mapping, or
+        the object), which stands for the results of its experiment, reported as it says now; None
+        for every experiment in ``output``.
     output
         The folder of all results.
 
@@ -274,8 +274,9 @@ def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:
     """
     found = []
     for target in targets or folders_with_results(output):
-        if not isinstance(target, ExperimentConfig) and Path(target).is_dir():
-            found.append((Path(target), read_config_of(Path(target))))
+        named = results_named(target, output)
+        if named is not None:
+            found.append((named, read_config_of(named)))
         else:
             config = load_experiment(target, without_plugins=True).config
             found.append((output / config.experiment, config))

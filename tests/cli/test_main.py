@@ -6,6 +6,7 @@ import importlib
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import click
@@ -78,6 +79,33 @@ def test_configurations_are_completed() -> None:
     asked = {"_PLAB_COMPLETE": "bash_complete", "COMP_CWORD": "2", "COMP_WORDS": "plab run qui"}
     done = python("-c", "from perceptron_lab.cli.main import main; main()", **asked)
     assert "plain,quickstart" in done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "absent"),
+    [
+        ("plab show per", {"perceptron"}, {"auto"}),
+        ("plab show quick", {"quickstart"}, {"auto"}),
+        ("plab show certificates", {"certificates"}, set()),
+        ("plab list al", {"algorithms"}, {"oracles"}),
+        ("plab data fetch sd", {"sdplib"}, {"reuters21578"}),
+        ("plab data fetch sdplib mcp1", {"mcp100", "mcp124-1"}, {"arch0", "mcp250-1"}),
+        ("plab data fetch sdplib mcp100 mcp10", set(), {"mcp100"}),
+        ("plab data verify re", {"reuters21578"}, {"sdplib"}),
+        ("plab solve rows.csv --algorithm von", {"von-neumann"}, {"auto", "soft-ellipsoid"}),
+        ("plab solve rows.csv --oracle cyc", {"cyclic"}, {"random"}),
+        ("plab solve rows.csv --goal margin", {"margin_upper=", "margin_ratio="}, {"decide"}),
+        ("plab help da", {"data"}, {"run"}),
+    ],
+)
+def test_names_are_completed(words: str, expected: set[str], absent: set[str]) -> None:
+    place = str(len(words.split()) - 1)
+    asked = {"_PLAB_COMPLETE": "bash_complete", "COMP_CWORD": place, "COMP_WORDS": words}
+    done = python("-c", "from perceptron_lab.cli.main import main; main()", **asked)
+    found = [line.removeprefix("plain,") for line in done.stdout.split()]
+    assert expected <= set(found), done.stderr
+    assert not absent & set(found)
+    assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -231,6 +259,21 @@ def test_a_bug_without_room_for_a_log_shows_its_traceback(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     assert main(["list", "oracles"]) == 3
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_of_python_is_one_line_of_plab(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def warned(kind: str) -> list[str]:
+        warnings.warn("the table 'mine' is left out", stacklevel=1)
+        return []
+
+    before = warnings.showwarning
+    monkeypatch.setattr(registry, "names", warned)
+    assert main(["list", "oracles"]) == 0
+    assert capsys.readouterr().err == "warning: the table 'mine' is left out\n"
+    assert warnings.showwarning is before
 
 
 def test_an_error_of_several_lines_is_marked_on_each(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from perceptron_lab.cli import progress
-from perceptron_lab.cli.progress import ProgressLines
+from perceptron_lab.experiments.running import progress_lines as progress
 from perceptron_lab.experiments.running.plan import check
+from perceptron_lab.experiments.running.progress_lines import ProgressLines
 
 
 @pytest.fixture
@@ -43,6 +43,29 @@ def test_the_counts_are_there_however_much_the_cells_have_to_say(screen: io.Stri
     assert "1/6" in shown
     assert "random-50-120" in shown
     assert "…" in shown
+
+
+def test_the_time_left_is_estimated_from_cells_of_the_same_label(
+    screen: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    cells = check("quickstart")
+    labels = [cell.variant.label for cell in cells]
+    with ProgressLines("quickstart", quiet=False, verbose=False) as lines:
+        lines.planned(len(cells), 0, 0)
+        lines.queued(cells)
+        lines.started(cells[0])
+        assert lines._bar.tasks[0].fields["left"] == ""
+        now[0] = 600.0
+        cell = cells[0]
+        row = {"problem": cell.instance.title, "label": labels[0], "seed": cell.seed}
+        row |= {"status": "FEASIBLE", "queries": 1, "seconds": 600.0, "message": ""}
+        lines.finished(1, len(cells), row)
+        alike = labels.count(labels[0]) - 1
+        said = lines._bar.tasks[0].fields["left"]
+    assert len(set(labels)) > 1
+    assert said == f"more than {10 * alike} min left (estimate)"
 
 
 def test_what_need_not_be_run_is_said(screen: io.StringIO) -> None:

@@ -71,6 +71,21 @@ def test_what_the_next_run_would_do_is_said_with_the_reason(printed: Any) -> Non
     assert lines[1] == "  missing  random-8-12  EA  seed 0  its data were not loaded yet"
 
 
+def test_cells_that_share_state_and_reason_are_one_line(printed: Any) -> None:
+    more = CONFIG + "  - {name: perceptron, label: P}\nseeds: [0, 1]\n"
+    Path("small.yaml").write_text(more)
+    assert main(["status", "small.yaml"]) == 0
+    assert printed() == [
+        "results/small: 8 missing of 8 cells",
+        "  missing  8 cells of 2 problems (EA, P)  its data were not loaded yet",
+        "-v lists every cell",
+    ]
+    assert main(["status", "-v", "small.yaml"]) == 0
+    lines = printed()
+    assert len(lines) == 9
+    assert lines[-1] == "  missing  torus-3x4  P  seed 1  its data were not loaded yet"
+
+
 @pytest.mark.usefixtures("done")
 def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
     with Reader.open(Path("results/small")) as reader:
@@ -100,6 +115,31 @@ def test_a_run_that_is_alive_is_named(printed: Any) -> None:
         process.kill()
     said = f"results/small: 2 done of 2 cells (process {process.pid} writes there now)"
     assert printed() == [said]
+
+
+@pytest.mark.usefixtures("done")
+@pytest.mark.parametrize("command", ["status", "report", "verify", "compare"])
+def test_results_that_are_not_there_are_answered_by_those_that_are(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = ["results/small"] if command == "compare" else []
+    assert main([command, "results/smal", *twice]) == 2
+    said = capsys.readouterr().err
+    assert "results/smal: no" in said
+    if command != "compare":
+        assert "(did you mean 'small'?); results in results: small" in said
+    assert main([command, "results", *twice]) == 2
+    assert "no results there, but in its folders; name one: small" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("done")
+@pytest.mark.parametrize("command", ["status", "report"])
+def test_a_name_of_results_that_is_no_configuration_leads_to_the_folder(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "small"]) == 2
+    said = "small: no configuration; its results are in results/small: name that"
+    assert said in capsys.readouterr().err
 
 
 def test_without_results_there_is_nothing_to_tell(capsys: pytest.CaptureFixture[str]) -> None:

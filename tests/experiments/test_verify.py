@@ -408,8 +408,12 @@ def test_data_that_cannot_be_had_prove_nothing(tmp_path: Path) -> None:
     path = program(tmp_path, WHOLE)
     (tmp_path / "own.dat-s").unlink()
     found = verdict(path)
-    assert found.verdict is Verdict.NOT_PROVED
-    assert "own.dat-s" in found.message
+    assert found.verdict is Verdict.MISSING
+    assert "own.dat-s: no such file" in found.message
+    assert "name the folder that they are in: --base DIR" in found.message
+    there = verify(path, base=tmp_path).cells[0]
+    assert there.verdict is Verdict.MISSING
+    assert "--base" not in there.message
 
 
 def test_data_may_have_moved(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ from perceptron_lab.datasets.download.registered_files import (
 )
 from perceptron_lab.datasets.download.transfer import LARGEST_FILE, TransferError, host_of, transfer
 from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.errors import ConfigError, DataError, MissingDataError
 
 # A home that failed is asked again so often
 RETRIES = 1
@@ -278,8 +278,8 @@ def _from_archive(url: str, file: DataFile, target: Path, source: Collection) ->
     return target
 
 
-def _unavailable(source: Collection, file: DataFile, target: Path, why: str) -> DataError:
-    return DataError(
+def _unavailable(source: Collection, file: DataFile, target: Path, why: str) -> MissingDataError:
+    return MissingDataError(
         f"{source.name}/{file.file} is not in {target.parent} and could not be had ({why}). Set "
         f"PLAB_DATA_MIRROR to a folder that holds {source.name}/{file.file}, or connect to the "
         f"network and run `plab data fetch {source.name}`"

@@ -29,7 +29,7 @@ from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT, read_text
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.doubles import LEAST_NORMAL, Doubles
-from perceptron_lab.errors import DataError, InputError, PlabError
+from perceptron_lab.errors import DataError, InputError, MissingDataError, PlabError
 from perceptron_lab.inputs import labels_of, signs_of
 from perceptron_lab.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.printed_numbers import of_short_decimals
@@ -185,7 +185,9 @@ def kind_of(path: Path) -> str:
     if path.is_dir():
         raise DataError(f"{path}: it is a folder; give a file that ends with {', '.join(FORMATS)}")
     if not path.is_file():
-        raise DataError(f"{path}: no such file; give one that ends with {', '.join(FORMATS)}")
+        raise MissingDataError(
+            f"{path}: no such file; give one that ends with {', '.join(FORMATS)}"
+        )
     name = path.name.lower()
     packed = name.endswith(".gz")
     kind = next((end for end in FORMATS if name.removesuffix(".gz").endswith(end)), None)

@@ -26,7 +26,7 @@ from perceptron_lab.datasets.formats.sdpa_data import (
     shortened,
 )
 from perceptron_lab.doubles import Doubles
-from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.errors import DataError, InputError, MissingDataError
 from perceptron_lab.printed_numbers import PrintedNumbers
 from perceptron_lab.results import FloatArray, IntArray
 
@@ -50,6 +50,8 @@ def read_sdpa(path: str | Path) -> SdpaData:
             )
         content = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a path with the character NUL
+        if isinstance(error, FileNotFoundError):
+            raise MissingDataError(f"{path}: no such file; check the path") from error
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise DataError(f"{path} cannot be read ({reason}); check the path") from error
     try:

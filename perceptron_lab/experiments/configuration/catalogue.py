@@ -23,8 +23,9 @@ from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
-_REGISTERED: Final = ("algorithm", "learner", "oracle", "dataset", "table", "figure")
-KINDS: Final = (*(f"{kind}s" for kind in _REGISTERED), "experiments")
+REGISTERED: Final = ("algorithm", "learner", "oracle", "dataset", "table", "figure")
+"""The kinds of registered names."""
+KINDS: Final = (*(f"{kind}s" for kind in REGISTERED), "experiments")
 """The kinds of names that can be listed."""
 SYSTEMS: Final = ("rows", "kernel", "second-order", "semidefinite", "product")
 """The kinds of systems that an algorithm runs on or not."""
@@ -103,10 +104,12 @@ def show(name: str) -> list[dict[str, Any]]:
     >>> [one["parameter"] for one in show("perceptron")[0]["parameters"]]
     ['normalized']
     """
-    kinds = [kind for kind in _REGISTERED if name in registry.names(kind)]
+    if not isinstance(name, str):
+        raise ConfigError(f"received {name!r}; give a name, as text")
+    kinds = [kind for kind in REGISTERED if name in registry.names(kind)]
     shipped = gallery()
     if not kinds and name not in shipped:
-        named = [*(known for kind in _REGISTERED for known in registry.names(kind)), *shipped]
+        named = [*(known for kind in REGISTERED for known in registry.names(kind)), *shipped]
         known = list(dict.fromkeys(named))
         raise ConfigError(
             f"nothing is called {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"

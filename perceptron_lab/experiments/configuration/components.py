@@ -13,9 +13,10 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab import registry
-from perceptron_lab.errors import PlabError
+from perceptron_lab.errors import ConfigError, PlabError
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault
 from perceptron_lab.experiments.configuration.validation import faults_of, unknown_key, validated
+from perceptron_lab.records import fault_of
 
 _LIMITS = {
     "minimum": ">= {:g}",
@@ -93,6 +94,8 @@ def build(
     """
     try:
         record = registry.load(kind, name)
+        if wrong := fault_of(record):
+            raise ConfigError(f"the {kind} {name!r} cannot be used: {wrong}")
         known = [field.name for field in fields(record) if field.init]
         unknown = [key for key in parameters if key not in known]
         for key in unknown:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +32,7 @@ from perceptron_lab.experiments.configuration.faults import (
     refuse,
     shortened,
 )
+from perceptron_lab.experiments.configuration.mapping_source import source_of
 from perceptron_lab.experiments.configuration.unregistered import explained, taken_from_report
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
@@ -97,9 +98,10 @@ class Experiment:
         return f"{self.config.experiment}--{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-Loadable = str | Path | Source | ExperimentConfig | Experiment
-"""A file, the name of a shipped configuration, a file that was read, a configuration, or a checked
-one."""
+Named = str | Path | Mapping[str, Any] | ExperimentConfig
+"""A configuration as users give it: a file, the name of a shipped one, a mapping, or the record."""
+Loadable = Named | Source | Experiment
+"""As users give it, a file that was read, or a checked one."""
 
 
 def load_experiment(
@@ -111,7 +113,7 @@ def load_experiment(
     that is wrong, one line each. Without plugins, names that may be theirs are no fault where the
     configuration states plugins; what they name is left out and said to be unchecked.
     """
-    overrides = tuple(overrides)
+    overrides = _texts(overrides)
     if isinstance(config, Experiment):
         if not overrides:
             return config
@@ -121,6 +123,14 @@ def load_experiment(
         return checked(
             Source("", config.model_dump(mode="json")), overrides, without_plugins=without_plugins
         )
+    if isinstance(config, Mapping):
+        return checked(source_of(config), overrides, without_plugins=without_plugins)
+    if not isinstance(config, str | Path | Source):
+        raise ConfigError(
+            f"received {shortened(repr(config))} ({type(config).__name__}) as a configuration; "
+            "give a file, the name of a shipped one (`plab list experiments`), or a mapping with "
+            "experiment, problems and algorithms"
+        )
     source = config if isinstance(config, Source) else read_source(find_config(config))
     if source.tree is None and not overrides:
         raise ConfigError(
@@ -129,6 +139,16 @@ def load_experiment(
         )
     base = Path(source.name).parent
     return checked(source, overrides, base, without_plugins=without_plugins)
+
+
+def _texts(overrides: Iterable[str]) -> tuple[str, ...]:
+    """Return overrides; a single text, and a mapping, are no list of texts."""
+    if isinstance(overrides, str | Mapping):
+        raise ConfigError(
+            f"received {shortened(repr(overrides))} as overrides; give a list of texts, such as "
+            "['budget.seconds=5']"
+        )
+    return tuple(overrides)
 
 
 def checked(

@@ -88,10 +88,10 @@ class Execution:
     server: ForkServer | None = None
 
     def __post_init__(self) -> None:
-        if self.jobs < 1:
-            raise ConfigError(f"received {self.jobs} jobs; allowed: 1 or more")
-        if self.retries < 0:
-            raise ConfigError(f"received {self.retries} retries; allowed: 0 or more")
+        for name, number, least in (("jobs", self.jobs, 1), ("retries", self.retries, 0)):
+            if not isinstance(number, int) or number < least:
+                allowed = f"{least} or more" if isinstance(number, int) else "a whole number"
+                raise ConfigError(f"received {number!r} {name}; allowed: {allowed}")
         if self.executor not in get_args(Executor):
             allowed = ", ".join(get_args(Executor))
             raise ConfigError(f"no executor {self.executor!r}; allowed: {allowed}")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.errors import ConfigError, DataError, did_you_mean
+from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.config import FileName
 from perceptron_lab.experiments.configuration.faults import shortened
 from perceptron_lab.experiments.storage import schema
@@ -40,6 +41,39 @@ def output_folder(root: Path, name: str) -> Path:
     if clash:
         raise ConfigError(f"{folder} is not a folder; rename it, or choose another with --output")
     return folder
+
+
+def results_named(target: object, root: Path) -> Path | None:
+    """Return the folder that a target names; None where it means a configuration.
+
+    Raises
+    ------
+    DataError
+        If it can be neither: it tells which results there are.
+    """
+    if not isinstance(target, str | Path):
+        return None
+    path = Path(target)
+    if path.is_dir():
+        return path
+    if path.exists() or str(target) in gallery() or path.suffix in (".yaml", ".yml"):
+        return None
+    if (root / path / schema.NAME).is_file():
+        raise DataError(f"{path}: no configuration; its results are in {root / path}: name that")
+    if path.name != str(target):
+        raise absent(path)
+    return None
+
+
+def absent(path: Path, wanted: str = "") -> DataError:
+    """Return the error for results that are not there: it tells which ones are."""
+    there = [one.parent.name for one in sorted(path.parent.glob(f"*/{schema.NAME}"))]
+    mend = did_you_mean(path.name, there)
+    known = f"; results in {path.parent}: {', '.join(there)}" if there else ""
+    if not there:
+        known = "; `plab run CONFIG` makes results, and `plab status` lists those in results/"
+    said = f"no such file; {wanted}" if wanted else "no such file or folder"
+    return DataError(f"{path}: {said}{mend}{known}")
 
 
 def folders_with_results(root: Path) -> list[Path]:

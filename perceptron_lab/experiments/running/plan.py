@@ -187,7 +187,7 @@ def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
     Parameters
     ----------
     config
-        A file, the name of a shipped configuration, or a configuration.
+        A file, the name of a shipped configuration, a mapping, or a configuration.
     overrides
         ``path.to.key=value`` each.
 

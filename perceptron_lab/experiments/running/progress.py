@@ -21,6 +21,9 @@ class Progress:
     def replacing(self, reasons: Sequence[str]) -> None:
         """Note that rows do not serve, one reason each: their cells are run again."""
 
+    def queued(self, cells: Sequence[Cell]) -> None:
+        """Note the cells that will be run, in this order."""
+
     def idle(self, reason: str) -> None:
         """Note that no cell can run as long as this is so."""
 

@@ -189,6 +189,7 @@ class _Run(Progress):
         due = ledger.due(*again)
         total, done = len(self.cells), len(self.cells) - len(due)
         self.progress.planned(total, done, 0 if how.refresh else len(ledger.due(Decision.STALE)))
+        self.progress.queued([self.cells[position] for position in due])
         verdicts = [ledger.verdicts[position] for position in due]
         self.progress.replacing([verdict.reason for verdict in verdicts if verdict.replaces])
         # The cells' processes need not be in this folder.
@@ -256,7 +257,7 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
         oracles=chosen if algorithm.asks_oracles else (),
         seed=cell.seed,
         status=outcome.status,
-        message=outcome.message,
+        message=outcome.message or f"ended without a reason given ({outcome.status})",
         goal=None if algorithm.kind == "learner" else cell.goal,
         result=outcome.result,
         partial=outcome.partial,

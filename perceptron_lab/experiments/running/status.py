@@ -6,9 +6,10 @@ No data are loaded, nothing is locked and nothing is written, so that it may be 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from perceptron_lab import registry
 from perceptron_lab.errors import ConfigError, counted
 from perceptron_lab.experiments.cells.operating_system import memory_of
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, ProcessLimits
-from perceptron_lab.experiments.configuration.loader import load_experiment
+from perceptron_lab.experiments.configuration.loader import Named, load_experiment
+from perceptron_lab.experiments.running.output_folder import results_named
 from perceptron_lab.experiments.running.plan import plan
+from perceptron_lab.experiments.running.remaining import Remaining, remaining
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.core_digest import CellCode, components_of
 from perceptron_lab.experiments.storage.reader import Reader
@@ -40,6 +43,11 @@ class State(StrEnum):
     """Its row was made by another version of the numeric code."""
     MISSING = "missing"
     """It has no row that serves."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is a failure to be looked at."""
+        return self is State.FAILED
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,8 @@ class ExperimentStatus:
         The number of its process; None without a run, or where it cannot be seen from here.
     cells
         The cells, in the order of the plan.
+    remaining
+        The time that the run which writes there still takes, by an estimate; None without one.
     """
 
     experiment: str
@@ -96,6 +106,7 @@ class ExperimentStatus:
     running: bool
     process: int | None
     cells: tuple[CellStatus, ...]
+    remaining: Remaining | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -111,12 +122,13 @@ class ExperimentStatus:
     def __str__(self) -> str:
         states = [f"{number} {state}" for state, number in self.counts.items() if number]
         alive = f"process {self.process} writes there now" if self.process else "running"
-        alive = f" ({alive})" if self.running else ""
+        left = f"; {self.remaining}" if self.remaining else ""
+        alive = f" ({alive}{left})" if self.running else ""
         return f"{self.folder}: {', '.join(states)} of {counted(len(self.cells), 'cell')}{alive}"
 
 
 def status(
-    target: str | Path | ExperimentConfig,
+    target: Named,
     *,
     output: str | Path = "results",
     overrides: Iterable[str] = (),
@@ -127,7 +139,8 @@ def status(
     ----------
     target
         The folder of an experiment's results, held against what the latest run was to do; or a
-        configuration (a file, a shipped one's name, an object), which is held against its results.
+        configuration (a file, a shipped one's name, a mapping, an object), which is held against
+        its results.
     output
         The folder of all results, where those of a configuration are.
     overrides
@@ -140,8 +153,8 @@ def status(
     DataError
         If the folder has no results, or the store is damaged.
     """
-    folder = None if isinstance(target, ExperimentConfig) else Path(target)
-    if folder is not None and folder.is_dir():
+    folder = results_named(target, Path(output))
+    if folder is not None:
         if tuple(overrides):
             raise ConfigError(f"{folder}: a folder of results takes no overrides; name its config")
         with Reader.open(folder) as reader:
@@ -176,7 +189,31 @@ def _held_against(
             cells.append(
                 _judged(one, known.get(one.cell), code, limits, one.cell in begun, one.cell in kept)
             )
-    return ExperimentStatus(config.experiment, str(folder), alive, process or None, tuple(cells))
+    left = _remaining(cells, planned, known, begun) if alive else None
+    name, where = config.experiment, str(folder)
+    return ExperimentStatus(name, where, alive, process or None, tuple(cells), left)
+
+
+def _remaining(
+    cells: Sequence[CellStatus],
+    planned: Sequence[Planned],
+    known: Mapping[str, Stored],
+    begun: Mapping[str, str],
+) -> Remaining | None:
+    """Return the estimate of the time that a run still takes, from the rows that are there."""
+    now, labels = datetime.now(UTC), {one.cell: one.label for one in planned}
+    spent = {cell: _seconds(one.started, one.ended) for cell, one in known.items() if not one.fault}
+    ended = [(labels[cell], seconds) for cell, seconds in spent.items() if cell in labels]
+    running = [cell for cell in cells if cell.state is State.RUNNING]
+    due = [(cell.label, _seconds(begun[cell.cell], now)) for cell in running]
+    due += [(cell.label, 0.0) for cell in cells if cell.due]
+    return remaining(ended, due, len(running))
+
+
+def _seconds(began: str, ended: str | datetime) -> float:
+    """Return the seconds between two moments, in ISO 8601."""
+    last = ended if isinstance(ended, datetime) else datetime.fromisoformat(ended)
+    return (last - datetime.fromisoformat(began)).total_seconds()
 
 
 def _judged(

@@ -165,7 +165,11 @@ def close(connection: sqlite3.Connection) -> None:
 
 
 def absent(folder: Path, yet: str = "") -> DataError:
-    """Return the error of a folder without results."""
+    """Return the error of a folder without results; it tells of those in its folders."""
+    below = sorted(path.parent.name for path in folder.glob(f"*/{NAME}"))
+    if below:
+        text = f"{folder}: no results there, but in its folders; name one: {', '.join(below)}"
+        return DataError(text)
     return DataError(f"{folder}: no results there{yet}; `plab run CONFIG` makes them")
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from perceptron_lab import registry
 from perceptron_lab.datasets.confinement import GENERATED, confined
-from perceptron_lab.errors import DataError, PlabError
+from perceptron_lab.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.configuration.validation import validated
 from perceptron_lab.experiments.running.plan import canonical
 from perceptron_lab.experiments.storage.certificate_files import Certificate
@@ -54,6 +54,11 @@ class CertifiedProblems:
                 new: Problem = record.load(described["instance"], seed=described["seed"], base=base)
         except ValidationError as error:
             raise DataError(f"parameters of {described['dataset']}: {error}") from None
+        except MissingDataError as error:
+            if self._base is not None or "files" not in described["parameters"]:
+                raise
+            mend = "if the data have moved, name the folder that they are in: --base DIR"
+            raise MissingDataError(f"{error} ({mend})") from None
         except PlabError as error:
             raise DataError(str(error)) from None
         self._last = key, new

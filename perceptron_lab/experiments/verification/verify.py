@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from perceptron_lab.datasets.confinement import GENERATED
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import DataError, MissingDataError
+from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     identity_of,
@@ -41,7 +42,7 @@ class Verdict(StrEnum):
     DATA_CHANGED = "DATA CHANGED"
     """The data are not those that the claims are about."""
     MISSING = "MISSING"
-    """The file of the certificate is missing."""
+    """The file of the certificate is not there, or a file of the data."""
     DAMAGED = "DAMAGED"
     """The file of the certificate, or the stored row, has changed since it was written."""
 
@@ -167,9 +168,8 @@ def verifying(
         elif target.is_file():
             yield _on_file(target, problems)
         else:
-            raise DataError(
-                f"{target}: no such file; give a folder of results or one of its certificates"
-            )
+            wanted = "give a folder of results or one of its certificates"
+            raise absent(target, wanted)
 
 
 def _on_file(path: Path, problems: CertifiedProblems) -> Verified:
@@ -227,6 +227,8 @@ def _on_claims(
         return replace(seen, message=f"its settings are not those of the cell {certificate.cell}")
     try:
         problem = problems.load(certificate)
+    except MissingDataError as error:
+        return replace(seen, verdict=Verdict.MISSING, message=f"its data: {error}")
     except DataError as error:
         return replace(seen, message=f"its data: {error}")
     if problem.sha256 != certificate.sha256:

@@ -1,9 +1,12 @@
-"""One bar on a terminal, with the margins of the running cells; a line per finished cell."""
+"""One bar on a terminal or in a notebook, with the running cells; a line per finished cell."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
+from importlib.util import find_spec
+from itertools import chain
 from types import TracebackType
 from typing import Any
 
@@ -11,14 +14,20 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.table import Column
+from rich.text import Text
 
 from perceptron_lab.errors import counted
+from perceptron_lab.experiments.running.colours import colour_of
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.running.remaining import remaining
+from perceptron_lab.results import Status
 
 
 class ProgressLines(Progress):
     """Print a line to stderr for every finished cell; on a terminal, draw a bar below.
+
+    In a notebook that has ``ipywidgets`` there is the bar, and lines of failed cells alone.
 
     Parameters
     ----------
@@ -33,11 +42,13 @@ class ProgressLines(Progress):
     def __init__(self, title: str, *, quiet: bool, verbose: bool) -> None:
         self._console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self._verbose = verbose
+        self._widgets = self._console.is_jupyter and find_spec("ipywidgets") is not None
         self._bar = Bar(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=16),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}", markup=False),
             # What the cells have reached is cut where there is no room for it, and nothing else.
             TextColumn(
                 "{task.fields[current]}",
@@ -46,11 +57,15 @@ class ProgressLines(Progress):
             ),
             console=self._console,
             expand=True,
-            disable=quiet or not self._console.is_terminal,
+            disable=quiet or not (self._console.is_terminal or self._widgets),
             transient=True,
         )
-        self._task = self._bar.add_task(title, total=None, current="loading the problems")
+        self._task = self._bar.add_task(title, total=None, left="", current="loading the problems")
         self._running: dict[tuple[str, str, int], str] = {}
+        self._began: dict[tuple[str, str, int], float] = {}
+        self._waiting: Counter[str] = Counter()
+        self._ended: list[tuple[str, float]] = []
+        self._most = 1
         self._drawn = 0.0
         self.done = 0
 
@@ -83,6 +98,10 @@ class ProgressLines(Progress):
                 markup=False,
             )
 
+    def queued(self, cells: Sequence[Cell]) -> None:
+        """Note the labels of the cells to come, for the estimate of the time left."""
+        self._waiting = Counter(cell.variant.label for cell in cells)
+
     def replacing(self, reasons: Sequence[str]) -> None:
         """Say how many rows will be replaced, and why the first of them."""
         if reasons:
@@ -97,6 +116,8 @@ class ProgressLines(Progress):
     def started(self, cell: Cell) -> None:
         """Show a cell beside the bar."""
         self._running[_key(cell)] = f"{cell.instance.title}  {cell.variant.label}"
+        self._began[_key(cell)] = time.monotonic()
+        self._most = max(self._most, len(self._running))
         self._draw(at_once=True)
 
     def moved(self, cell: Cell, updates: int, margin: float) -> None:
@@ -108,23 +129,45 @@ class ProgressLines(Progress):
     def finished(self, done: int, total: int, row: dict[str, Any]) -> None:
         """Print the line of a cell."""
         self.done = done
-        self._running.pop((row["problem"], row["label"], row["seed"]), None)
+        key = row["problem"], row["label"], row["seed"]
+        self._running.pop(key, None)
+        self._waiting[row["label"]] -= 1
+        if key in self._began:
+            self._ended.append((row["label"], time.monotonic() - self._began.pop(key)))
         self._bar.update(self._task, completed=done, total=total)
         self._draw(at_once=True)
         width = len(str(total))
-        words = [f"[{done:>{width}}/{total}]", row["problem"], row["label"], row["status"]]
+        begin = f"[{done:>{width}}/{total}]  {row['problem']}  {row['label']}  "
+        status, words = Status(row["status"]), [""]
+        if self._widgets and not (status.failed or self._verbose):
+            return
         if row.get("queries") is not None:
             words += [f"{row['queries']} queries", f"{row['seconds']:.3g} s"]
         if self._verbose or row.get("queries") is None:
             words.append(row["message"])
-        self._console.print("  ".join(words), markup=False)
+        self._console.print(Text.assemble(begin, (status, colour_of(status)), "  ".join(words)))
+
+    def _left(self, now: float) -> str:
+        """Return the estimate of the time that the cells to come take, in words."""
+        due = [(label, now - began) for (_, label, _), began in self._began.items()]
+        waiting = self._waiting - Counter(label for _, label, _ in self._began)
+        still = ((label, 0.0) for label in waiting.elements())
+        left = remaining(self._ended, chain(due, still), self._most)
+        return str(left) if left else ""
 
     def _draw(self, *, at_once: bool) -> None:
         now = time.monotonic()
         if at_once or now - self._drawn > 0.2:
             self._drawn = now
-            self._bar.update(self._task, current="; ".join(self._running.values()))
+            current = "; ".join(self._running.values())
+            self._bar.update(self._task, left=self._left(now), current=current)
 
 
 def _key(cell: Cell) -> tuple[str, str, int]:
     return cell.instance.title, cell.variant.label, cell.seed
+
+
+def notebook_progress(title: str) -> ProgressLines | None:
+    """Return the progress of a run in a notebook's kernel; None elsewhere."""
+    notebook = Console().is_jupyter
+    return ProgressLines(title, quiet=False, verbose=False) if notebook else None

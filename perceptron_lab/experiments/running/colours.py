@@ -1,0 +1,21 @@
+"""The colours of statuses: green for what is proved or done, red for failures, yellow otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from perceptron_lab.results import PROVED, Status
+
+if TYPE_CHECKING:
+    from perceptron_lab.experiments.running.status import State
+    from perceptron_lab.experiments.verification.verify import Verdict
+
+    Word: TypeAlias = Status | State | Verdict
+
+_COLOURS: Final = dict.fromkeys([*PROVED, Status.FITTED, "done", "PROVED"], "green")
+_COLOURS["running"] = "cyan"
+
+
+def colour_of(word: Word) -> str:
+    """Return the name of a status's colour."""
+    return _COLOURS.get(word, "red" if word.failed else "yellow")

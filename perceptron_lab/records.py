@@ -1,0 +1,40 @@
+"""Classes of parameters: dataclasses that can be made from their fields alone."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+
+def fault_of(kind: Any) -> str:
+    """Return the reason why nothing can be made of a class by its parameters; empty if it can.
+
+    It has to be a class that leaves no method undefined, and a dataclass that has no ``__init__``
+    of its own: its fields are its parameters.
+    """
+    if not isinstance(kind, type):
+        return f"received {kind!r}; give its class"
+    name, lacks = kind.__name__, sorted(getattr(kind, "__abstractmethods__", ()))
+    if lacks:
+        return f"{name} does not define {', '.join(lacks)}"
+    if not is_dataclass(kind):
+        return (
+            f"{name} is no dataclass; write @dataclass(frozen=True) above the class: its fields "
+            "are its parameters"
+        )
+    maker = next(one for one in kind.__mro__ if "__init__" in vars(one))
+    if "__dataclass_fields__" not in vars(maker):
+        return (
+            f"{name} has an __init__ of its own; delete it, and write @dataclass(frozen=True) "
+            "above the class: its fields are its parameters"
+        )
+    return ""
+
+
+def needed_of(kind: Any) -> list[str]:
+    """Return the parameters of a dataclass that have no default."""
+    return [
+        one.name
+        for one in fields(kind)
+        if one.init and one.default is MISSING and one.default_factory is MISSING
+    ]

@@ -1,0 +1,47 @@
+"""Statuses in colour: on a terminal alone, and not where NO_COLOR forbids it."""
+
+from __future__ import annotations
+
+import io
+
+import click
+import pytest
+
+from perceptron_lab.cli.colours import coloured
+from perceptron_lab.experiments.running.colours import colour_of
+from perceptron_lab.experiments.running.status import State
+from perceptron_lab.experiments.verification.verify import Verdict
+from perceptron_lab.results import Status
+
+COLOURS: list[tuple[Status | State | Verdict, str]] = [
+    (Status.FEASIBLE, "green"),
+    (Status.FITTED, "green"),
+    (Status.TIME_LIMIT, "yellow"),
+    (Status.UNVERIFIED, "red"),
+    (State.DONE, "green"),
+    (State.RUNNING, "cyan"),
+    (State.MISSING, "yellow"),
+    (State.FAILED, "red"),
+    (Verdict.PROVED, "green"),
+    (Verdict.NOTHING_CLAIMED, "yellow"),
+    (Verdict.MISSING, "red"),
+]
+
+
+@pytest.mark.parametrize(("word", "colour"), COLOURS)
+def test_a_status_has_its_colour(word: Status | State | Verdict, colour: str) -> None:
+    assert colour_of(word) == colour
+
+
+def test_no_color_forbids_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert coloured(State.DONE) == "\x1b[32mdone\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert coloured(State.DONE) == "done"
+
+
+def test_a_pipe_has_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    written = io.StringIO()
+    click.echo(coloured(Verdict.PROVED), file=written)
+    assert written.getvalue() == "PROVED\n"

@@ -1,0 +1,116 @@
+"""Configurations that are given in Python, as mappings."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import check, report, run, status
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.configuration.loader import load_experiment
+
+CONFIG: dict[str, Any] = {
+    "experiment": "small",
+    "problems": [{"dataset": "maxcut", "instances": ["random-8-12"]}],
+    "algorithms": [{"name": "ellipsoid", "label": "EA"}],
+}
+
+
+def test_a_mapping_is_what_its_file_is(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(
+        "experiment: small\nproblems: [{dataset: maxcut, instances: [random-8-12]}]\n"
+        "algorithms: [{name: ellipsoid, label: EA}]\n"
+    )
+    assert check(CONFIG) == check(tmp_path / "small.yaml")
+    assert check(CONFIG, ["seeds=[3]"])[0].seed == 3
+
+
+def test_values_of_numpy_and_tuples_are_those_of_yaml_and_the_mapping_stays_the_callers() -> None:
+    given = CONFIG | {
+        "seeds": np.arange(2),
+        "record_at": range(3, 5),
+        "budget": {"seconds": np.float64(2.5)},
+        "algorithms": ({"name": "ellipsoid"},),
+    }
+    before = copy.deepcopy(given)
+    cells = check(given, ["budget.updates=7"])
+    assert [cell.seed for cell in cells] == [0, 1]
+    assert (cells[0].budget.seconds, cells[0].budget.updates) == (2.5, 7)
+    assert cells[0].record_at == (3, 4)
+    assert list(given) == list(before)
+    assert given["budget"] == {"seconds": 2.5}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"goal": "x"}, r"^goal: received the text 'x'; allowed: decide"),
+        ({"problems": [{"dataset": "maxkut"}]}, r"^problems\.0\.dataset: unknown dataset 'maxkut'"),
+        ({"budget": {"second": 1}}, r"^budget\.second: unknown key 'second'; allowed: updates"),
+        ({"seeds": {1}}, r"^seeds: received \{1\} \(set\); allowed: text, numbers"),
+        ({"title": CONFIG.get}, r"^title: received <built-in method get"),
+        ({3: "x"}, r"^3: a key must be text, received 3"),
+        (
+            {"budget": {"seconds": float("nan")}},
+            r"^budget\.seconds: received nan; allowed: a fin",
+        ),
+        (
+            {"algorithms": {"name": "ellipsoid"}},
+            r"^algorithms: received a mapping; allowed: a",
+        ),
+    ],
+)
+def test_messages_name_the_way_to_the_key(change: dict[Any, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        check(CONFIG | change)
+
+
+def test_a_mapping_within_itself_is_refused() -> None:
+    endless: dict[str, Any] = {}
+    endless["inner"] = endless
+    with pytest.raises(ConfigError, match="nested deeper than 32 levels"):
+        check(CONFIG | {"title": endless})
+
+
+@pytest.mark.parametrize("given", [None, 5, ["quickstart"], b"quickstart"])
+@pytest.mark.parametrize("asked", [check, run, status])
+def test_what_is_no_configuration_is_answered_by_what_is(asked: Any, given: Any) -> None:
+    with pytest.raises(ConfigError, match=r"as a configuration; give a file, the name of a ship"):
+        asked(given)
+
+
+@pytest.mark.parametrize("overrides", ["budget.seconds=1", {"budget.seconds": 1}])
+def test_overrides_are_a_list(overrides: Any) -> None:
+    with pytest.raises(ConfigError, match=r"as overrides; give a list of texts, such as \['budget"):
+        load_experiment("quickstart", overrides)
+
+
+@pytest.mark.slow
+def test_relative_paths_start_from_the_current_folder_and_results_are_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("1,2\n2,1\n")
+    config = CONFIG | {"problems": [{"dataset": "files", "files": ["rows.csv"]}]}
+    results = run(config)
+    assert [row["status"] for row in results.rows] == ["FEASIBLE"]
+    assert results.folder == Path("results/small")
+    assert status(config).counts["done"] == 1
+    assert report(config | {"report": {"tables": ["profile"]}})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"jobs": "2"}, "received '2' jobs; allowed: a whole number"),
+        ({"retries": 0.5}, "received 0.5 retries; allowed: a whole number"),
+        ({"progress": True}, "received True as progress; leave it out"),
+    ],
+)
+def test_wrong_choices_of_a_run_are_answered(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        run(CONFIG, **given)

@@ -1,0 +1,100 @@
+"""A run in a notebook's kernel, which is simulated: IPython and its widgets are stood in for."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from perceptron_lab import run
+from perceptron_lab.experiments.running.progress import Progress
+from perceptron_lab.experiments.running.progress_lines import notebook_progress
+
+CONFIG = {
+    "experiment": "small",
+    "problems": [{"dataset": "maxcut", "instances": ["random-8-12", "torus-3x4"]}],
+    "algorithms": [{"name": "ellipsoid", "label": "EA"}],
+}
+
+
+class ZMQInteractiveShell:
+    """The shell of a notebook's kernel is known by this name."""
+
+
+class Output:
+    """The widget that rich draws its bar in."""
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def clear_output(self, wait: bool = False) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the notebook shows, as text."""
+    said: list[str] = []
+
+    def display(*things: Any, **_: Any) -> None:
+        for thing in things:
+            bundle = getattr(thing, "_repr_mimebundle_", None)
+            said.append(bundle((), ())["text/plain"] if bundle else f"widget {type(thing)}")
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
+    modules = {name: ModuleType(name) for name in ("IPython", "IPython.display")}
+    modules["IPython.display"].display = display  # type: ignore[attr-defined]
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    return said
+
+
+@pytest.fixture
+def widgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("ipywidgets")
+    module.__spec__ = ModuleSpec("ipywidgets", None)
+    module.Output = Output  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ipywidgets", module)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("widgets")
+def test_a_bar_is_shown_and_no_line_for_each_cell(shown: list[str], tmp_path: Path) -> None:
+    run(CONFIG, output=tmp_path)
+    assert any("small" in one and "0/2" in one for one in shown)
+    assert any("random-8-12  EA" in one for one in shown)
+    assert not any("FEASIBLE" in one for one in shown)
+
+
+@pytest.mark.slow
+def test_without_widgets_there_are_lines(shown: list[str], tmp_path: Path) -> None:
+    run(CONFIG, output=tmp_path)
+    lines = "".join(shown).splitlines()
+    assert [line.split("  ")[:4] for line in lines] == [
+        ["[1/2]", "random-8-12", "EA", "FEASIBLE"],
+        ["[2/2]", "torus-3x4", "EA", "FEASIBLE"],
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("widgets")
+def test_progress_of_ones_own_takes_the_place_of_the_bar(shown: list[str], tmp_path: Path) -> None:
+    run(CONFIG, output=tmp_path, progress=Progress())
+    assert not shown
+
+
+def test_a_script_has_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    assert notebook_progress("small") is None
+    assert capsys.readouterr() == ("", "")
