@@ -51,12 +51,12 @@ if TYPE_CHECKING:
     from perceptron_lab.experiments.configuration.catalogue import list_names as list_names
     from perceptron_lab.experiments.configuration.catalogue import show as show
     from perceptron_lab.experiments.configuration.config import ExperimentConfig as ExperimentConfig
-    from perceptron_lab.experiments.running.plan import check as check
     from perceptron_lab.experiments.running.status import status as status
     from perceptron_lab.experiments.verification.verify import verify as verify
     from perceptron_lab.goals import Budget as Budget
     from perceptron_lab.infeasible_margin import negative_margin as negative_margin
     from perceptron_lab.registration import register as register
+    from perceptron_lab.reporting.checking import check as check
     from perceptron_lab.reporting.compare import compare as compare
     from perceptron_lab.reporting.experiment import Results as Results
     from perceptron_lab.reporting.experiment import run as run
@@ -77,7 +77,7 @@ _PUBLIC = {
     "Results": "perceptron_lab.reporting.experiment",
     "SoftEllipsoidClassifier": "perceptron_lab.estimators",
     "Status": "perceptron_lab.results",
-    "check": "perceptron_lab.experiments.running.plan",
+    "check": "perceptron_lab.reporting.checking",
     "compare": "perceptron_lab.reporting.compare",
     "fetch_data": "perceptron_lab.datasets.download.fetching",
     "list_names": "perceptron_lab.experiments.configuration.catalogue",

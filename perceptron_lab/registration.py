@@ -40,7 +40,8 @@ def register(kind: str, name: str, target: Target) -> None:
         The class, or ``"module:Class"``. For a table a function that makes a
         :class:`~perceptron_lab.reporting.printing.table.Table` of the
         :class:`~perceptron_lab.reporting.evidence.Evidence` of an experiment, for a figure one that
-        makes a matplotlib ``Figure`` of it.
+        makes a matplotlib ``Figure`` of it; either may be decorated with
+        :func:`~perceptron_lab.reporting.needs.needs`, for `plab check`.
 
     Raises
     ------

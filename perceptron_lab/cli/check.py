@@ -1,4 +1,4 @@
-"""``plab check``: the checks that ``plab run`` makes of a configuration before it loads data."""
+"""``plab check``: a configuration with its report, before anything is loaded."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import click
 
 from perceptron_lab.cli.options import configs_argument, override_option, quiet_option
 from perceptron_lab.errors import ConfigError, PlabError, counted
-from perceptron_lab.experiments.configuration.loader import load_experiment
-from perceptron_lab.experiments.running.plan import check as cells_of
+from perceptron_lab.experiments.running.plan import plan
+from perceptron_lab.reporting.checking import checked_with_report
 
 
 @click.command("check")
@@ -17,13 +17,14 @@ from perceptron_lab.experiments.running.plan import check as cells_of
 def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> int:
     """Check configurations; nothing is downloaded or run.
 
-    CONFIG is a file or the name of a shipped configuration. Every fault of every file is listed.
+    CONFIG is a file or the name of a shipped configuration. Every fault of every file is listed;
+    a table or figure that the experiment does not suit is one.
     """
     faults = []
     for name in configs:
         try:
-            experiment = load_experiment(name, overrides, without_plugins=True)
-            cells = cells_of(experiment)
+            experiment = checked_with_report(name, overrides)
+            cells = plan(experiment)
         except PlabError as error:
             faults.append(str(error))
             continue

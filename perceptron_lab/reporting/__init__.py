@@ -5,6 +5,7 @@ and a reader can check it.
 """
 
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.report import (
     Report,
     cautions,
@@ -17,10 +18,12 @@ from perceptron_lab.reporting.report import (
 
 __all__ = [
     "Evidence",
+    "Outline",
     "Report",
     "cautions",
     "check_report",
     "make_report",
+    "needs",
     "rebuilt",
     "table_frame",
     "write_report",

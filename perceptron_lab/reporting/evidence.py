@@ -20,7 +20,10 @@ from perceptron_lab.experiments.configuration.loader import instances_of
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.experiments.storage.rows import Row, reals, rendered
+from perceptron_lab.experiments.storage.stored import Recorded
 from perceptron_lab.goals import Goal
+from perceptron_lab.reporting.needs import Method
+from perceptron_lab.reporting.summary import Shape, shape_of
 from perceptron_lab.results import Bound, Status, Trace
 
 WITHOUT_RESULT = frozenset(
@@ -110,6 +113,37 @@ class Evidence:
         # The first row of the problem; the others have the same parameters.
         (row,) = self.frame[self.frame["problem"] == problem][columns][:1].to_dict("records")
         return {str(name).removeprefix(PARAMETER): _scalar(row[name]) for name in columns}
+
+    def problems(self) -> list[str]:
+        """Return the titles of the problems that were run."""
+        return [str(problem) for problem in self.frame["problem"].unique()]
+
+    def methods(self) -> Mapping[str, Method]:
+        """Return label -> its algorithm or learner, with its parameters."""
+        missing = [name for name in ("algorithm", "parameters") if name not in self.frame]
+        if missing:
+            raise DataError(
+                f"the table of runs has no column {', '.join(missing)}; make the report from the "
+                "folder of the results"
+            )
+        first = self.frame.drop_duplicates("label")[["label", "algorithm", "parameters"]]
+        found = {}
+        for label, algorithm, parameters in first.astype(str).to_numpy():
+            try:
+                found[label] = Method(algorithm, json.loads(parameters or "{}"))
+            except ValueError:
+                raise DataError(
+                    f"the table of runs, column parameters: {parameters!r} is no JSON; run it again"
+                ) from None
+        return found
+
+    def shapes(self) -> Mapping[str, Shape]:
+        """Return problem -> dimension and constraints, of those whose rows have them."""
+        return shape_of(self.frame)
+
+    def recorded(self) -> Recorded:
+        """Return what the traces hold beside their usual records."""
+        return Recorded(tuple(self._config.record_at), self._config.trace_measures)
 
     def goal(self) -> Goal:
         """Return when the runs of the experiment were to end."""

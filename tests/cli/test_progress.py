@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from perceptron_lab.experiments.running import progress_lines as progress
-from perceptron_lab.experiments.running.plan import check
 from perceptron_lab.experiments.running.progress_lines import ProgressLines
+from perceptron_lab.reporting.checking import check
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -177,36 +177,3 @@ def canonical(content: dict[str, Any]) -> str:
 def digest(content: dict[str, Any]) -> str:
     """Return the first 16 hexadecimal digits of the sha256 of a content's canonical JSON."""
     return hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
-
-
-def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
-    """Check a configuration; nothing is downloaded or run. ``plab check`` in Python.
-
-    Plugins that it states are not loaded; cells of what only they know are left out.
-
-    Parameters
-    ----------
-    config
-        A file, the name of a shipped configuration, a mapping, or a configuration.
-    overrides
-        ``path.to.key=value`` each.
-
-    Returns
-    -------
-    list of Cell
-        What would be run, in this order.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such file, or anything is wrong in it: all of it, one line each.
-
-    Examples
-    --------
-    >>> from perceptron_lab import check
-    >>> len(check("quickstart"))
-    6
-    >>> check("quickstart", ["seeds=[3]"])[0].seed
-    3
-    """
-    return plan(load_experiment(config, overrides, without_plugins=True))

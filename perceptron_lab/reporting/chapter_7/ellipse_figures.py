@@ -8,8 +8,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from perceptron_lab.reporting.chapter_7.ellipses import CIRCLE, first_separable, separations
+from perceptron_lab.reporting.chapter_7.ellipses import (
+    CIRCLE,
+    first_separable,
+    planned_in,
+    separations,
+)
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import needs
 from perceptron_lab.reporting.printing.drawing import canvas
 
 _Style = dict[str, Any]
@@ -30,6 +36,7 @@ _ETAS = {0.3: "#009E73", 0.6: "#CC79A7", 0.9: "#E69F00"}
 _HEIGHT = 2.2
 
 
+@needs(of_plan=[planned_in(2, separable=True)])
 def figure_7_1(evidence: Evidence) -> Figure:
     """The middle ellipse of the first separation in the plane, with centre and axes.
 
@@ -61,6 +68,7 @@ def figure_7_1(evidence: Evidence) -> Figure:
     return figure
 
 
+@needs(of_plan=[planned_in(2)])
 def figure_7_2(evidence: Evidence) -> Figure:
     """Planar data sets with their separating ellipses, one panel each.
 
@@ -103,6 +111,7 @@ def figure_7_2(evidence: Evidence) -> Figure:
     return figure
 
 
+@needs(of_plan=[planned_in(1, separable=True)])
 def figure_7_3(evidence: Evidence) -> Figure:
     """Ellipses about the origin of (x, x_2) that meet the line x_2 = 1 in one interval.
 

@@ -12,6 +12,7 @@ from perceptron_lab.ellipsoids.hard.separation import NEGLIGIBLE
 from perceptron_lab.ellipsoids.hard.separation import SUPPORT as SUPPORTING
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import WITHOUT_RESULT, Evidence
+from perceptron_lab.reporting.needs import Need, Outline
 from perceptron_lab.results import FloatArray, IntArray
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 361)
@@ -108,10 +109,7 @@ def separations(evidence: Evidence, dimension: int) -> list[Separated]:
             task, homogeneous = record.sample(int(seed)).task, kept["homogeneous"]
             found.append(Separated(problem, label, task, homogeneous, threshold, ratio, support))
     if not found:
-        raise DataError(
-            f"no run has an ellipsoid in dimension {dimension}; needed are ellipsoid-separation "
-            f"with components: null on the dataset ellipsoid-sets with dimension: {dimension}"
-        )
+        raise _without_ellipsoid(dimension)
     return found
 
 
@@ -119,8 +117,38 @@ def first_separable(evidence: Evidence, dimension: int) -> Separated:
     """Return the first separation by an ellipsoid; otherwise as :func:`separations`."""
     separable = [one for one in separations(evidence, dimension) if one.separable]
     if not separable:
-        raise DataError(
-            f"in dimension {dimension} no ellipsoid separates any of the classes; add the dataset "
-            "ellipsoid-sets with a ratio above 1"
-        )
+        raise _without_separable(dimension)
     return separable[0]
+
+
+def planned_in(dimension: int, *, separable: bool = False) -> Need:
+    """Return the check that a plan has separations in a dimension, if asked for by an ellipsoid."""
+
+    def check(plan: Outline) -> None:
+        records = [plan.dataset(problem) for problem in plan.problems()]
+        sets = [one for one in records if isinstance(one, EllipsoidSets)]
+        ratios = [one.ratio for one in sets if one.dimension == dimension]
+        learnt = any(
+            method.algorithm == "ellipsoid-separation" and method.parameters["components"] is None
+            for method in plan.methods().values()
+        )
+        if not ratios or not learnt:
+            raise _without_ellipsoid(dimension)
+        if separable and max(ratios) <= 1.0:
+            raise _without_separable(dimension)
+
+    return check
+
+
+def _without_ellipsoid(dimension: int) -> DataError:
+    return DataError(
+        f"no run has an ellipsoid in dimension {dimension}; needed are ellipsoid-separation "
+        f"with components: null on the dataset ellipsoid-sets with dimension: {dimension}"
+    )
+
+
+def _without_separable(dimension: int) -> DataError:
+    return DataError(
+        f"in dimension {dimension} no ellipsoid separates any of the classes; add the dataset "
+        "ellipsoid-sets with a ratio above 1"
+    )

@@ -7,8 +7,14 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from perceptron_lab.reporting.chapter_7.invariance import Rescaled, percent, rescaled_errors
+from perceptron_lab.reporting.chapter_7.invariance import (
+    Rescaled,
+    percent,
+    rescaled_errors,
+    rescalings,
+)
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import learners_among, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
 
@@ -16,6 +22,7 @@ _LINE, _MARKER = 0.9, 3.5
 _TITLES = {"all": "all coordinates rescaled", "one": "one coordinate rescaled"}
 
 
+@needs(of_plan=[learners_among, rescalings])
 def figure_7_4(evidence: Evidence) -> Figure:
     """Error rate against the exponent of the rescaling coefficient.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pandas as pd
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, learners_among, needs
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 
@@ -65,14 +67,9 @@ def rescaled_errors(evidence: Evidence) -> list[Rescaled]:
             "the table of runs has no error rates; they are there for learners, such as "
             "ellipsoid-separation"
         )
-    lines = []
+    lines, parameters = [], rescalings(evidence)
     for (label, problem), runs in frame.groupby(["label", "problem"], sort=False):
-        data = evidence.parameters(str(problem))
-        if any(data.get(name) is None for name in ("rescaled", "exponent", "repetitions")):
-            raise DataError(
-                f"the problem {problem!r} has no parameters rescaled, exponent and repetitions; "
-                "needed are problems of the dataset inverted-balls"
-            )
+        data = parameters[str(problem)]
         errors, shares = runs[_ERROR].dropna(), runs[_CONVERGED].dropna()
         named = str(label), str(data["rescaled"]), int(data["exponent"])
         repetitions = int(data["repetitions"]) * len(errors)
@@ -82,11 +79,24 @@ def rescaled_errors(evidence: Evidence) -> list[Rescaled]:
     return sorted(lines, key=lambda line: (line.rescaled, line.exponent))
 
 
+def rescalings(outline: Outline) -> dict[str, Mapping[str, Any]]:
+    """Return problem -> parameters; those that are not of rescaled data are refused."""
+    found = {problem: outline.parameters(problem) for problem in outline.problems()}
+    for problem, data in found.items():
+        if any(data.get(name) is None for name in ("rescaled", "exponent", "repetitions")):
+            raise DataError(
+                f"the problem {problem!r} has no parameters rescaled, exponent and repetitions; "
+                "needed are problems of the dataset inverted-balls"
+            )
+    return found
+
+
 def percent(share: float | None) -> float | None:
     """Return a share in percent."""
     return None if share is None else 100.0 * share
 
 
+@needs(of_plan=[learners_among, rescalings])
 def table_figure_7_4(evidence: Evidence) -> Table:
     """Error rates where coordinates are rescaled: Figure 7.4 of the thesis in numbers.
 

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
-from perceptron_lab.reporting.summary import common, shape_of, summaries
+from perceptron_lab.reporting.summary import common, summaries
 
 MOST_PANELS = 6
 """The most panels that are drawn: three beside each other, in two rows."""
@@ -38,6 +39,7 @@ class Series(NamedTuple):
         return f"{self.kind}, {fixed}"
 
 
+@needs(lambda outline: series_of(outline))
 def scaling(evidence: Evidence) -> Figure:
     """Seconds against the rows of each dimension, and against the dimension, on log axes.
 
@@ -74,7 +76,7 @@ def scaling(evidence: Evidence) -> Figure:
     return figure
 
 
-def series_of(evidence: Evidence) -> list[Series]:
+def series_of(outline: Outline) -> list[Series]:
     """Return the problems of each kind and dimension by their rows, and likewise the other way.
 
     Runs in which no two problems differ in rows or dimension alone are refused.
@@ -82,10 +84,8 @@ def series_of(evidence: Evidence) -> list[Series]:
     grown: dict[tuple[_Size, str, int], dict[int, str]] = {}
     sizes = {"rows", "dimension"}
     # By their shapes, so that sizes increase along each line
-    for problem, (dimension, rows) in sorted(
-        shape_of(evidence.frame).items(), key=lambda pair: pair[1]
-    ):
-        given = evidence.parameters(problem)
+    for problem, (dimension, rows) in sorted(outline.shapes().items(), key=lambda pair: pair[1]):
+        given = outline.parameters(problem)
         if sizes <= {name for name, value in given.items() if value is not None}:
             kind = as_json({name: given[name] for name in given if name not in sizes})
             grown.setdefault(("rows", kind, dimension), {})[rows] = problem

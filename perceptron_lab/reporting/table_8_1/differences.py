@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from perceptron_lab.errors import DataError
 from perceptron_lab.learners.precision import BootstrapInterval, compare_categories
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, learners_among, needs
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import share, signed
 from perceptron_lab.reporting.summary import by_label
-from perceptron_lab.reporting.table_8_1.precisions import Entry, entries
+from perceptron_lab.reporting.table_8_1.precisions import Entry, entries, features_of
 from perceptron_lab.results import FloatArray
 
 FIRST = "soft-ellipsoid"
@@ -38,6 +40,28 @@ class Difference(NamedTuple):
     interval: BootstrapInterval | None
 
 
+def compared(outline: Outline) -> list[tuple[str, str]]:
+    """Return the labels of soft ellipsoids, each with a control on the same features."""
+    methods = outline.methods()
+    return [
+        (first, second)
+        for first, one in methods.items()
+        for second, other in methods.items()
+        if one.algorithm == FIRST
+        and other.algorithm in AGAINST
+        and features_of(one.parameters) == features_of(other.parameters)
+    ]
+
+
+def with_controls(outline: Outline) -> None:
+    """Refuse experiments in which nothing is compared."""
+    if not compared(outline):
+        raise DataError(
+            f"no label {FIRST} has beside it a label {' or '.join(AGAINST)} on the same features "
+            "(components and feature kernel)"
+        )
+
+
 def differences(evidence: Evidence) -> list[Difference]:
     """Return the differences of soft ellipsoids from their controls on the same features.
 
@@ -45,17 +69,9 @@ def differences(evidence: Evidence) -> list[Difference]:
     interval unless both labels have scores for the same seeds of every problem.
     """
     labels = by_label(entries(evidence))
-    pairs = [
-        (own, others)
-        for own in labels.values()
-        for others in labels.values()
-        if own[0].algorithm == FIRST
-        and others[0].algorithm in AGAINST
-        and (own[0].components, own[0].kernel) == (others[0].components, others[0].kernel)
-    ]
     found = []
-    for own, others in pairs:
-        first, second = own[0].label, others[0].label
+    for first, second in compared(evidence):
+        own, others = labels[first], labels[second]
         rows = [_scores(evidence, one, other) for one, other in zip(own, others, strict=True)]
         found += [
             Difference(entry.problem, first, second, len(scores), _interval(scores))
@@ -92,6 +108,7 @@ def _interval(
     return compare_categories(labels, first, second, resamples=RESAMPLES).mean
 
 
+@needs(learners_among, with_controls)
 def precision_differences(evidence: Evidence) -> Table:
     """Average precision of soft ellipsoids less that of their controls, with 95 % intervals.
 

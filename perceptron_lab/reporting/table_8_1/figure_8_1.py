@@ -10,12 +10,26 @@ from matplotlib.figure import Figure
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, learners_among, needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import common
-from perceptron_lab.reporting.table_8_1.precisions import Entry, entries
+from perceptron_lab.reporting.table_8_1.precisions import Entry, entries, features_of
 
 
+def with_features(outline: Outline) -> list[str]:
+    """Return the labels of learners that are given a number of features."""
+    found = [
+        label
+        for label, method in outline.methods().items()
+        if features_of(method.parameters)[0] is not None
+    ]
+    if not found:
+        raise DataError("no label has a number of features; give `components` in a grid")
+    return found
+
+
+@needs(learners_among, with_features)
 def figure_8_1(evidence: Evidence) -> Figure:
     """Average precision against the number of features, one panel per learner.
 
@@ -23,9 +37,8 @@ def figure_8_1(evidence: Evidence) -> Figure:
     seeds, bars reach from the lowest to the highest; a point without a result in every cell is left
     out, which breaks its line.
     """
-    swept = [entry for entry in entries(evidence) if entry.components is not None]
-    if not swept:
-        raise DataError("no label has a number of features; give `components` in a grid")
+    labels = with_features(evidence)
+    swept = [entry for entry in entries(evidence) if entry.label in labels]
     panels: dict[tuple[str, str], list[Entry]] = {}
     for entry in swept:
         others = {key: value for key, value in entry.parameters.items() if key != "components"}

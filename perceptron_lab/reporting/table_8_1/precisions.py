@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +24,17 @@ HARD = "ellipsoid-separation"
 """The learner that makes statements about separability."""
 DEFAULT_COMPONENTS = 30
 """The number of features where the parameters of a learner do not give it."""
+
+
+def features_of(parameters: Mapping[str, Any]) -> tuple[int | None, str]:
+    """Return the number of features of a learner, None for all, and their kernel.
+
+    The kernel has its parameters with it, and is empty if it is linear.
+    """
+    number = parameters.get("components", DEFAULT_COMPONENTS)
+    own = [parameters.get(key) for key in ("feature_kernel", "gamma", "polynomial_degree")]
+    kernel = "" if own[0] in (None, "linear") else " ".join(map(str, own))
+    return None if number is None else int(number), kernel
 
 
 class Spread(NamedTuple):
@@ -50,14 +60,12 @@ class Entry(Summary):
     @property
     def components(self) -> int | None:
         """The number of features it was given, or None for all."""
-        number = self.parameters.get("components", DEFAULT_COMPONENTS)
-        return None if number is None else int(number)
+        return features_of(self.parameters)[0]
 
     @property
     def kernel(self) -> str:
         """The kernel of these features with its parameters; empty for a linear one."""
-        own = [self.parameters.get(k) for k in ("feature_kernel", "gamma", "polynomial_degree")]
-        return "" if own[0] in (None, "linear") else " ".join(map(str, own))
+        return features_of(self.parameters)[1]
 
     def measured(self, name: str) -> dict[int, float]:
         """Return seed -> a measure, of the cells that have it."""
@@ -128,23 +136,12 @@ class Entry(Summary):
 
 def entries(evidence: Evidence) -> list[Entry]:
     """Return every problem by every label, in the order of first appearance; refuse other runs."""
-    runs = evidence.frame
-    missing = [name for name in ("algorithm", "parameters", PRECISION) if name not in runs]
-    if missing:
+    runs, known = evidence.frame, evidence.methods()
+    if PRECISION not in runs:
         raise DataError(
-            f"the table of runs has no column {', '.join(missing)}, which learners fill; make this "
-            "report of an experiment with learners, such as reuters"
+            f"the table of runs has no column {PRECISION}, which learners fill; make this report "
+            "of an experiment with learners, such as reuters"
         )
-    known = {}
-    for label, algorithm, parameters in (
-        runs.drop_duplicates("label")[["label", "algorithm", "parameters"]].astype(str).to_numpy()
-    ):
-        try:
-            known[label] = algorithm, json.loads(parameters or "{}")
-        except ValueError:
-            raise DataError(
-                f"the table of runs, column parameters: {parameters!r} is no JSON; run it again"
-            ) from None
     return [Entry(one.problem, one.label, one.runs, *known[one.label]) for one in summaries(runs)]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from perceptron_lab.datasets.collections.reuters import Reuters
 from perceptron_lab.datasets.collections.reuters_corpus import categories
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import learners_among, needs
 from perceptron_lab.reporting.printing.columns import Column, counts, numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import escape, percent
@@ -36,6 +37,7 @@ _WEIGHTS = {
 }
 
 
+@needs(learners_among)
 def table_8_1(evidence: Evidence) -> Table:
     """Average precision per category, beside Table 8.1 of the thesis, and the mean.
 
@@ -74,6 +76,7 @@ def table_8_1(evidence: Evidence) -> Table:
     return Table("table_8_1", columns, notes=_notes(note, evidence, labels, named), widest=9)
 
 
+@needs(learners_among)
 def rare_categories(evidence: Evidence) -> Table:
     """Average precision per category, the rarest last, and the mean.
 
@@ -101,6 +104,7 @@ def rare_categories(evidence: Evidence) -> Table:
     return Table("rare_categories", columns, 3, _notes(note, evidence, labels, named))
 
 
+@needs(learners_among)
 def learners(evidence: Evidence) -> Table:
     """Average precision, error, chosen parameter and seconds of learners, per problem and label.
 

@@ -6,10 +6,24 @@ from matplotlib.figure import Figure
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing import drawing
-from perceptron_lab.reporting.summary import shape_of, summaries
+from perceptron_lab.reporting.summary import summaries
 
 
+def difficulties(outline: Outline) -> dict[str, float]:
+    """Return problem -> kappa; problems without one are refused, and those of several shapes."""
+    kappas = {problem: difficulty(outline, problem) for problem in outline.problems()}
+    shapes = set(outline.shapes().values())
+    if len(shapes) > 1:
+        raise DataError(
+            f"problems of {len(shapes)} shapes {sorted(shapes)}; it draws one shape, "
+            "put the others into an experiment of their own"
+        )
+    return kappas
+
+
+@needs(difficulties)
 def figure_1(evidence: Evidence) -> Figure:
     """Seconds and iterations against the difficulty kappa, on logarithmic axes.
 
@@ -24,15 +38,7 @@ def figure_1(evidence: Evidence) -> Figure:
         Of runs on problems of one shape with a parameter ``difficulty``, such as those of the
         dataset margin-sets, family reflected.
     """
-    kappas = {
-        problem: difficulty(evidence, problem) for problem in evidence.frame["problem"].unique()
-    }
-    shapes = set(shape_of(evidence.frame).values())
-    if len(shapes) > 1:
-        raise DataError(
-            f"figure_1: problems of {len(shapes)} shapes {sorted(shapes)}; it draws one shape, "
-            "put the others into an experiment of their own"
-        )
+    kappas = difficulties(evidence)
     found = [(kappas[entry.problem], entry) for entry in summaries(evidence.frame)]
     found.sort(key=lambda pair: pair[0])
     known = drawing.looks(list(evidence.frame["label"].unique()))
@@ -47,12 +53,12 @@ def figure_1(evidence: Evidence) -> Figure:
     return figure
 
 
-def difficulty(evidence: Evidence, problem: str) -> float:
+def difficulty(outline: Outline, problem: str) -> float:
     """Return kappa of a problem, a parameter of its dataset."""
-    kappa = evidence.parameters(problem).get("difficulty")
+    kappa = outline.parameters(problem).get("difficulty")
     if not isinstance(kappa, int | float):
         raise DataError(
-            f"figure_1: the problem {problem!r} has no parameter difficulty; it draws problems of "
+            f"the problem {problem!r} has no parameter difficulty; it draws problems of "
             "the dataset margin-sets, family reflected"
         )
     return float(kappa)

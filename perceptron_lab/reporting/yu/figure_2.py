@@ -9,14 +9,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
-from perceptron_lab.reporting.yu.kernel_errors import ITERATIONS, Errors, kernel_errors
+from perceptron_lab.reporting.yu.kernel_errors import (
+    ITERATIONS,
+    Errors,
+    classes_against_rest,
+    decisions_along,
+    kernel_errors,
+)
 
 # Labels stand side by side at one number of iterations, by this factor
 _APART = 1.05
 
 
+@needs(classes_against_rest, of_plan=[decisions_along])
 def figure_2(evidence: Evidence) -> Figure:
     """Multi-class test error after 10, 32, 100, 320 and 1000 iterations per classifier.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from perceptron_lab.datasets.collections.tabular import Tabular, held_out_labels, instances_of
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import endings
@@ -18,6 +19,12 @@ from perceptron_lab.results import FloatArray, Trace
 
 ITERATIONS = (10, 32, 100, 320, 1000)
 """The numbers of iterations at which the paper looks at the classifiers."""
+# Every trace has records there
+_POWERS = frozenset(2**k for k in range(max(ITERATIONS).bit_length()))
+_NO_DECISIONS = (
+    "the traces hold no decisions of test examples; run the experiment with "
+    "trace_measures: true and a test_fraction above 0"
+)
 
 
 @dataclass
@@ -64,7 +71,7 @@ def kernel_errors(evidence: Evidence) -> list[Errors]:
         refused.
     """
     runs = evidence.frame
-    record, classes = _record(evidence, list(runs["problem"].unique()))
+    record, classes = classes_against_rest(evidence)
     found = []
     for label, mine in runs.groupby("label", sort=False):
         row = [Errors(str(label), n, endings(mine)) for n in ITERATIONS]
@@ -90,29 +97,42 @@ def kernel_errors(evidence: Evidence) -> list[Errors]:
     return found
 
 
-def _record(evidence: Evidence, problems: Sequence[str]) -> tuple[Tabular, dict[str, int]]:
+def classes_against_rest(outline: Outline) -> tuple[Tabular, dict[str, int]]:
     """Return the one record that all problems belong to, which has them all, and their classes."""
-    classes, records = {}, []
+    classes, records, problems = {}, [], outline.problems()
     for problem in problems:
-        record = evidence.dataset(problem)
+        record = outline.dataset(problem)
         known = instances_of(record.source, record.task) if isinstance(record, Tabular) else {}
-        positive, negative = known.get(evidence.instance(problem), (0, 0))
+        positive, negative = known.get(outline.instance(problem), (0, 0))
         if not isinstance(record, Tabular) or negative is not None:
             raise DataError(
-                f"figure_2: the problem {problem!r} is no class against the rest; it is made of "
+                f"the problem {problem!r} is no class against the rest; it is made of "
                 "problems such as digits-3-rest (dataset tabular, task one-vs-rest)"
             )
         records.append(record)
         classes[problem] = positive
     if any(other != records[0] for other in records):
         raise DataError(
-            "figure_2: its problems belong to several datasets; it is made of the classes of one "
+            "its problems belong to several datasets; it is made of the classes of one "
             "(dataset tabular)"
         )
-    missing = sorted(set(records[0].names()) - {evidence.instance(p) for p in problems})
+    missing = sorted(set(records[0].names()) - {outline.instance(p) for p in problems})
     if missing:
-        raise DataError(f"figure_2: no runs of {', '.join(missing)}; run every class")
+        raise DataError(f"no runs of {', '.join(missing)}; run every class")
     return records[0], classes
+
+
+def decisions_along(plan: Outline) -> None:
+    """Refuse a plan whose traces will lack the decisions at some of :data:`ITERATIONS`."""
+    recorded = plan.recorded()
+    record, _ = classes_against_rest(plan)
+    if not recorded.trace_measures or not record.test_fraction:
+        raise DataError(_NO_DECISIONS)
+    if missing := sorted(set(ITERATIONS) - set(recorded.record_at) - _POWERS):
+        raise DataError(
+            f"the traces will have no record after {', '.join(map(str, missing))} "
+            f"iterations; run the experiment with record_at: {list(ITERATIONS)}"
+        )
 
 
 def snapshot(trace: Trace, iterations: int) -> Snapshot:
@@ -121,20 +141,18 @@ def snapshot(trace: Trace, iterations: int) -> Snapshot:
     A trace without a record there, or without decisions, is refused.
     """
     if "decisions" not in trace.measures:
-        raise DataError(
-            "figure_2: the traces hold no decisions of test examples; run the experiment with "
-            "trace_measures: true and a test_fraction above 0"
-        )
+        raise DataError(_NO_DECISIONS)
     last = max(i for i, updates in enumerate(trace.updates) if updates <= iterations)
     ended = trace.updates[last] < iterations
     if ended and last < len(trace) - 1:
         raise DataError(
-            f"figure_2: a trace has no record after {iterations} iterations; run the experiment "
+            f"a trace has no record after {iterations} iterations; run the experiment "
             f"with record_at: {list(ITERATIONS)}"
         )
     return Snapshot(np.asarray(trace.measures["decisions"][last]), ended)
 
 
+@needs(classes_against_rest, of_plan=[decisions_along])
 def table_figure_2(evidence: Evidence) -> Table:
     """Multi-class test errors after 10 to 1000 iterations per classifier: Figure 2 in numbers.
 

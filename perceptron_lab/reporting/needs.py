@@ -1,0 +1,183 @@
+"""Needs of tables and figures: checked on the plan by ``plab check``, on the runs by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
+
+from perceptron_lab import registry
+from perceptron_lab.datasets.dataset import Dataset
+from perceptron_lab.errors import DataError
+from perceptron_lab.experiments.configuration.faults import Fault
+from perceptron_lab.experiments.configuration.loader import Experiment
+from perceptron_lab.experiments.configuration.variants import Instance
+from perceptron_lab.experiments.storage.stored import Recorded
+from perceptron_lab.reporting.summary import Shape
+
+if TYPE_CHECKING:
+    from perceptron_lab.reporting.evidence import Evidence
+
+
+class Method(NamedTuple):
+    """The algorithm or learner that a label stands for, with its parameters as JSON values."""
+
+    algorithm: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is a learner."""
+        return self.algorithm in registry.names("learner")
+
+
+class Outline(Protocol):
+    """Problems and labels of an experiment, which its plan knows as well as its runs do.
+
+    :class:`Plan` and :class:`~perceptron_lab.reporting.evidence.Evidence` are outlines.
+    """
+
+    def problems(self) -> list[str]:
+        """Return the titles of the problems."""
+
+    def methods(self) -> Mapping[str, Method]:
+        """Return label -> its algorithm or learner."""
+
+    def dataset(self, problem: str) -> Dataset:
+        """Return the record of the dataset that a problem belongs to."""
+
+    def instance(self, problem: str) -> str:
+        """Return the dataset's own name of a problem."""
+
+    def parameters(self, problem: str) -> Mapping[str, Any]:
+        """Return the parameters of the dataset that a problem belongs to."""
+
+    def shapes(self) -> Mapping[str, Shape]:
+        """Return problem -> dimension and constraints, of those whose shape is known."""
+
+    def recorded(self) -> Recorded:
+        """Return what the traces hold beside their usual records."""
+
+
+Need = Callable[[Outline], object]
+"""It raises a DataError that names what is missing; a value that it returns is for other users."""
+Made = TypeVar("Made")
+_NEEDS: Final = "needs"
+
+
+def needs(
+    *checks: Need, of_plan: Sequence[Need] = ()
+) -> Callable[[Callable[[Evidence], Made]], Callable[[Evidence], Made]]:
+    """Declare the needs of a table or figure.
+
+    They are checked on the evidence before it is made, and by ``plab check`` on the plan, which
+    tells what is missing before anything is run.
+
+    Parameters
+    ----------
+    checks
+        Functions of an :class:`Outline`; see :data:`Need`.
+    of_plan
+        Those of the plan alone, about what the traces of finished runs show by themselves.
+    """
+
+    def declare(make: Callable[[Evidence], Made]) -> Callable[[Evidence], Made]:
+        @wraps(make)
+        def checked(evidence: Evidence) -> Made:
+            for check in checks:
+                check(evidence)
+            return make(evidence)
+
+        setattr(checked, _NEEDS, (*checks, *of_plan))
+        return checked
+
+    return declare
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The outline of a checked configuration."""
+
+    experiment: Experiment
+
+    def problems(self) -> list[str]:
+        """Return the titles of the problems, in the order of the configuration."""
+        return list(self._instances)
+
+    def methods(self) -> Mapping[str, Method]:
+        """Return label -> its algorithm or learner, in the order of the configuration."""
+        return {
+            one.label: Method(one.algorithm.name, one.algorithm.parameters)
+            for one in self.experiment.variants
+        }
+
+    def dataset(self, problem: str) -> Dataset:
+        """Return the record of the dataset that a problem belongs to."""
+        record: Dataset = self._instances[problem].dataset.record
+        return record
+
+    def instance(self, problem: str) -> str:
+        """Return the dataset's own name of a problem."""
+        return self._instances[problem].name
+
+    def parameters(self, problem: str) -> Mapping[str, Any]:
+        """Return the parameters of the dataset that a problem belongs to."""
+        return self._instances[problem].dataset.parameters
+
+    def shapes(self) -> Mapping[str, Shape]:
+        """Return problem -> shape, of the problems whose parameters give dimension and rows."""
+        sizes = {
+            problem: [self.parameters(problem).get(name) for name in ("dimension", "rows")]
+            for problem in self.problems()
+        }
+        return {
+            problem: (dimension, rows)
+            for problem, (dimension, rows) in sizes.items()
+            if isinstance(dimension, int) and isinstance(rows, int)
+        }
+
+    def recorded(self) -> Recorded:
+        """Return what the traces are to hold."""
+        config = self.experiment.config
+        return Recorded(tuple(config.record_at), config.trace_measures)
+
+    @cached_property
+    def _instances(self) -> dict[str, Instance]:
+        return {instance.title: instance for instance in self.experiment.instances}
+
+
+def unsuitable(experiment: Experiment) -> Iterator[Fault]:
+    """Yield a fault for each table and figure of the report that the experiment does not suit.
+
+    Nothing is said where parts of the experiment are left out, as only plugins know them.
+    """
+    if experiment.unchecked:
+        return
+    plan, report = Plan(experiment), experiment.config.report
+    asked = [("table", place, name) for place, name in enumerate(report.tables)]
+    asked += [
+        ("figure", place, name)
+        for place, name in enumerate(report.figures)
+        if isinstance(name, str)
+    ]
+    for kind, place, name in asked:
+        try:
+            for check in getattr(registry.load(kind, name), _NEEDS, ()):
+                check(plan)
+        except DataError as error:
+            said = str(error).removeprefix(f"{name}: ")
+            yield Fault(
+                ("report", f"{kind}s", place), f"the {kind} {name!r} cannot be made: {said}"
+            )
+
+
+def learners_among(outline: Outline) -> list[str]:
+    """Return the labels of learners; without any the evidence has no test figures."""
+    found = [label for label, method in outline.methods().items() if method.learns]
+    if not found:
+        raise DataError(
+            "no label is a learner, and test errors and precisions are those of learners "
+            "(`plab list learners`), such as soft-ellipsoid"
+        )
+    return found

@@ -1,0 +1,112 @@
+"""Needs of tables and figures: the same before anything is run and on the finished runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from perceptron_lab import check, register
+from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.configuration.loader import load_experiment
+from perceptron_lab.reporting import Evidence, Outline, needs, report
+from perceptron_lab.reporting.needs import Plan
+from perceptron_lab.reporting.printing.columns import counts
+from perceptron_lab.reporting.printing.table import Table
+from tests.reporting.made_runs import make_row, write_folder
+
+SWEEP: dict[str, Any] = {
+    "experiment": "sweep",
+    "problems": [
+        {
+            "dataset": "margin-sets",
+            "family": "reflected",
+            "difficulty": 0.5,
+            "dimension": 5,
+            "grid": {"rows": [50, 100]},
+        }
+    ],
+    "algorithms": [{"name": "perceptron"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "said"),
+    [
+        ("quickstart", "report.tables=[learners]", r"report\.tables\.0: .* no label is a learner"),
+        ("quickstart", "report.figures=[scaling]", "no two problems differ in the rows"),
+        ("quickstart", "report.figures=[figure_1]", "has no parameter difficulty"),
+        ("quickstart", "report.figures=[figure_2]", "is no class against the rest"),
+        ("quickstart", "report.figures=[figure_7_4]", "no label is a learner"),
+        ("quickstart", "report.tables=[table_figure_7_4]", "no label is a learner"),
+        ("quickstart", "report.figures=[figure_8_1]", "no label is a learner"),
+        ("kernel", "record_at=[10, 100]", r"no record after 320, 1000 iterations"),
+        ("kernel", "trace_measures=false", "trace_measures: true"),
+        ("kernel", "problems.0.test_fraction=0", "a test_fraction above 0"),
+        ("separation_2d", "algorithms.0.parameters.components=5", "with components: null"),
+        ("separation_2d", "report.figures=[figure_7_4]", "no parameters rescaled, exponent"),
+        ("soft_separation", "report.figures=[figure_7_2]", "no run has an ellipsoid in dimension"),
+        ("separation_2d", "report.tables=[precision_differences]", "no label soft-ellipsoid has"),
+    ],
+)
+def test_check_names_what_is_missing(name: str, override: str, said: str) -> None:
+    assert check(name)
+    with pytest.raises(ConfigError, match=said):
+        check(name, [override])
+
+
+def test_the_place_in_the_file_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"kernel\.yaml:54:13: report\.figures\.0: .*'figure_2'"):
+        check("kernel", ["record_at=[]"])
+
+
+def test_a_sweep_is_known_from_its_plan() -> None:
+    whole = ExperimentConfig.model_validate(SWEEP | {"report": {"figures": ["scaling"]}})
+    assert len(check(whole)) == 2
+    outline = Plan(load_experiment(whole))
+    assert sorted(outline.shapes().values()) == [(5, 50), (5, 100)]
+    assert [method.learns for method in outline.methods().values()] == [False]
+    with pytest.raises(ConfigError, match="no two problems differ"):
+        check(whole, ["problems.0.grid.rows=[50]"])
+
+
+def test_figures_of_one_shape_refuse_the_plan_of_several() -> None:
+    whole = ExperimentConfig.model_validate(SWEEP | {"report": {"figures": ["figure_1"]}})
+    with pytest.raises(ConfigError, match=r"problems of 2 shapes \[\(5, 50\), \(5, 100\)\]"):
+        check(whole)
+
+
+def two_labels(outline: Outline) -> None:
+    if len(outline.methods()) < 2:
+        raise DataError("it compares two labels; the experiment has one")
+
+
+@needs(two_labels)
+def mine(evidence: Evidence) -> Table:
+    """Labels that are compared."""
+    return Table("mine", [counts("labels", [len(evidence.methods())])])
+
+
+def test_needs_of_a_table_of_ones_own_are_checked_before_and_after(
+    own_registrations: None, tmp_path: Any
+) -> None:
+    register("table", "mine", mine)
+    overrides = ["report={tables: [mine]}"]
+    assert check("quickstart", overrides)
+    with pytest.raises(ConfigError, match=r"report\.tables\.0: .*it compares two labels"):
+        check("quickstart", [*overrides, "algorithms=[{name: ellipsoid}]"])
+    rows = [make_row("a", label, algorithm="ellipsoid", parameters="{}") for label in "xy"]
+    both = write_folder(tmp_path / "two", rows)
+    assert report.table_frame("mine", both)["labels"].tolist() == [2]
+    with pytest.raises(DataError, match="it compares two labels"):
+        report.table("mine", write_folder(tmp_path / "one", rows[:1]))
+
+
+def test_what_only_plugins_know_leaves_the_report_unchecked() -> None:
+    asked = {
+        "plugins": ["mine.py"],
+        "algorithms": [{"name": "perceptron"}, {"name": "not-known-here"}],
+        "report": {"figures": ["figure_8_1"]},
+    }
+    assert check(ExperimentConfig.model_validate(SWEEP | asked))
