@@ -137,6 +137,13 @@ class Evidence:
                 ) from None
         return found
 
+    def algorithms(self) -> dict[str, str]:
+        """Return label -> the name of its algorithm or learner, as far as the rows have it."""
+        if "algorithm" not in self.frame:
+            return {}
+        first = self.frame.drop_duplicates("label")[["label", "algorithm"]].astype(str)
+        return {label: name for label, name in first.itertuples(index=False, name=None) if name}
+
     def shapes(self) -> Mapping[str, Shape]:
         """Return problem -> dimension and constraints, of those whose rows have them."""
         return shape_of(self.frame)

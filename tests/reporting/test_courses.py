@@ -144,3 +144,22 @@ def test_a_missing_result_is_an_error(tmp_path: Path) -> None:
     given = write_folder(tmp_path, [make_row("a", "L", cell="c")], {})
     with pytest.raises(DataError, match="the store has no trace of the cell c"):
         draw_courses(given, QUANTITY)
+
+
+@pytest.mark.parametrize(("problems", "lines"), [(3, 3), (4, 4), (7, 6)])
+def test_more_than_three_problems_stand_three_beside_each_other(
+    tmp_path: Path, problems: int, lines: int
+) -> None:
+    figure = draw_courses(evidence(tmp_path, problems), QUANTITY)
+    figure.draw_without_rendering()
+    tops = {round(axes.get_position().y1, 3) for axes in figure.axes}
+    assert len(tops) == lines
+    assert figure.get_figheight() < 9.5
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    twice = 1 if problems <= 3 else 2
+    assert sorted(title for title in titles if title) == sorted(
+        twice * [str(number) for number in range(problems)]
+    )
+    for pair in zip(figure.axes[::2], figure.axes[1::2], strict=True):
+        if problems <= 3:
+            assert pair[0].get_ylim() == pair[1].get_ylim()

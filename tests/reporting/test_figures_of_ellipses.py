@@ -173,6 +173,17 @@ def test_figure_7_3_has_one_section(tmp_path: Path) -> None:
     assert curve(axes, "origin").tolist() == [[0.0, 0.0]]
 
 
+def test_figure_7_1_is_as_high_as_its_ellipse_asks_for(tmp_path: Path) -> None:
+    figure = report.figure("figure_7_1", evidence(tmp_path, SETS))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    used = axes.get_tightbbox()
+    assert used is not None
+    width, height = figure.get_size_inches() * figure.dpi
+    assert used.height > 0.93 * height
+    assert used.width > 0.93 * width
+
+
 @pytest.mark.parametrize("name", ["figure_7_1", "figure_7_2", "figure_7_3"])
 def test_they_are_named_figures(name: str, tmp_path: Path) -> None:
     assert isinstance(report.figure(name, evidence(tmp_path, SETS)), Figure)

@@ -46,7 +46,9 @@ def figure_7_1(evidence: Evidence) -> Figure:
     separated = first_separable(evidence, 2)
     ellipse = separated.ellipse(separated.threshold)
     centre = ellipse.centre
-    figure = canvas(3.4, 3.0)
+    # As high as the ellipse asks for, so that no blank is left above and below
+    across, up = np.ptp(ellipse.boundary(), axis=0)
+    figure = canvas(3.4, 0.5 + 2.85 * float(up / across))
     axes = figure.subplots()
     axes.fill(*ellipse.boundary().T, color=_INK, alpha=0.08, linewidth=0)
     axes.plot(*ellipse.boundary().T, color=_INK, linewidth=1.1, label="ellipse")

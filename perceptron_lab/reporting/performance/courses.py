@@ -34,8 +34,8 @@ MOST_TICKS = 7
 """The most ticks of the axis of margins, which has two logarithmic halves."""
 # Negative margins within this factor have a plain axis
 _ONE_SIZE = 30.0
-_PAGE = 11.5
-_PANEL = 1.9
+# Problems that have a row of panels each; more stand so many beside each other
+_ROWS = _BESIDE = 3
 _LEVEL: dict[str, Any] = {"color": "0.3", "linewidth": 0.6}
 
 _Places = Callable[[Trace], FloatArray]
@@ -156,7 +156,7 @@ def scale_bounds(axes: Axes, curves: Sequence[Curve], epsilon: float | None) -> 
 def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
     """Draw a quantity, for each problem a pair of panels.
 
-    Left against the oracle queries or iterations, right against the seconds of the algorithm. A
+    One against the oracle queries or iterations, one against the seconds of the algorithm. A
     line is the median over the seeds, the shade around it reaches from the lower to the upper
     quartile; a run that has ended keeps its last value. A dot ends a label all of whose cells have
     a proved answer, a cross one of which some have none; at the edge of a panel it stands for a
@@ -167,26 +167,57 @@ def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
     problems = list(dict.fromkeys(entry.problem for entry in entries))
     known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     drawn = problems[:MOST_PROBLEMS]
-    figure = drawing.canvas(7.0, 0.5 + len(drawn) * min(_PANEL, _PAGE / len(drawn)))
-    rows = figure.subplots(len(drawn), 2, squeeze=False, sharey="row")
-    for pair, problem in zip(rows, drawn, strict=True):
+    figure, pairs = _panels(len(drawn), quantity.name)
+    for pair, problem in zip(pairs, drawn, strict=True):
         traces = [
             (entry, [t for cell in entry.runs["cell"] if (t := evidence.trace(cell)) is not None])
             for entry in entries
             if entry.problem == problem
         ]
-        pair[0].set_title(problem, loc="left")
+        for axes in pair[:1] if len(drawn) <= _ROWS else pair:
+            axes.set_title(problem, loc="left")
         _draw(pair, quantity, traces, known)
         _name_absent(pair[0], quantity, traces)
-    for axes, (name, _) in zip(rows[-1], _AXES, strict=True):
-        axes.set_xlabel(name)
     figure.align_ylabels()
-    named = drawing.handles(known, all(entry.answered for entry in entries), linewidth=1, size=4)
+    names = drawing.spelt_out(evidence.algorithms())
+    proved = all(entry.answered for entry in entries)
+    named = drawing.handles(known, proved, names=names, linewidth=1, size=4)
     if quantity.level is not None:
         named.insert(len(known), Line2D([], [], label=quantity.level_name, **_LEVEL))
     drawing.legend_above(figure, named)
     drawing.name_left_out(figure, drawn, problems, "problems")
     return figure
+
+
+def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+    """Return a figure and the two panels of each problem.
+
+    Up to three problems have a row each. More would fill more than a page: those against queries
+    stand together, three beside each other, and below them those against seconds.
+    """
+    if problems <= _ROWS:
+        figure = drawing.canvas(7.0, 0.6 + 1.9 * problems)
+        grid = figure.subplots(problems, 2, squeeze=False, sharey="row")
+        pairs = [(left, right) for left, right in grid]
+        lowest, first = [pairs[-1]], list(grid[:, 0])
+    else:
+        lines = ceil(problems / _BESIDE)
+        figure = drawing.canvas(7.0, 0.8 + 2 * lines * (1.75 if lines == 2 else 1.4))
+        upper, lower = np.split(figure.subplots(2 * lines, _BESIDE), 2)
+        pairs = list(zip(upper.flat, lower.flat, strict=True))
+        for left, right in pairs[problems:]:
+            left.remove()
+            right.remove()
+        pairs = pairs[:problems]
+        for left, right in pairs:
+            right.sharey(left)
+        lowest, first = pairs[-_BESIDE:], [*upper[:, 0], *lower[:, 0]]
+    for axes in first:
+        axes.set_ylabel(quantity)
+    for pair in lowest:
+        for axes, (name, _) in zip(pair, _AXES, strict=True):
+            axes.set_xlabel(name)
+    return figure, pairs
 
 
 _Traces = Sequence[tuple[Summary, Sequence[Trace]]]
@@ -196,7 +227,6 @@ def _draw(
     panels: Sequence[Axes], quantity: Quantity, traces: _Traces, known: Mapping[str, Look]
 ) -> None:
     """Draw the panels of one problem."""
-    panels[0].set_ylabel(quantity.name)
     found = [
         (axes, entry, quartile_curve([Course(places(t), quantity.values(t)) for t in own]))
         for entry, own in traces
@@ -208,16 +238,28 @@ def _draw(
         quantity.scale(axes, [curve for *_, curve in curves])
         if quantity.level is not None:
             axes.axhline(quantity.level, **_LEVEL)
+    factors = drawing.nested(known)
     for axes, entry, curve in curves:
-        look, finite = known[entry.label], np.isfinite(curve.median)
+        look, factor = known[entry.label], factors[entry.label]
+        finite = np.isfinite(curve.median)
         at, median, colour = curve.places[finite], curve.median[finite], look["color"]
         ends = curve.lower[finite], curve.upper[finite]
-        axes.fill_between(at, *ends, color=colour, alpha=0.2, linewidth=0, step="post")
-        axes.step(at, median, color=colour, linestyle=look["linestyle"], linewidth=1, where="post")
+        # Below the medians of all labels, and pale: bands of many labels overlap
+        shade: dict[str, Any] = {"color": colour, "alpha": 0.1, "linewidth": 0, "zorder": 1.0}
+        axes.fill_between(at, *ends, step="post", **shade)
+        style: dict[str, Any] = {
+            "color": colour,
+            "linestyle": look["linestyle"],
+            "linewidth": factor,
+        }
+        axes.step(at, median, where="post", **style)
         if finite.any():
             end = look["marker"] if entry.answered else "x"
             last = np.clip(median[-1], *axes.get_ylim())
-            axes.plot(at[-1], last, color=colour, marker=end, markersize=4, clip_on=False, zorder=3)
+            size = 3.4 * factor
+            axes.plot(
+                at[-1], last, color=colour, marker=end, markersize=size, clip_on=False, zorder=3
+            )
     for axes in panels:
         axes.set_xscale("log")
         drawing.rule_logarithmic(axes, "x")

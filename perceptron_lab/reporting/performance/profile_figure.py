@@ -12,6 +12,9 @@ from perceptron_lab.reporting.performance.profiles import Profile, profiles
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.results import FloatArray
 
+# About so many rises of a curve have a marker
+_MARKS = 8
+
 
 def profile(evidence: Evidence) -> Figure:
     """Share of instances solved within a factor of the fastest, against the factor.
@@ -26,20 +29,23 @@ def profile(evidence: Evidence) -> Figure:
     known = drawing.looks([one.label for one in found])
     ratios = np.concatenate([one.ratios for one in found])
     edge = 1.5 * float(max(10.0, ratios[np.isfinite(ratios)].max(initial=1.0)))
-    figure = drawing.canvas(5.0, 3.6)
+    figure = drawing.canvas(5.0, 3.4 + 0.05 * len(found))
     axes = figure.subplots()
-    for place, one in enumerate(found):
-        look = known[one.label]
-        style: dict[str, Any] = {"color": look["color"], "linestyle": look["linestyle"]}
-        # Where curves meet, the first label stays visible.
-        style |= {"label": one.label, "linewidth": 1.1, "zorder": 3.0 - 0.01 * place}
-        axes.step(*curve(one, edge), where="post", **style)
+    factors = drawing.nested(known)
+    for one in found:
+        factor, (places, shares) = factors[one.label], curve(one, edge)
+        style: dict[str, Any] = {**known[one.label], "label": one.label}
+        style |= {"linewidth": factor, "markersize": 2.6 * factor, "markeredgewidth": 0.0}
+        # Markers of some of the rises tell curves apart that meet
+        marked = slice(1, -1, max(1, len(places) // _MARKS))
+        axes.step(places, shares, where="post", markevery=marked, **style)
     axes.set(xscale="log", xlim=(1.0, edge), ylim=(0.0, 1.02))
     axes.set_xlabel("factor $\\tau$ of the fastest time")
     axes.set_ylabel(f"share of {len(found[0].ratios)} instances solved within")
     drawing.rule_logarithmic(axes, "x")
     drawing.rule(axes, "y", "0.9")
-    drawing.legend_above(figure, [line for line in axes.get_lines() if line.get_label() in known])
+    names = drawing.spelt_out(evidence.algorithms())
+    drawing.legend_above(figure, drawing.handles(known, names=names, linewidth=1.1, size=3.0))
     return figure
 
 

@@ -56,7 +56,7 @@ def scaling(evidence: Evidence) -> Figure:
     entries = {(entry.problem, entry.label): entry for entry in summaries(evidence.frame)}
     columns = min(_BESIDE, len(drawn))
     lines = -(-len(drawn) // columns)
-    figure = drawing.canvas(max(3.8, 2.6 * columns), 0.6 + 2.4 * lines)
+    figure = drawing.canvas(max(4.6, 2.6 * columns), 0.6 + 0.05 * len(known) + 2.4 * lines)
     panels = list(figure.subplots(lines, columns, squeeze=False, sharey=True).flat)
     for axes, series in zip(panels, drawn, strict=False):
         axes.set_title(series.title, loc="left")
@@ -71,7 +71,8 @@ def scaling(evidence: Evidence) -> Figure:
         axes.remove()
     shown = {problem for series in drawn for problem in series.problems.values()}
     answered = all(one.answered for one in entries.values() if one.problem in shown)
-    drawing.legend_above(figure, drawing.handles(known, answered))
+    names = drawing.spelt_out(evidence.algorithms())
+    drawing.legend_above(figure, drawing.handles(known, answered, names=names))
     drawing.name_left_out(figure, drawn, found, "panels")
     return figure
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Sized
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from io import BytesIO
 from math import ceil
 from typing import Any, Literal, TypedDict
@@ -37,8 +38,12 @@ STYLE: list[str | dict[str, Any]] = [
 """The reader's own matplotlibrc is set aside, so that the same runs give the same bytes."""
 
 # Okabe and Ito's palette, told apart with every kind of colour vision; without its yellow, which
-# is too pale for small markers on white.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# is too pale for small markers on white; seven darker colours follow, whose lines are broken.
+_COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"),
+    *("#332288", "#882255", "#999933", "#8C510A", "#7F7F7F", "#44AA99", "#66A61E"),
+)
+_IN_A_ROW = 7
 _MARKERS = ("o", "s", "D", "^", "v", "P", "h", "<")
 _LINES: tuple[Line, ...] = ("-", "--", ":", "-.")
 
@@ -64,10 +69,21 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
         label: {
             "color": _COLOURS[i % len(_COLOURS)],
             "marker": _MARKERS[i % len(_MARKERS)],
-            "linestyle": _LINES[i // len(_COLOURS) % len(_LINES)],
+            "linestyle": _LINES[i // _IN_A_ROW % len(_LINES)],
         }
         for i, label in enumerate(labels)
     }
+
+
+def nested(labels: Iterable[str]) -> dict[str, float]:
+    """Return label -> a factor of its lines' width and its markers' size, in decreasing order.
+
+    What is drawn later is thinner and smaller, so that the first of two equal curves is seen below
+    the second.
+    """
+    listed = list(labels)
+    steps = max(1, len(listed) - 1)
+    return {label: 1.7 - 0.9 * place / steps for place, label in enumerate(listed)}
 
 
 def canvas(width: float, height: float) -> InlineFigure:
@@ -160,18 +176,22 @@ def draw_medians(
         Whether a summary has a marker; otherwise a cross, at the lower edge if there is no number.
     """
     axes.set(xscale="log", yscale="log")
+    factors = nested(known)
     for label, look in known.items():
+        factor = factors[label]
         mine = [(x, entry, entry.median(column)) for x, entry in entries if entry.label == label]
         line = [(x, y) for x, _, y in mine if y]
         colour, dashes = look["color"], look["linestyle"]
-        axes.plot([x for x, _ in line], [y for _, y in line], color=colour, ls=dashes, lw=0.8)
+        axes.plot(
+            [x for x, _ in line], [y for _, y in line], color=colour, ls=dashes, lw=0.8 * factor
+        )
         for x, entry, _ in mine:
             values = entry.runs[column].dropna()
             if len(values) > 1:
                 draw_bar(axes, x, values.quantile([0.25, 0.75]).tolist(), colour)
         proved = [(x, y) for x, entry, y in mine if answered(entry)]
         others = [(x, y) for x, entry, y in mine if not answered(entry)]
-        points(axes, proved, f"{label} proved", look, markersize=3.5)
+        points(axes, proved, f"{label} proved", look, markersize=3.2 * factor)
         points(axes, others, f"{label} {UNPROVED}", {**look, "marker": "x"}, markersize=5.0)
     rule_logarithmic(axes, "x")
     rule_logarithmic(axes, "y")
@@ -193,6 +213,25 @@ def rule(axes: Axes, which: Literal["x", "y", "both"], grey: str) -> None:
     axes.set_axisbelow(True)
 
 
+def spelt_out(algorithms: Mapping[str, str]) -> dict[str, str]:
+    """Return label -> label, an acronym followed by the algorithm where it occurs first.
+
+    Examples
+    --------
+    >>> spelt_out({"VN": "von-neumann", "VN best": "von-neumann", "SCS": "scs"})
+    {'VN': 'VN (von-neumann)', 'VN best': 'VN best', 'SCS': 'SCS'}
+    """
+    explained: set[tuple[str, str]] = set()
+    names = {}
+    for label, algorithm in algorithms.items():
+        known = algorithm.lower().split("-")
+        short = [word for word in label.split() if re.fullmatch("[A-Z]{2,}", word)]
+        unknown = {(word, algorithm) for word in short if word.lower() not in known} - explained
+        names[label] = f"{label} ({algorithm})" if unknown else label
+        explained |= unknown
+    return names
+
+
 def legend_above(figure: Figure, handles: Sequence[Line2D], rows: int = 1) -> None:
     """Name the handles above the panels, in more rows of equal length where names are long."""
     longest = max(len(str(handle.get_label())) for handle in handles)
@@ -208,11 +247,20 @@ def name_left_out(figure: Figure, drawn: Sized, found: Sized, things: str) -> No
 
 
 def handles(
-    known: Mapping[str, Look], proved: bool = True, *, linewidth: float = 0.8, size: float = 3.5
+    known: Mapping[str, Look],
+    proved: bool = True,
+    *,
+    names: Mapping[str, str] | None = None,
+    linewidth: float = 0.8,
+    size: float = 3.5,
 ) -> list[Line2D]:
-    """Return the legend's entries of labels, and that of a cross where not all is proved."""
+    """Return the legend's entries of labels, and that of a cross where not all is proved.
+
+    ``names`` are longer names of labels, as of :func:`spelt_out`.
+    """
+    named = names or {}
     found = [
-        Line2D([], [], label=label, markersize=size, linewidth=linewidth, **look)
+        Line2D([], [], label=named.get(label, label), markersize=size, linewidth=linewidth, **look)
         for label, look in known.items()
     ]
     cross = Line2D([], [], label=UNPROVED, color="0.3", marker="x", linestyle="none")

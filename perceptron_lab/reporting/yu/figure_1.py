@@ -49,7 +49,8 @@ def figure_1(evidence: Evidence) -> Figure:
         axes.set(xlabel="difficulty $\\kappa$ (smaller is harder)", ylabel=name)
         drawing.draw_medians(axes, known, found, column, lambda entry: entry.feasible)
     proved = all(entry.feasible for _, entry in found)
-    drawing.legend_above(figure, drawing.handles(known, proved))
+    names = drawing.spelt_out(evidence.algorithms())
+    drawing.legend_above(figure, drawing.handles(known, proved, names=names))
     return figure
 
 

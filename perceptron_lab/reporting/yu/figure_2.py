@@ -39,11 +39,14 @@ def figure_2(evidence: Evidence) -> Figure:
     axes = figure.subplots()
     axes.set(xscale="log", yscale="log")
     axes.set(xlabel="iterations per classifier", ylabel="test error, percent")
+    names = drawing.spelt_out(evidence.algorithms())
     entries = []
     for i, (label, look) in enumerate(drawing.looks(labels).items()):
         mine = [line for line in lines if line.label == label]
         shift = _APART ** (i - (len(labels) - 1) / 2)
-        entries.append(_draw(axes, mine, shift, look))
+        entry = _draw(axes, mine, shift, look)
+        entry.set_label(names.get(label, label))
+        entries.append(entry)
     axes.set_xticks(ITERATIONS, [str(n) for n in ITERATIONS], minor=False)
     axes.set_xticks([], minor=True)
     drawing.rule_logarithmic(axes, "y")

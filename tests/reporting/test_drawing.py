@@ -1,0 +1,45 @@
+"""Looks, legends and nested curves: labels are told apart, and acronyms spelt out."""
+
+from __future__ import annotations
+
+from perceptron_lab.reporting import Evidence, report
+from perceptron_lab.reporting.printing.drawing import looks, nested, spelt_out
+from tests.reporting.made_runs import MakeRuns, make_row
+
+LABELS = [f"label {number}" for number in range(56)]
+
+
+def test_fourteen_labels_have_a_colour_each_and_more_differ_in_line_or_marker() -> None:
+    found = list(looks(LABELS).values())
+    assert len({look["color"] for look in found[:14]}) == 14
+    assert len({(look["color"], look["linestyle"]) for look in found[:28]}) == 28
+    assert len({(look["color"], look["marker"]) for look in found}) == 56
+
+
+def test_later_labels_are_thinner_so_that_equal_curves_are_both_seen() -> None:
+    factors = list(nested(LABELS[:4]).values())
+    assert factors == sorted(factors, reverse=True)
+    assert len(set(factors)) == 4
+    assert all(factor > 0.5 for factor in factors)
+    assert len(nested(["one"])) == 1
+
+
+def test_equal_profiles_have_lines_of_different_width(make_runs: MakeRuns) -> None:
+    runs = make_runs(*(make_row("a", label, seconds=1.0) for label in ("x", "y")))
+    first, second = report.figure("profile", Evidence.of_runs(runs)).axes[0].get_lines()
+    assert first.get_xydata().tolist() == second.get_xydata().tolist()
+    assert first.get_linewidth() > second.get_linewidth()
+    assert first.get_zorder() == second.get_zorder()
+
+
+def test_an_acronym_is_explained_where_it_occurs_first() -> None:
+    names = spelt_out({"VN": "von-neumann", "VN 2": "von-neumann", "PRA": "rescaled-perceptron"})
+    assert list(names.values()) == ["VN (von-neumann)", "VN 2", "PRA (rescaled-perceptron)"]
+    same = {"SCS": "scs", "auto": "auto", "Winnow": "winnow", "SVC": "svc"}
+    assert spelt_out(same) == {label: label for label in same}
+
+
+def test_legends_spell_acronyms_out(make_runs: MakeRuns) -> None:
+    rows = [make_row("a", "VN", algorithm="von-neumann"), make_row("a", "x", algorithm="svc")]
+    figure = report.figure("profile", Evidence.of_runs(make_runs(*rows)))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["VN (von-neumann)", "x"]
