@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -17,16 +18,18 @@ _LEGEND = (
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice(KINDS), required=False, metavar="[KIND]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of what has a name.")
 @plugin_option
-def listing(kind: str, as_json: bool) -> int:
+def listing(kind: str | None, as_json: bool) -> int:
     """List names of a kind, such as algorithms or shipped experiments, each with a summary.
+
+    Without KIND the kinds are listed.
 
     For algorithms a second table says on which kinds of systems each of them runs, and where a
     theorem bounds its updates.
     """
-    items = list_names(kind)
+    items = list_names(kind) if kind else _kinds()
     if as_json:
         click.echo(json.dumps(items, indent=2))
         return 0
@@ -38,3 +41,11 @@ def listing(kind: str, as_json: bool) -> int:
         show_table("", ("name", *kinds), rows)
         click.echo(_LEGEND)
     return 0
+
+
+def _kinds() -> list[dict[str, Any]]:
+    """Return the kinds, each with its number of names and the command that lists them."""
+    return [
+        {"name": kind, "summary": f"{len(list_names(kind))} names: plab list {kind}"}
+        for kind in KINDS
+    ]

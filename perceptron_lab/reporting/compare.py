@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from perceptron_lab.errors import ConfigError, counted, did_you_mean
+from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.learners.precision import resample_counts
@@ -268,6 +269,8 @@ def compare(
 
 def _read(folder: Path) -> tuple[dict[Key, Row], dict[str, Any], list[dict[str, Any]]]:
     """Return the rows of a run, its configuration, and the environments they come from."""
+    if not folder.is_dir():
+        raise absent(folder)
     with Reader.open(folder) as reader:
         rows = {(row["problem"], row["label"], row["seed"]): row for row in reader.rows()}
         config = reader.config().model_dump(mode="json")

@@ -21,7 +21,11 @@ from perceptron_lab.errors import (
     did_you_mean,
 )
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
-from perceptron_lab.experiments.running.output_folder import folders_with_results, results_named
+from perceptron_lab.experiments.running.output_folder import (
+    absent_of,
+    folders_with_results,
+    results_named,
+)
 from perceptron_lab.experiments.running.runner import RESULTS, Rows
 from perceptron_lab.experiments.running.status import State, status
 from perceptron_lab.experiments.storage import schema
@@ -283,6 +287,6 @@ def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:
     # All targets, before the first report is written
     for folder, _ in found:
         if not (folder / schema.NAME).is_file():
-            raise DataError(f"{folder}: no results there; `plab run` makes them")
+            raise absent_of(folder)
     for folder, config in found:
         yield make_report(folder, config.report.model_dump(), config.title)

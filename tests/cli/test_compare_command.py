@@ -50,4 +50,4 @@ def test_what_cannot_be_compared(arguments: list[str], capsys: pytest.CaptureFix
     assert main([*arguments, "--metric", "hours"]) == 2
     assert "'hours' is not one of 'seconds', 'updates'" in capsys.readouterr().err
     assert main([*arguments[:2], "nowhere"]) == 2
-    assert "nowhere: no results there" in capsys.readouterr().err
+    assert "nowhere: no such file or folder; `plab run CONFIG`" in capsys.readouterr().err

@@ -69,6 +69,8 @@ def rows(folder: str = "results/small") -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+NAMED = ["-s", "experiment=named"]
+"""Results in a folder that is known beforehand, whatever is overridden."""
 WRITTEN = ["runs.csv", "environment.json", "table_6_1.csv", "table_6_1.tex"]
 WRITTEN += ["table_6_1.html", "table_6_1.md"]
 FIGURES = ["table_6_1.png", "table_6_1.pdf", "table_6_1.svg"]
@@ -89,9 +91,9 @@ def test_a_run_ends_with_a_table_and_the_paths(capsys: pytest.CaptureFixture[str
 
 
 def test_a_dry_run_prints_the_cells_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "small.yaml", "--dry-run", "-s", "seeds=[4, 5]"]) == 0
+    assert main(["run", "small.yaml", "--dry-run", "-s", "seeds=[4, 5]", *NAMED]) == 0
     printed = capsys.readouterr()
-    assert "small: 8 cells" in printed.out
+    assert "named: 8 cells" in printed.out
     cells = [line.split() for line in printed.out.splitlines() if "random-8-12" in line]
     assert [(cell[1], cell[-1]) for cell in cells] == [
         ("EA", "4"),
@@ -117,14 +119,14 @@ def test_verbose_adds_messages(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_failed_cell_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "small.yaml", "-q", "-s", "algorithms.1.name=failing"]) == 1
+    assert main(["run", "small.yaml", "-q", "-s", "algorithms.1.name=failing", *NAMED]) == 1
     assert capsys.readouterr().err.startswith("failed: torus-3x4  P  ERROR: RuntimeError: broken")
-    assert [row["status"] for row in rows()] == ["FEASIBLE"] * 3 + ["ERROR"]
+    assert [row["status"] for row in rows("results/named")] == ["FEASIBLE"] * 3 + ["ERROR"]
 
 
 def test_a_limit_is_no_failure() -> None:
-    assert main(["run", "small.yaml", "-q", "-s", "budget.updates=2"]) == 0
-    assert {row["status"] for row in rows()} == {"UPDATE_LIMIT"}
+    assert main(["run", "small.yaml", "-q", "-s", "budget.updates=2", *NAMED]) == 0
+    assert {row["status"] for row in rows("results/named")} == {"UPDATE_LIMIT"}
 
 
 def test_an_interrupt_says_what_is_saved(

@@ -4,7 +4,7 @@ import pytest
 
 from perceptron_lab.datasets.formats.sdpa import parse_sdpa, read_sdpa
 from perceptron_lab.datasets.formats.sdpa_data import write_sdpa
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import DataError, MissingDataError
 
 # min 10 x_1 + 20 x_2, blocks of order 2 and 2, the example of SDPLIB's own description.
 ENTRIES = """0 1 1 1 1.0
@@ -158,7 +158,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_missing_file_folder_and_device(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(MissingDataError, match=r"none\.dat-s: no such file; check the path"):
         read_sdpa(tmp_path / "none.dat-s")
     with pytest.raises(DataError, match="not a regular file"):
         read_sdpa(tmp_path)

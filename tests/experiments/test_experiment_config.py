@@ -119,7 +119,7 @@ def test_the_whole_schema() -> None:
         ("label: P", "budget: {seconds: -1}", "algorithms.0.budget.seconds: received -1; allowed"),
         ("label: P", "budget: {second: 1}", "unknown key 'second'; allowed: updates, seconds (d"),
         ("label: P", "budget: 30", "algorithms.0.budget: received 30; allowed: a mapping"),
-        ("table_6_1", "table_6_2", "the text 'table_6_2'; allowed: table_6_1, table_2, inf"),
+        ("table_6_1", "table_6_2", "the text 'table_6_2'; allowed: summary, table_6_1, tab"),
         ("figures: []", "figure: []", "report.figure: unknown key 'figure'; allowed: tables, fi"),
         ("  - dataset: toy\n    instances: [eye-2, eye-3]\n", "", "problems: received nothing; al"),
     ],

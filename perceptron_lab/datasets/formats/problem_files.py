@@ -29,7 +29,7 @@ from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT, read_text
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.doubles import LEAST_NORMAL, Doubles
-from perceptron_lab.errors import DataError, InputError, MissingDataError, PlabError
+from perceptron_lab.errors import DataError, InputError, MissingDataError, PlabError, did_you_mean
 from perceptron_lab.inputs import labels_of, signs_of
 from perceptron_lab.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.printed_numbers import of_short_decimals
@@ -178,6 +178,13 @@ def _refuse_options(path: Path, kind: str, columns: Columns, memory: int | None)
         )
 
 
+def _resembling(path: Path) -> str:
+    """Return the question whether a data file beside was meant; empty where none resembles it."""
+    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    readable = [name for name in beside if name.removesuffix(".gz").endswith(tuple(FORMATS))]
+    return did_you_mean(path.name, readable)
+
+
 def kind_of(path: Path) -> str:
     """Return the end of a file's name that says what it holds."""
     if path == STANDARD_INPUT:
@@ -186,7 +193,7 @@ def kind_of(path: Path) -> str:
         raise DataError(f"{path}: it is a folder; give a file that ends with {', '.join(FORMATS)}")
     if not path.is_file():
         raise MissingDataError(
-            f"{path}: no such file; give one that ends with {', '.join(FORMATS)}"
+            f"{path}: no such file{_resembling(path)}; give one that ends with {', '.join(FORMATS)}"
         )
     name = path.name.lower()
     packed = name.endswith(".gz")

@@ -112,7 +112,8 @@ def show(name: str) -> list[dict[str, Any]]:
         named = [*(known for kind in REGISTERED for known in registry.names(kind)), *shipped]
         known = list(dict.fromkeys(named))
         raise ConfigError(
-            f"nothing is called {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}"
+            f"nothing is called {name!r}{did_you_mean(name, known)}; `plab list KIND` lists names "
+            f"({', '.join(KINDS)}), those of your own with --plugin FILE.py"
         )
     meanings = []
     for kind in kinds:

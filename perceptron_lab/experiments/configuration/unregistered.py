@@ -27,7 +27,8 @@ def explained(faults: Sequence[Fault], plugins: str, *, left_out: bool) -> list[
     Parameters
     ----------
     plugins
-        As the configuration states them; without any the faults are what they are.
+        As the configuration states them; without any, names that resemble no other one are said to
+        need them.
     left_out
         Whether nothing is to be run, so that the names need not be known.
     """
@@ -36,7 +37,11 @@ def explained(faults: Sequence[Fault], plugins: str, *, left_out: bool) -> list[
         if plugins and fault.unregistered:
             if left_out:
                 continue
-            mend = f"plugins: {plugins} is not loaded: add --plugin FILE.py, or install it"
+            file = plugins if plugins.endswith(".py") and "," not in plugins else "FILE.py"
+            mend = f"plugins: {plugins} is not loaded: add --plugin {file}, or install it"
             fault = replace(fault, message=f"unknown {fault.unregistered}; {mend}")
+        elif fault.unregistered and "did you mean" not in fault.message:
+            mend = "if it is your own, state plugins: [FILE.py], and run with --plugin FILE.py"
+            fault = replace(fault, message=f"{fault.message}; {mend}")
         found.append(fault)
     return found

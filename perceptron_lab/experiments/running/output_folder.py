@@ -76,6 +76,14 @@ def absent(path: Path, wanted: str = "") -> DataError:
     return DataError(f"{path}: {said}{mend}{known}")
 
 
+def absent_of(folder: Path) -> DataError:
+    """Return the error of a configuration without results; it tells of those of overrides."""
+    stores = sorted(folder.parent.glob(f"{folder.name}--*/{schema.NAME}"))
+    beside = ", ".join(str(store.parent) for store in stores)
+    others = f"; with overrides: {beside}" if beside else ""
+    return DataError(f"{folder}: no results there; `plab run` makes them{others}")
+
+
 def folders_with_results(root: Path) -> list[Path]:
     """Return the folders of the experiments that have results in the folder of all results."""
     folders = sorted(path.parent for path in root.glob(f"*/{schema.NAME}"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -99,6 +99,8 @@ class ExperimentStatus:
         The cells, in the order of the plan.
     remaining
         The time that the run which writes there still takes, by an estimate; None without one.
+    unchecked
+        What only plugins know, which are not loaded: its cells are not among these.
     """
 
     experiment: str
@@ -107,6 +109,7 @@ class ExperimentStatus:
     process: int | None
     cells: tuple[CellStatus, ...]
     remaining: Remaining | None = None
+    unchecked: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -124,7 +127,10 @@ class ExperimentStatus:
         alive = f"process {self.process} writes there now" if self.process else "running"
         left = f"; {self.remaining}" if self.remaining else ""
         alive = f" ({alive}{left})" if self.running else ""
-        return f"{self.folder}: {', '.join(states)} of {counted(len(self.cells), 'cell')}{alive}"
+        text = f"{self.folder}: {', '.join(states)} of {counted(len(self.cells), 'cell')}{alive}"
+        if not self.unchecked:
+            return text
+        return f"{text}; not counted, of plugins: {', '.join(self.unchecked)} (name the folder)"
 
 
 def status(
@@ -167,7 +173,8 @@ def status(
         problems = store.problems() if store else {}
         # A cell whose data were never loaded has no sha256.
         planned = [Planned.of(one, problems.get(one.problem_key, "")) for one in plan(experiment)]
-        return _held_against(experiment.config, folder, planned, store)
+        found = _held_against(experiment.config, folder, planned, store)
+        return replace(found, unchecked=experiment.unchecked)
 
 
 def _held_against(

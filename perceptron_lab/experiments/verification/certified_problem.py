@@ -57,8 +57,9 @@ class CertifiedProblems:
         except MissingDataError as error:
             if self._base is not None or "files" not in described["parameters"]:
                 raise
+            said = str(error).partition("; give")[0]
             mend = "if the data have moved, name the folder that they are in: --base DIR"
-            raise MissingDataError(f"{error} ({mend})") from None
+            raise MissingDataError(f"{said}; {mend}") from None
         except PlabError as error:
             raise DataError(str(error)) from None
         self._last = key, new

@@ -1,0 +1,127 @@
+"""A student: lists, explanations, the quickstart, an algorithm of their own, a comparison."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[3]
+WRONG = """
+from perceptron_lab import register
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+
+
+class Mine(Perceptron):
+    def __init__(self, rate):
+        self.rate = rate
+
+
+register("algorithm", "mine", Mine)
+"""
+RIGHT = '''
+from dataclasses import dataclass
+
+from perceptron_lab import register
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+
+
+@dataclass(frozen=True)
+class Mine(Perceptron):
+    """My own perceptron.
+
+    Parameters
+    ----------
+    rate
+        How fast.
+    """
+
+    rate: float = 1.0
+
+
+register("algorithm", "mine", Mine)
+'''
+Plab = Callable[..., Any]
+OWN = ("--plugin", "mine.py")
+
+
+def shell(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run ``plab`` in a process of its own, which is where plugins are forgotten again."""
+    return subprocess.run(
+        [sys.executable, "-m", "perceptron_lab", *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_names_are_listed_and_explained(plab: Plab) -> None:
+    kinds = plab("list")
+    assert kinds.code == 0
+    assert "plab list algorithms" in kinds.out
+    assert "rescaled-perceptron" in plab("list", "algorithms").out
+    explained = plab("show", "perceptron")
+    assert "Novikoff" in explained.out
+    assert "true or false" in explained.out
+    lost = plab("show", "quickstrt")
+    assert lost.code == 2
+    assert "nothing is called 'quickstrt' (did you mean 'quickstart'?)" in lost.err
+    assert "`plab list KIND` lists names" in lost.err
+    assert len(lost.err) < 300
+
+
+def test_the_quickstart_is_run_and_its_copy_compared(plab: Plab) -> None:
+    assert plab("run", "quickstart").code == 0
+    again = plab("run", "quickstart")
+    assert "6 of 6 rows are there already; 0 cells to run" in again.err
+    text = plab("show", "quickstart").out
+    changed = text.replace("experiment: quickstart", "experiment: own")
+    Path("own.yaml").write_text(changed.replace("preset: thesis", "preset: practical"))
+    assert plab("check", "own.yaml").out == "own.yaml: ok, 6 cells\n"
+    assert plab("run", "own.yaml").code == 0
+    assert "(did you mean 'own'?)" in plab("compare", "results/quickstart", "results/ow").err
+    compared = plab("compare", "results/quickstart", "results/own", "--metric", "queries")
+    assert compared.code == 0
+    assert "(all)" in compared.out
+    assert "preset" in compared.out
+    reported = plab("report")
+    assert reported.code == 0
+    assert "results/own/table_6_1.csv" in reported.out
+    assert "results/quickstart/table_6_1.csv" in reported.out
+
+
+def test_an_algorithm_of_ones_own_is_mended_registered_and_run(plab: Plab) -> None:
+    Path("mine.py").write_text(WRONG)
+    refused = shell("list", "algorithms", *OWN)
+    assert refused.returncode == 2
+    assert "Mine has an __init__ of its own; delete it, and write @dataclass" in refused.stderr
+    Path("mine.py").write_text(RIGHT)
+    assert "How fast." in shell("show", "mine", *OWN).stdout
+    text = plab("show", "quickstart").out.replace("experiment: quickstart", "experiment: own")
+    Path("own.yaml").write_text(text.replace("name: ellipsoid", "name: mine"))
+    unstated = plab("check", "own.yaml")
+    assert unstated.code == 2
+    assert "state plugins: [FILE.py], and run with --plugin FILE.py" in unstated.err
+    with Path("own.yaml").open("a") as file:
+        file.write("plugins: [mine.py]\n")
+    checked = plab("check", "own.yaml")
+    assert (
+        checked.out == "own.yaml: ok, 3 cells; not checked, of plugins mine.py: algorithm 'mine'\n"
+    )
+    assert "is not loaded: add --plugin mine.py" in plab("run", "own.yaml").err
+    done = shell("run", "own.yaml", *OWN)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("FEASIBLE") == 6
+    assert plab("status", "results/own").out == "results/own: 6 done of 6 cells\n"
+    left = "not counted, of plugins: algorithm 'mine' (name the folder)"
+    assert plab("status", "own.yaml").out == f"results/own: 3 done of 3 cells; {left}\n"
+    assert plab("verify", "results/own").out.endswith("results/own: 6 PROVED\n")
+    assert plab("report", "results/own").code == 0
