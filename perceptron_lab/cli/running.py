@@ -41,7 +41,8 @@ def run_all(
         one = experiment.config
         _warn(experiment, output)
         asked = [("table", name) for name in one.report.tables]
-        asked += [("figure", name) for name in one.report.figures]
+        named = [name for name in one.report.figures if isinstance(name, str)]
+        asked += [("figure", name) for name in named]
         targets = [registry.target(kind, name) for kind, name in asked]
         modules = [target.partition(":")[0] for target in targets if isinstance(target, str)]
         modules.insert(0, "perceptron_lab.reporting")

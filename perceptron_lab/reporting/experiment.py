@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from perceptron_lab.errors import ConfigError, counted
+from perceptron_lab.experiments.configuration.config import Curves
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
 from perceptron_lab.experiments.running.execution import Execution, Executor
 from perceptron_lab.experiments.running.progress import Progress
@@ -57,6 +58,14 @@ class Results(Rows):
     def figure(self, name: str) -> Figure:
         """Return a figure by its name, such as ``figure_2``; errors as of :meth:`table`."""
         return report.figure(name, self._evidence)
+
+    def curves(self, x: str, y: str, by: str = "label") -> Figure:
+        """Return medians of a column against another, one line per value of a third.
+
+        Columns are those of runs.csv, such as ``problem.rows`` and ``seconds``. A column may be
+        missing, or ``y`` hold no numbers (DataError).
+        """
+        return report.curves(self._evidence, Curves(x=x, y=y, by=by))
 
     @cached_property
     def _evidence(self) -> Evidence:

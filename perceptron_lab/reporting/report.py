@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
@@ -20,6 +21,7 @@ from perceptron_lab.errors import (
     counted,
     did_you_mean,
 )
+from perceptron_lab.experiments.configuration.config import Curves
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
 from perceptron_lab.experiments.running.output_folder import (
     absent_of,
@@ -62,17 +64,19 @@ class Report:
     failed: tuple[str, ...] = ()
 
 
-def check_report(report: Mapping[str, Sequence[str]]) -> None:
+def check_report(report: Mapping[str, Sequence[Any]]) -> None:
     """Refuse unknown tables and figures with a ConfigError, before an experiment spends hours.
 
     Parameters
     ----------
     report
-        ``tables`` and ``figures``, each a list of registered names; both optional.
+        ``tables`` and ``figures``, lists of registered names; figures also of curves, as in a
+        configuration. Both are optional.
     """
     _refuse_unknown("entry of the report", report, ("tables", "figures"))
     for kind in ("table", "figure"):
-        _refuse_unknown(kind, report.get(f"{kind}s", ()), registry.names(kind))
+        asked = [name for name in report.get(f"{kind}s", ()) if isinstance(name, str)]
+        _refuse_unknown(kind, asked, registry.names(kind))
 
 
 def _refuse_unknown(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -106,6 +110,24 @@ def figure(name: str, evidence: Evidence) -> Figure:
     return draw(registry.load("figure", name), evidence)
 
 
+def curves(evidence: Evidence, columns: Curves) -> Figure:
+    """Return a figure of columns of the runs; errors as of :func:`table`."""
+    from perceptron_lab.reporting.performance.swept import draw_curves
+    from perceptron_lab.reporting.printing.drawing import draw
+
+    return draw(partial(draw_curves, curves=columns), evidence)
+
+
+def _figure_asked(entry: str | Mapping[str, Any]) -> tuple[str, Callable[[Evidence], Figure]]:
+    """Return the name of a figure's files, and the function that draws it."""
+    if isinstance(entry, str):
+        return entry, registry.load("figure", entry)
+    from perceptron_lab.reporting.performance.swept import draw_curves
+
+    columns = Curves.model_validate(entry["curves"])
+    return columns.stem, partial(draw_curves, curves=columns)
+
+
 def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list[str]:
     """Return a sentence for each fault of the rows of an experiment as a whole.
 
@@ -129,13 +151,13 @@ def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list
     return found
 
 
-def write_report(folder: Path, report: Mapping[str, Sequence[str]], title: str) -> list[Path]:
+def write_report(folder: Path, report: Mapping[str, Sequence[Any]], title: str) -> list[Path]:
     """Write a report as :func:`make_report` does, and return the files."""
     return list(make_report(folder, report, title).files)
 
 
 def make_report(
-    folder: Path, report: Mapping[str, Sequence[str]], title: str, done: Rows | None = None
+    folder: Path, report: Mapping[str, Sequence[Any]], title: str, done: Rows | None = None
 ) -> Report:
     """Make the tables (CSV, LaTeX, HTML, Markdown) and figures (PNG, PDF, SVG) of an experiment.
 
@@ -148,8 +170,8 @@ def make_report(
     folder
         The experiment's folder, which holds its store.
     report
-        ``tables`` and ``figures``, each a list of names; both optional. Without any table there
-        is that of :data:`DEFAULT_TABLE`.
+        ``tables`` and ``figures``, as for :func:`check_report`. Without any table there is that of
+        :data:`DEFAULT_TABLE`.
     title
         The captions, to which the findings of :func:`cautions` are added.
     done
@@ -185,11 +207,12 @@ def make_report(
             texts = made.texts(caption)
             tables[name] = made
             contents |= {folder / f"{name}.{kind}": text.encode() for kind, text in texts.items()}
-    for name in report.get("figures", ()):
+    for entry in report.get("figures", ()):
         from perceptron_lab.reporting.printing.drawing import render  # it takes half a second
 
+        name, make = _figure_asked(entry)
         with failures.of("figure", name):
-            files = render(registry.load("figure", name), evidence, caption)
+            files = render(make, evidence, caption)
             contents |= {folder / f"{name}.{kind}": content for kind, content in files.items()}
     for path, content in contents.items():
         try:

@@ -7,7 +7,16 @@ import re
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+)
 
 from perceptron_lab import registry
 from perceptron_lab.errors import did_you_mean
@@ -170,17 +179,78 @@ class AlgorithmEntry(_Frozen):
     seeds: Seeds | None = None
 
 
+class Curves(_Frozen):
+    """Curves of a sweep: a column of runs.csv against another, one line per value of a third.
+
+    Parameters
+    ----------
+    x, y
+        Columns, such as ``problem.rows`` and ``seconds``.
+    by
+        A column as well; by default the label.
+    name
+        Of the files; by default ``y_over_x``, and what they are by if it is not the label.
+    """
+
+    x: str
+    y: str
+    by: str = "label"
+    name: FileName | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name of the files."""
+        by = "" if self.by == "label" else f"_by_{self.by}"
+        return self.name or f"{self.y}_over_{self.x}{by}"
+
+
+class CurvesEntry(_Frozen):
+    """A figure of curves, by the one key ``curves``.
+
+    Parameters
+    ----------
+    curves
+        The columns.
+    """
+
+    curves: Curves
+
+
+def _kind_of_figure(value: Any) -> str:
+    return "columns" if isinstance(value, dict | CurvesEntry) else "registered"
+
+
+def _files_apart(figures: list[Any]) -> list[Any]:
+    names = [one.curves.stem if isinstance(one, CurvesEntry) else one for one in figures]
+    for place, one in enumerate(figures):
+        if isinstance(one, CurvesEntry) and names.count(names[place]) > 1:
+            raise ValueError(
+                f"two figures would have the files {names[place]!r}; give the curves a `name:`"
+            )
+    return figures
+
+
+FigureEntry = Annotated[
+    Annotated[str, _registered("figure"), Tag("registered")]
+    | Annotated[CurvesEntry, Tag("columns")],
+    Discriminator(_kind_of_figure),
+]
+"""A registered name, or ``{curves: {x: COLUMN, y: COLUMN, by: COLUMN}}``."""
+
+
 class Report(_Frozen):
     """The tables and figures to be made of the rows.
 
     Parameters
     ----------
-    tables, figures
-        Registered names.
+    tables
+        Registered names; by default there is the table ``summary``.
+    figures
+        Registered names, and curves of columns.
     """
 
     tables: list[Annotated[str, _registered("table")]] = []
-    figures: list[Annotated[str, _registered("figure")]] = []
+    figures: Annotated[list[FigureEntry], AfterValidator(_files_apart)] = []
 
 
 class ExperimentConfig(_Frozen):
@@ -236,5 +306,7 @@ KNOWN_KEYS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("budget",): tuple(Budget.__dataclass_fields__),
     ("process",): tuple(ProcessLimits.model_fields),
     ("report",): tuple(Report.model_fields),
+    ("report", "figures"): tuple(CurvesEntry.model_fields),
+    ("report", "figures", "curves"): tuple(Curves.model_fields),
 }
 """The keys of each mapping, by its crumbs without the indices of lists."""

@@ -33,6 +33,7 @@ from perceptron_lab.experiments.configuration.faults import (
     shortened,
 )
 from perceptron_lab.experiments.configuration.mapping_source import source_of
+from perceptron_lab.experiments.configuration.report_columns import unknown_columns
 from perceptron_lab.experiments.configuration.unregistered import explained, taken_from_report
 from perceptron_lab.experiments.configuration.validation import faults_of, validated
 from perceptron_lab.experiments.configuration.variants import (
@@ -183,6 +184,10 @@ def checked(
         faults += repeated_algorithms(variants)
     if "problems" not in wrong:
         faults += repeated_instances(instances)
+    algorithms_found = tuple(variant for _, several in variants for variant in several)
+    problems_found = tuple(instance for _, several in instances for instance in several)
+    if config and not faults:  # what is left out by a fault has columns as well
+        faults += unknown_columns(config, algorithms_found, problems_found)
     plugins = ", ".join(config.plugins) if config else ""
     unchecked = [fault.unregistered for fault in faults if plugins and fault.unregistered]
     faults = explained(faults, plugins, left_out=without_plugins)
@@ -191,8 +196,8 @@ def checked(
     return Experiment(
         config,
         base,
-        tuple(variant for _, several in variants for variant in several),
-        tuple(instance for _, several in instances for instance in several),
+        algorithms_found,
+        problems_found,
         bool(overrides) and _changed(before, config),
         tuple(_shadowed(config, overrides)),
         tuple(dict.fromkeys(unchecked)),

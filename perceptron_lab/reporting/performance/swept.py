@@ -1,0 +1,167 @@
+"""Curves of a sweep: a column of the runs against another, one line per value of a third."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from perceptron_lab.errors import DataError, did_you_mean
+from perceptron_lab.experiments.configuration.config import Curves
+from perceptron_lab.experiments.storage.rows import reals
+from perceptron_lab.reporting.evidence import PARAMETER, Evidence
+from perceptron_lab.reporting.printing import drawing
+from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.summary import CLAIMS
+from perceptron_lab.results import FloatArray, Status
+
+# Positive numbers that spread by this factor have a logarithmic axis
+_WIDE = 20.0
+# The most values on the horizontal axis that have a tick each
+_TICKS = 8
+
+
+class Group(NamedTuple):
+    """The rows of one line at one place.
+
+    ``quartiles`` of the numbers, lower, middle and upper, are None where there is none;
+    ``answered``: whether every row has an answer, proved or, of learners, fitted.
+    """
+
+    place: float
+    quartiles: tuple[float, float, float] | None
+    rows: pd.DataFrame
+    answered: bool
+
+
+def draw_curves(evidence: Evidence, curves: Curves) -> Figure:
+    """Draw medians of the column y against x, with a band between the quartiles.
+
+    Medians are taken over all rows of equal x and ``by``: the seeds, and whatever else is not told
+    apart, which is said below the axes. An axis of numbers above 0 that spread widely is
+    logarithmic; an x that is no number has its values side by side. A cross is a median of rows of
+    which some have no proved answer, at the lower edge where there is no number.
+    """
+    frame, values = evidence.frame, _numbers(evidence, curves.y)
+    if values.isna().all():
+        raise DataError(f"the column {curves.y} holds no numbers; choose another y")
+    places, names = _places(evidence, curves.x)
+    lines = _column(evidence, curves.by).astype(str)
+    known = drawing.looks(list(dict.fromkeys(lines)))
+    groups = {name: list(_groups(frame, places, values, lines == name)) for name in known}
+    figure = drawing.canvas(4.8, 3.2 + 0.05 * len(known))
+    axes = figure.subplots()
+    factors = drawing.nested(known)
+    for name, look in known.items():
+        _draw(axes, name, groups[name], look, factors[name])
+    _scale(axes, "x", places.to_numpy(), names)
+    _scale(axes, "y", np.array([q for g in groups.values() for q in _drawn(g)]), ())
+    axes.set(xlabel=_said(curves.x), ylabel=_said(curves.y))
+    if note := _pooled(curves, [one for own in groups.values() for one in own]):
+        figure.supxlabel(note, fontsize=6)
+    titles = drawing.spelt_out(evidence.algorithms()) if curves.by == "label" else {}
+    answered = all(one.answered for own in groups.values() for one in own)
+    if curves.by != "label":
+        titles = {name: f"{_said(curves.by)} {name}" for name in known}
+    drawing.legend_above(figure, drawing.handles(known, answered, names=titles))
+    return figure
+
+
+def _column(evidence: Evidence, name: str) -> pd.Series:
+    """Return a column of the runs."""
+    known = list(map(str, evidence.frame.columns))
+    if name not in known:
+        raise DataError(
+            f"the runs have no column {name!r}{did_you_mean(name, known)}; they have "
+            f"{', '.join(known)}"
+        )
+    return evidence.frame[name]
+
+
+def _numbers(evidence: Evidence, name: str) -> pd.Series:
+    return reals(_column(evidence, name), invalid="coerce")
+
+
+def _places(evidence: Evidence, name: str) -> tuple[pd.Series, Sequence[str]]:
+    """Return where rows stand on the horizontal axis, and the names of its ticks if it has such."""
+    column, numbers = _column(evidence, name), _numbers(evidence, name)
+    if numbers.notna().all():
+        return numbers, ()
+    texts = column.astype(str)
+    names = list(dict.fromkeys(texts))
+    return texts.map({text: float(place) for place, text in enumerate(names)}), names
+
+
+def _groups(
+    frame: pd.DataFrame, places: pd.Series, values: pd.Series, mine: pd.Series
+) -> Iterator[Group]:
+    """Yield the groups of one line, from left to right."""
+    proved = frame["status"].isin(CLAIMS) & frame["proved"]
+    answered = proved | (frame["status"] == Status.FITTED)
+    for place in sorted(places[mine].unique()):
+        here = mine & (places == place)
+        given = values[here].dropna()
+        low, middle, high = given.quantile([0.25, 0.5, 0.75])
+        quartiles = (low, middle, high) if len(given) else None
+        yield Group(float(place), quartiles, frame[here], bool(answered[here].all()))
+
+
+def _drawn(groups: Sequence[Group]) -> list[float]:
+    return [value for one in groups if one.quartiles for value in one.quartiles]
+
+
+def _draw(axes: Axes, name: str, groups: Sequence[Group], look: Look, factor: float) -> None:
+    """Draw one line with its band."""
+    found = [(one, one.quartiles) for one in groups if one.quartiles is not None]
+    at = [one.place for one, _ in found]
+    low, middle, high = np.array([quartiles for _, quartiles in found]).reshape(-1, 3).T
+    colour = look["color"]
+    shade: dict[str, Any] = {"color": colour, "alpha": 0.12, "linewidth": 0, "zorder": 1.0}
+    axes.fill_between(at, low, high, **shade)
+    axes.plot(at, middle, color=colour, ls=look["linestyle"], lw=factor, label=name)
+    marks: dict[str, Any] = {"color": colour, "linestyle": "none", "markersize": 3.4 * factor}
+    for proved, marker in ((True, look["marker"]), (False, "x")):
+        shown = [(one.place, q[1]) for one, q in found if one.answered == proved]
+        if shown:
+            axes.plot(*zip(*shown, strict=True), marker=marker, **marks)
+    empty = [(one.place, None) for one in groups if one.quartiles is None]
+    drawing.points(axes, empty, f"{name} without number", {**look, "marker": "x"}, markersize=5)
+
+
+def _scale(axes: Axes, which: Literal["x", "y"], values: FloatArray, names: Sequence[str]) -> None:
+    """Choose a linear or logarithmic axis, with a tick for each of a few values."""
+    distinct = np.unique(values)
+    ticks = distinct if which == "x" and len(distinct) <= _TICKS else distinct[:0]
+    if names:
+        axes.set_xticks(range(len(names)), list(names), rotation=90 if len(names) > 4 else 0)
+    elif distinct[0] > 0 and distinct[-1] > _WIDE * distinct[0]:
+        axes.set(**{f"{which}scale": "log"})
+        drawing.rule_logarithmic(axes, which)
+        if len(ticks):
+            axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+            axes.set_xticks([], minor=True)
+    elif len(ticks):
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    drawing.rule(axes, which, "0.9")
+
+
+def _said(column: str) -> str:
+    """Return a column's name as a reader says it."""
+    for prefix in (PARAMETER, "algorithm.", "measure."):
+        column = column.removeprefix(prefix)
+    return column.replace("_", " ")
+
+
+def _pooled(curves: Curves, groups: Sequence[Group]) -> str:
+    """Say over which rows medians are taken; nothing where each is of a single row."""
+    if all(len(one.rows) == 1 for one in groups):
+        return ""
+    over = ["seeds"]
+    for column in ("problem", "label"):
+        mixed = any(one.rows[column].nunique() > 1 for one in groups)
+        over += [f"{column}s"] if mixed else []
+    return f"medians and quartiles over {' and '.join(over)}"
