@@ -298,10 +298,10 @@ def test_bad_starts_and_names_are_refused():
         solve(ROWS, "perceptron", oracle="eigenvector")
 
 
-@pytest.mark.parametrize("algorithm", [3, object, None])
+@pytest.mark.parametrize("algorithm", [3, object, [1.0, 2.0]])
 def test_what_is_no_algorithm_is_refused(algorithm):
     with pytest.raises(InputError, match=r"give a name of `plab list algorithms`.*base\.Algorithm"):
-        solve(ROWS, algorithm)
+        solve(ROWS, algorithm=algorithm)
 
 
 def test_the_optional_members_have_defaults():

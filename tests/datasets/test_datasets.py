@@ -110,7 +110,7 @@ def test_a_problem_from_a_file(tmp_path: Path) -> None:
 
 def test_a_missing_or_damaged_file(tmp_path: Path) -> None:
     dataset = make("sdpa", files=["mine.dat-s"])
-    with pytest.raises(DataError, match=r"mine\.dat-s cannot be read"):
+    with pytest.raises(DataError, match=r"mine\.dat-s: no such file; check the path"):
         dataset.load("mine", seed=0, base=tmp_path)
     (tmp_path / "mine.dat-s").write_text("1\n1\n2\n1\n0 1 1 3 1\n")
     with pytest.raises(DataError, match=r"mine\.dat-s:5: row 1, column 3 lies outside block 1"):

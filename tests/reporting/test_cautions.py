@@ -78,9 +78,9 @@ def test_a_row_that_serves_no_more_is_counted_once(tmp_path: Path) -> None:
         def finished(self, done: int, total: int, row: dict[str, Any]) -> None:
             raise KeyboardInterrupt
 
-    folder = run(made(tmp_path), output=tmp_path).folder
+    folder = run(made(tmp_path, budget={"updates": 0}), output=tmp_path).folder
     with pytest.raises(KeyboardInterrupt):
-        run(made(tmp_path, budget={"updates": 0}), output=tmp_path, progress=Enough())
+        run(made(tmp_path), output=tmp_path, progress=Enough())
     evidence = Evidence.of_folder(folder)
     assert len(evidence.frame) == 2
     assert cautions(folder, evidence) == ["1 of 2 cells have no row that serves"]
