@@ -193,7 +193,7 @@ def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes
     """Return a figure and the two panels of each problem.
 
     Up to three problems have a row each. More would fill more than a page: those against queries
-    stand together, three beside each other, and below them those against seconds.
+    stand together, three beside each other (two of four), and below them those against seconds.
     """
     if problems <= _ROWS:
         figure = drawing.canvas(7.0, 0.6 + 1.9 * problems)
@@ -201,9 +201,10 @@ def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes
         pairs = [(left, right) for left, right in grid]
         lowest, first = [pairs[-1]], list(grid[:, 0])
     else:
-        lines = ceil(problems / _BESIDE)
+        beside = 2 if problems == 4 else _BESIDE
+        lines = ceil(problems / beside)
         figure = drawing.canvas(7.0, 0.8 + 2 * lines * (1.75 if lines == 2 else 1.4))
-        upper, lower = np.split(figure.subplots(2 * lines, _BESIDE), 2)
+        upper, lower = np.split(figure.subplots(2 * lines, beside), 2)
         pairs = list(zip(upper.flat, lower.flat, strict=True))
         for left, right in pairs[problems:]:
             left.remove()
@@ -211,7 +212,7 @@ def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes
         pairs = pairs[:problems]
         for left, right in pairs:
             right.sharey(left)
-        lowest, first = pairs[-_BESIDE:], [*upper[:, 0], *lower[:, 0]]
+        lowest, first = pairs[-beside:], [*upper[:, 0], *lower[:, 0]]
     for axes in first:
         axes.set_ylabel(quantity)
     for pair in lowest:
@@ -262,7 +263,9 @@ def _draw(
             )
     for axes in panels:
         axes.set_xscale("log")
-        drawing.rule_logarithmic(axes, "x")
+        place = axes.get_subplotspec()
+        narrow = place is not None and place.get_gridspec().ncols == _BESIDE
+        drawing.rule_logarithmic(axes, "x", 12.0 if narrow else 300.0)
         drawing.rule(axes, "y", "0.9")
 
 

@@ -197,11 +197,14 @@ def draw_medians(
     rule_logarithmic(axes, "y")
 
 
-def rule_logarithmic(axes: Axes, which: Literal["x", "y"]) -> None:
-    """Rule at plain numbers: 1, 2, 5, 10 on a short axis, whole decades on a long one."""
+def rule_logarithmic(axes: Axes, which: Literal["x", "y"], longest: float = 300.0) -> None:
+    """Rule at plain numbers: 1, 2, 5, 10 on a short axis, whole decades on a long one.
+
+    The ends of a short one differ by less than the factor ``longest``.
+    """
     axis, limits = (axes.xaxis, axes.get_xlim()) if which == "x" else (axes.yaxis, axes.get_ylim())
     lowest, highest = limits
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if highest < 300 * lowest else (1,)))
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if highest < longest * lowest else (1,)))
     axis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.set_minor_formatter(NullFormatter())
     rule(axes, which, "0.9")

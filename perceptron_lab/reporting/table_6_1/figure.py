@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -38,16 +39,18 @@ def table_6_1(evidence: Evidence) -> Figure:
     fitting = max(map(len, problems)) * drawing.LETTER < 0.8 * width / len(problems)
     lower.set_xticks(range(len(problems)), problems, rotation=0 if fitting else 90)
     lower.set_xlim(-0.6, len(problems) - 0.4)
+    names = drawing.spelt_out(evidence.algorithms())
     named = []
     for label, look in drawing.looks(list(labels)).items():
-        named.append(Line2D([], [], label=label, markersize=3.2, markeredgewidth=0.8, **look))
+        own: dict[str, Any] = {"label": names.get(label, label), **look}
+        named.append(Line2D([], [], markersize=3.2, markeredgewidth=0.8, **own))
         if has_thesis(labels[label]):
             name = f"{label}, thesis"
             named.append(Line2D([], [], label=name, markersize=6, fillstyle="none", **look))
     for handle in named:
         # Its markers are not joined in the panels either.
         handle.set_linestyle("none")
-    every = [entry for own in labels.values() for entry in own]
+    every = [entry for entries in labels.values() for entry in entries]
     named += drawing.handles({}, all(entry.feasible for entry in every))
     # Ours above the thesis's
     drawing.legend_above(figure, named, 2 if has_thesis(every) else 1)

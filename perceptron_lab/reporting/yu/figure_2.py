@@ -35,16 +35,16 @@ def figure_2(evidence: Evidence) -> Figure:
     """
     lines = kernel_errors(evidence)
     labels = list(dict.fromkeys(line.label for line in lines))
-    figure = drawing.canvas(3.8, 3.2)
+    figure = drawing.canvas(3.8, 3.6)
     axes = figure.subplots()
     axes.set(xscale="log", yscale="log")
     axes.set(xlabel="iterations per classifier", ylabel="test error, percent")
     names = drawing.spelt_out(evidence.algorithms())
-    entries = []
+    entries, factors = [], drawing.nested(labels)
     for i, (label, look) in enumerate(drawing.looks(labels).items()):
         mine = [line for line in lines if line.label == label]
         shift = _APART ** (i - (len(labels) - 1) / 2)
-        entry = _draw(axes, mine, shift, look)
+        entry = _draw(axes, mine, shift, look, factors[label])
         entry.set_label(names.get(label, label))
         entries.append(entry)
     axes.set_xticks(ITERATIONS, [str(n) for n in ITERATIONS], minor=False)
@@ -55,7 +55,7 @@ def figure_2(evidence: Evidence) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, lines: Sequence[Errors], shift: float, look: Look) -> Line2D:
+def _draw(axes: Axes, lines: Sequence[Errors], shift: float, look: Look, factor: float) -> Line2D:
     """Draw one label and return its entry of the legend."""
     label, colour = lines[0].label, look["color"]
     medians = [None if line.median is None else 100.0 * line.median for line in lines]
@@ -69,7 +69,7 @@ def _draw(axes: Axes, lines: Sequence[Errors], shift: float, look: Look) -> Line
     places = [line.iterations * shift for line in lines]
     shown = [(x, y) for x, y in zip(places, medians, strict=True) if y]
     style = look["linestyle"]
-    axes.plot(*zip(*shown, strict=True), color=colour, linestyle=style, linewidth=0.9)
+    axes.plot(*zip(*shown, strict=True), color=colour, linestyle=style, linewidth=factor)
     for x, line in zip(places, lines, strict=True):
         if len(line.errors) > 1:
             ends = 100.0 * min(line.errors), 100.0 * max(line.errors)
