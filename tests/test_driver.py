@@ -539,3 +539,18 @@ def test_proofs_that_take_too_long_count_as_spent(monkeypatch):
     assert result.seconds == 0.0
     assert 90.0 <= result.total_seconds <= 100.0
     assert "is spent, 82 of them on proofs and records" in result.message
+
+
+@dataclass(frozen=True)
+class Speechless(Perceptron):
+    """It gives up without a word."""
+
+    def step(self, system, state, most):
+        raise NumericalError
+
+
+def test_no_run_ends_without_a_message():
+    gave_up = "Speechless gave up: its numbers left the range of its step"
+    assert solve(ROWS, Speechless()).message == gave_up
+    stopped = solve(ROWS, "perceptron", stop=lambda: "")
+    assert stopped.message == "ended without a reason given (TIME_LIMIT)"

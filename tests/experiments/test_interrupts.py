@@ -165,7 +165,8 @@ def test_the_command_stops_cleanly(
         assert [row["cell"] for row in csv.DictReader(file)] == cells
     assert len(cells) == 4
     monkeypatch.chdir(folder)
-    assert main(["run", "long.yaml", "-s", "algorithms.2.budget.updates=9"]) == 0
+    Path("long.yaml").write_text(CONFIG.replace("updates: 10000000000", "updates: 9"))
+    assert main(["run", "long.yaml"]) == 0
     assert "4 of 6 rows are there already; 2 cells to run" in capsys.readouterr().err
 
 
