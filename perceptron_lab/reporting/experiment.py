@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from perceptron_lab.experiments.running.execution import Execution, Executor
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.progress_lines import notebook_progress
 from perceptron_lab.experiments.running.runner import Rows, run_cells
+from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
 
@@ -80,7 +82,11 @@ class Results(Rows):
         """Return a table for notebooks; every text in it is escaped."""
         frame = self.to_frame()
         shown = frame[[column for column in (*_SHOWN, *_COSTS) if column in frame.columns]]
-        table = shown.head(_MOST).to_html(index=False, escape=True, na_rep="", border=0)
+        shown = shown.head(_MOST).copy()
+        # Bounds are shown as they are proved: a lower one is rounded down, an upper one up.
+        for name, rounded in (("margin_lower", text_below), ("margin_upper", text_above)):
+            shown[name] = ["" if math.isnan(bound) else rounded(bound) for bound in shown[name]]
+        table = shown.to_html(index=False, escape=True, na_rep="", border=0)
         more = f"<p>and {len(frame) - _MOST} more rows</p>" if len(frame) > _MOST else ""
         amiss = "".join(f"<p><b>{escape(caution)}</b></p>" for caution in self.cautions)
         return f"<div><p>{escape(str(self))}</p>{amiss}{table}{more}</div>"

@@ -11,6 +11,7 @@ import pytest
 from perceptron_lab.experiments.running import environment as environments
 from perceptron_lab.experiments.running import runner
 from perceptron_lab.experiments.storage.core_digest import CellCode
+from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.reporting import Evidence, cautions
 from perceptron_lab.reporting.experiment import run
 from perceptron_lab.reporting.report import write_report
@@ -34,6 +35,10 @@ def made(path: Path, **changes: Any) -> Path:
 def test_nothing_is_amiss_with_rows_of_one_run(tmp_path: Path) -> None:
     results = run(made(tmp_path, seeds=[0]), output=tmp_path)
     assert results.cautions == ()
+    (row,) = results.rows
+    shown = results._repr_html_()
+    assert f"<td>{text_below(row['margin_lower'])}</td>" in shown
+    assert f"<td>{text_above(row['margin_upper'])}</td>" in shown
     assert "environments" not in (results.folder / "table_6_1.tex").read_text()
 
 
