@@ -18,9 +18,10 @@ from perceptron_lab.reporting import rebuilt
 def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
     """Rebuild the tables and figures of results.
 
-    FOLDER holds results (runs.sqlite); CONFIG stands for the results of its experiment, reported
-    as it says now. Without either, every experiment in the folder of results is reported. A table
-    or figure that the runs do not suit is named, and the others are written: exit code 1.
+    FOLDER holds results (runs.sqlite), or several such folders; CONFIG stands for the results of
+    its experiment, reported as it says now. Without either, every experiment in the folder of
+    results is reported. A table or figure that the runs do not suit is named, and the others are
+    written: exit code 1.
     """
     failed = False
     for made in rebuilt(targets, output):

@@ -261,9 +261,9 @@ def report(target: Target | None = None, *, output: str | Path = RESULTS) -> lis
     Parameters
     ----------
     target
-        A folder of results; or a configuration (a file, the name of a shipped one, a mapping, or
-        the object), which stands for the results of its experiment, reported as it says now; None
-        for every experiment in ``output``.
+        A folder of results, or of several such folders; or a configuration (a file, the name of a
+        shipped one, a mapping, or the object), which stands for the results of its experiment,
+        reported as it says now; None for every experiment in ``output``.
     output
         The folder of all results.
 
@@ -303,7 +303,9 @@ def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:
     for target in targets or folders_with_results(output):
         named = results_named(target, output)
         if named is not None:
-            found.append((named, read_config_of(named)))
+            held = (named / schema.NAME).is_file() or not any(named.glob(f"*/{schema.NAME}"))
+            folders = [named] if held else folders_with_results(named)
+            found += [(folder, read_config_of(folder)) for folder in folders]
         else:
             config = load_experiment(target, without_plugins=True).config
             found.append((output / config.experiment, config))

@@ -76,6 +76,19 @@ WRITTEN += ["table_6_1.html", "table_6_1.md"]
 FIGURES = ["table_6_1.png", "table_6_1.pdf", "table_6_1.svg"]
 
 
+def test_a_folder_of_results_stands_for_all_of_them(output: Any) -> None:
+    for name in ("one", "two"):
+        assert main(["run", "small.yaml", "-q", "-s", f"experiment={name}"]) == 0
+    written = [Path("results", name, "table_6_1.csv") for name in ("one", "two")]
+    before = [path.read_bytes() for path in written]
+    for path in written:
+        path.unlink()
+    assert main(["report", "results"]) == 0
+    assert [path.read_bytes() for path in written] == before
+    printed = output()
+    assert all(str(path) in printed for path in written)
+
+
 def test_a_run_ends_with_a_table_and_the_paths(capsys: pytest.CaptureFixture[str]) -> None:
     Path("small.yaml").write_text(DRAWN)
     assert main(["run", "small.yaml"]) == 0

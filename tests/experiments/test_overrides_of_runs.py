@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from perceptron_lab.cli.main import main
+from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.loader import load_experiment
+from perceptron_lab.experiments.running.output_folder import output_folder
 
 CONFIG = """\
 experiment: small
@@ -70,6 +72,16 @@ def test_the_folder_is_that_of_the_configuration_and_not_of_the_words(config: st
     again = load_experiment(load_experiment(config, ["seeds=[1]"]), ["goal=budget"])
     assert one.name == two.name == again.name
     assert one.name != load_experiment(config, ["seeds=[2]", "goal=budget"]).name
+
+
+def test_a_long_name_has_room_for_the_digest(config: str, tmp_path: Path) -> None:
+    experiment = load_experiment(config, [f"experiment={'n' * 64}", "seeds=[1]"])
+    assert output_folder(tmp_path, experiment.name).name == "n" * 64
+    Path(config).write_text(CONFIG.replace("small", "n" * 64))
+    experiment = load_experiment(config, ["seeds=[1]"])
+    assert output_folder(tmp_path, experiment.name).name.startswith("n" * 64 + "--")
+    with pytest.raises(ConfigError, match="cannot name a folder"):
+        output_folder(tmp_path, "../" + "n" * 64)
 
 
 def test_a_file_that_overrides_make_whole_has_a_folder_of_its_own(config: str) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab.errors import ConfigError, DataError, did_you_mean
 from perceptron_lab.experiments.configuration.catalogue import gallery
-from perceptron_lab.experiments.configuration.config import FileName
 from perceptron_lab.experiments.configuration.faults import shortened
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.store_lock import unwritable
@@ -20,13 +18,12 @@ def output_folder(root: Path, name: str) -> Path:
     The chosen folder may itself be a link, as to a larger disk. A link in it that leads out of it
     is refused: whoever can write there could have results written over the files of others.
     """
-    try:
-        TypeAdapter(FileName).validate_python(name)
-    except ValidationError:
+    # A name of 64 characters, and the digest of overrides
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,73}", name):
         raise ConfigError(
             f"experiment: {shortened(name)!r} cannot name a folder; allowed: 1 to 64 letters, "
             "digits, dots, hyphens, underscores, beginning with a letter or digit"
-        ) from None
+        )
     folder = root / name
     try:
         inside = folder.resolve().is_relative_to(root.resolve())
