@@ -19,7 +19,7 @@ def output_folder(root: Path, name: str) -> Path:
     is refused: whoever can write there could have results written over the files of others.
     """
     # A name of 64 characters, and the digest of overrides
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,73}", name):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(--[0-9a-f]{8})?", name):
         raise ConfigError(
             f"experiment: {shortened(name)!r} cannot name a folder; allowed: 1 to 64 letters, "
             "digits, dots, hyphens, underscores, beginning with a letter or digit"
