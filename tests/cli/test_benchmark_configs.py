@@ -77,8 +77,10 @@ def run_small(name: str, folder: Path) -> Path:
         for word in ("-s", f"algorithms.{index}.budget={{seconds: 0.03}}")
     ]
     small = ["-s", SMALL[name], *limits, "-s", "seeds=[0]", "-s", "report.figures=[]"]
+    small += ["-s", "experiment=small"]
     # A peer's wrong answer is a failed cell, and no failure of the benchmark.
     assert main(["run", name, "-q", "--output", str(folder), *small]) in (0, 1)
+    (folder / "small").rename(folder / config.experiment)
     return folder / config.experiment
 
 
@@ -120,10 +122,10 @@ def test_ours_has_a_proved_answer_everywhere(name: str, results_of: Callable[[st
 
 
 def test_a_report_on_something_else_than_sweeps_says_so(tmp_path: Path) -> None:
-    words = ["-s", "report.figures=[scaling]", "-s", "report.tables=[]"]
+    words = ["-s", "report.figures=[scaling]", "-s", "experiment=small"]
     small = ["-s", "algorithms=[{name: ellipsoid}]", "-s", "seeds=[0]"]
     made = main(["run", "quickstart", "-q", "--output", str(tmp_path), *small, *words])
     assert made == 1
-    assert (tmp_path / "quickstart" / "runs.csv").is_file()
-    assert write_report(tmp_path / "quickstart", {"figures": ["profile"]}, "T")
-    assert Evidence.of_folder(tmp_path / "quickstart").frame["proved"].all()
+    assert (tmp_path / "small" / "runs.csv").is_file()
+    assert write_report(tmp_path / "small", {"figures": ["profile"]}, "T")
+    assert Evidence.of_folder(tmp_path / "small").frame["proved"].all()
