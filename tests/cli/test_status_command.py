@@ -65,7 +65,7 @@ def test_what_is_done_needs_no_line_of_its_own(printed: Any, target: list[str]) 
 
 @pytest.mark.usefixtures("done")
 def test_what_the_next_run_would_do_is_said_with_the_reason(printed: Any) -> None:
-    assert main(["status", "small.yaml", "-s", "goal=budget", "-s", "experiment=small"]) == 0
+    assert main(["status", "small.yaml", "-s", "goal=budget"]) == 0
     lines = printed()
     assert re.fullmatch(r"results/small--[0-9a-f]{8}: 2 missing of 2 cells", lines[0])
     assert lines[1] == "  missing  random-8-12  EA  seed 0  its data were not loaded yet"

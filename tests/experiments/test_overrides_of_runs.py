@@ -62,8 +62,9 @@ def test_what_changes_the_runs_has_a_folder_of_its_own(config: str, override: st
     assert len(name) == len("small--") + 8
     assert int(name[-8:], 16) >= 0
     assert load_experiment(config, ["title=Another", override]).name == name
-    named = load_experiment(config, [override, "experiment=mine"])
-    assert (named.name, named.changed) == ("mine", False)
+    for own in ("mine", "small"):
+        named = load_experiment(config, [override, f"experiment={own}"])
+        assert (named.name, named.changed) == (own, False)
 
 
 def test_the_folder_is_that_of_the_configuration_and_not_of_the_words(config: str) -> None:

@@ -198,7 +198,7 @@ def checked(
         base,
         algorithms_found,
         problems_found,
-        bool(overrides) and _changed(before, config),
+        bool(overrides) and not _is_named(overrides) and _changed(before, config),
         tuple(_shadowed(config, overrides)),
         tuple(dict.fromkeys(unchecked)),
     )
@@ -207,6 +207,11 @@ def checked(
 def _run_by(config: ExperimentConfig) -> dict[str, Any]:
     """Return the part of a configuration that decides what is run; defaults are left out."""
     return config.model_dump(mode="json", exclude=set(_NOT_RUN), exclude_defaults=True)
+
+
+def _is_named(overrides: Iterable[str]) -> bool:
+    """Return whether an override names the folder."""
+    return any(assignment.partition("=")[0] == "experiment" for assignment in overrides)
 
 
 def _changed(before: Any, config: ExperimentConfig) -> bool:
