@@ -24,7 +24,8 @@ SMALL = [
 
 def run(name: str, folder: Path, *overrides: str) -> list[dict[str, str]]:
     words = [word for override in overrides for word in ("-s", override)]
-    assert main(["run", name, "-q", "--output", str(folder), *words]) == 0
+    own = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
+    assert main(["run", name, "-q", "--output", str(folder), *words, *own]) == 0
     with (folder / name / "runs.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 

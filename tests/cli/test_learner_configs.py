@@ -34,7 +34,8 @@ def run(name: str, folder: Path, instances: str = "wine-0-rest", seeds: str = "[
     problems = f"problems=[{wine}]" if name == "ellipsoids_embedded" else f"problems.0={wine}"
     overrides = [problems, f"seeds={seeds}", *SMALL[name]]
     words = [word for override in overrides for word in ("-s", override)]
-    assert main(["run", name, "-q", "--output", str(folder), *words]) == 0
+    own = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
+    assert main(["run", name, "-q", "--output", str(folder), *words, *own]) == 0
     return folder / name
 
 
@@ -95,7 +96,8 @@ def test_the_embedded_sets_need_no_download(tmp_path: Path) -> None:
 def test_slacks_and_the_share_of_the_solver(tmp_path: Path) -> None:
     name = "soft_separation"
     words = ["-s", "problems.0.instances=[wine-1-rest]", "-s", "seeds=[0]"]
-    assert main(["run", name, "-q", "--output", str(tmp_path), *words]) == 0
+    own = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
+    assert main(["run", name, "-q", "--output", str(tmp_path), *words, *own]) == 0
     learners = pd.read_csv(tmp_path / name / "learners.csv").set_index("label")
     precision = learners["average precision"]
     assert precision["slacks"] > 75

@@ -78,7 +78,8 @@ DRAWN_FIRST = "margin_effect"
 def run_small(name: str, folder: Path, *more: str) -> Path:
     """Run a small version and return the folder of its results."""
     overrides = [word for override in (*SIZES[name], *more) for word in ("-s", override)]
-    assert main(["run", name, "-q", "--output", str(folder), *overrides]) == 0
+    own = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
+    assert main(["run", name, "-q", "--output", str(folder), *overrides, *own]) == 0
     return folder / name
 
 
