@@ -42,7 +42,7 @@ LAYERS = [
     ["system", "infeasible_margin"],
     ["algorithms", "peers", "datasets"],
     ["central_weights", "judge", "recording", "failures", "guarantees", "driver", "solving"],
-    ["ellipsoids"],
+    ["ellipsoids", "online"],
     ["estimators"],
     ["learners"],
     ["registration", "plugins"],

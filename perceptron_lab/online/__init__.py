@@ -1,0 +1,18 @@
+"""Online learning: the perceptron on a stream of examples, its mistakes and their bounds."""
+
+from __future__ import annotations
+
+from perceptron_lab.online.kernel_perceptron import (
+    OnlineKernelPerceptron,
+    online_kernel_perceptron,
+)
+from perceptron_lab.online.perceptron import OnlinePerceptron, online_perceptron
+from perceptron_lab.online.stream import Mistakes
+
+__all__ = [
+    "Mistakes",
+    "OnlineKernelPerceptron",
+    "OnlinePerceptron",
+    "online_kernel_perceptron",
+    "online_perceptron",
+]
