@@ -18,14 +18,17 @@ class Facts:
     rank
         1 per row, n per matrix block of order n.
     margin
-        rho: for rows max over unit y of min_i a_i'y / norm(a_i); for other cones
-        max over unit y of the lowest eigenvalue of A*y, data as given.
+        rho: for rows max over unit y of min_i a_i'y / norm(a_i); for other cones, and for rows
+        whose margin is the directional one, max over unit y of the lowest eigenvalue of A*y, data
+        as given.
     unit_margin
         The same for unit cuts, min over cuts of a'y / norm(a).
     raw_margin
         The same for cuts as given, min over cuts of a'y.
     norm
         An upper bound of norm(a) over the cuts as given.
+    shortest
+        The least norm(a) of rows as given; other cones have none.
     unit_rows
         Whether the cuts are unit rows, as the theorems on rescaling need.
     spectral
@@ -45,6 +48,7 @@ class Facts:
     unit_margin: float | None = None
     raw_margin: float | None = None
     norm: float | None = None
+    shortest: float | None = None
     unit_rows: bool = False
     spectral: float | None = None
     l1_margin: float | None = None
@@ -55,6 +59,11 @@ class Facts:
     def atom_norm(self) -> float | None:
         """An upper bound L of norm(A(atom)) for the cuts that ``margin`` refers to."""
         return 1.0 if self.unit_rows else self.norm
+
+    @property
+    def shortest_cut(self) -> float | None:
+        """The least norm of the rows that ``margin`` refers to."""
+        return 1.0 if self.unit_rows else self.shortest
 
     @property
     def start_norm(self) -> float | None:

@@ -108,7 +108,7 @@ class ArrayRows(RowSource):
 
 
 class LabelledRows(RowSource):
-    """Rows s_i x_i, or s_i (x_i, 1), of examples x_i with signs s_i.
+    """Rows s_i x_i, or s_i (x_i, rho), of examples x_i with signs s_i.
 
     Parameters
     ----------
@@ -117,20 +117,27 @@ class LabelledRows(RowSource):
     signs
         s_i = +1 or -1, shape ``(m,)``.
     affine
-        Whether to append the constant feature 1.
+        Whether to append a constant feature.
     omitted
         The column of the labels, which is no feature; None if there is none.
+    augment
+        The value of the constant feature.
     """
 
     def __init__(
-        self, examples: RowSource, signs: FloatArray, *, affine: bool, omitted: int | None = None
+        self,
+        examples: RowSource,
+        signs: FloatArray,
+        *,
+        affine: bool,
+        omitted: int | None = None,
+        augment: float = 1.0,
     ) -> None:
         count, width = examples.shape
-        super().__init__(
-            (count, width + affine - (omitted is not None)), examples.dtype, examples.memory
-        )
+        shape = count, width + affine - (omitted is not None)
+        super().__init__(shape, augmented_precision(examples.dtype, augment), examples.memory)
         self.examples, self.affine, self.omitted = examples, affine, omitted
-        self.signs = signs.astype(examples.dtype)
+        self.signs, self.augment = signs.astype(self.dtype), augment
 
     @property
     def roundings(self) -> int:
@@ -150,8 +157,17 @@ class LabelledRows(RowSource):
         if self.omitted is not None:
             examples = np.delete(examples, self.omitted, axis=1)
         if self.affine:
-            examples = np.column_stack([examples, np.ones(len(examples), self.dtype)])
+            constant = np.full(len(examples), self.augment, self.dtype)
+            examples = np.column_stack([examples, constant])
         return np.asarray(examples * signs[:, None])
+
+
+def augmented_precision(dtype: npt.DTypeLike, constant: float | None) -> np.dtype[Any]:
+    """Return the precision of examples with a constant feature: double if single rounds that."""
+    given = np.dtype(dtype)
+    with np.errstate(over="ignore"):
+        exact = constant is None or float(np.asarray(constant, given)) == constant
+    return given if exact else np.dtype(np.float64)
 
 
 def in_order(indices: IntArray, read: Callable[[IntArray], Dense]) -> Dense:

@@ -60,8 +60,14 @@ class ConicSystem(AskedSystem):
         return cls.from_labelled(*problem)
 
     @classmethod
-    def from_rows(cls, rows: constructors.Rows, *, memory: int | None = None) -> ConicSystem:
-        """Return the homogeneous system a_i'y > 0 of rows a_i, seen through rows of norm 1.
+    def from_rows(
+        cls,
+        rows: constructors.Rows,
+        *,
+        margin: constructors.Margin = "unit",
+        memory: int | None = None,
+    ) -> ConicSystem:
+        """Return the homogeneous system a_i'y > 0 of rows a_i.
 
         Parameters
         ----------
@@ -70,6 +76,10 @@ class ConicSystem(AskedSystem):
             :class:`~perceptron_lab.operators.row_source.RowSource`; double or single precision in
             C order (CSR without repeated entries) is used as it is, and may be memory-mapped.
             Numbers that no double is equal to are rounded once; proofs are about those given.
+        margin
+            ``unit`` (default): min_i a_i'y / norm(a_i) for norm(y) = 1; algorithms see the rows
+            divided by their norms. ``directional``: min_i a_i'y, on the rows as given
+            (`TsampoukaShaweTaylor`, (2.4)).
         memory
             Bytes that a pass over a dense array may take, 1 MB or more; None: whatever is fastest.
             A source has a memory of its own.
@@ -77,15 +87,18 @@ class ConicSystem(AskedSystem):
         Raises
         ------
         InputError
-            If the rows are not a finite, non-empty matrix without zero rows, or the memory is not
-            possible.
+            If the rows are not a finite, non-empty matrix without zero rows, or the margin or the
+            memory is not possible.
 
         Examples
         --------
         >>> ConicSystem.from_rows([[2.0, 0.0], [0.0, 3.0]]).scores(np.array([1.0, 1.0]))
         array([1., 1.])
+        >>> given = ConicSystem.from_rows([[2.0, 0.0], [0.0, 3.0]], margin="directional")
+        >>> given.scores(np.array([1.0, 1.0]))
+        array([2., 3.])
         """
-        return cls._of(constructors.of_rows(rows, memory), unit_rows=True)
+        return cls._of(constructors.of_rows(rows, memory, margin), unit_rows=margin == "unit")
 
     @classmethod
     def _of(cls, parts: constructors.Parts, *, unit_rows: bool) -> ConicSystem:
@@ -101,9 +114,11 @@ class ConicSystem(AskedSystem):
         labels: npt.ArrayLike,
         *,
         affine: bool = True,
+        augment: float = 1.0,
+        margin: constructors.Margin = "unit",
         memory: int | None = None,
     ) -> ConicSystem:
-        """Return the system y_i (w'x_i + b) > 0 of two labelled classes, the point being (w, b).
+        """Return the system y_i (w'x_i + rho b) > 0 of two classes, the point being (w, b).
 
         Parameters
         ----------
@@ -113,9 +128,13 @@ class ConicSystem(AskedSystem):
         labels
             Two different values, shape ``(m,)``; the larger one is the positive class.
         affine
-            Whether to append the constant feature 1 (lifting, `PerceptronNotes`); without it b = 0.
-        memory
-            As for :meth:`from_rows`; if given, dense examples are not copied.
+            Whether to append a constant feature (lifting, `PerceptronNotes`); without it b = 0.
+        augment
+            Its value rho > 0 (default 1). The larger it is, the nearer the directional margin is to
+            the geometric one, and the longer the rows are (:func:`.geometric_bracket`).
+            Where single precision would round it, the rows are in double precision.
+        margin, memory
+            As for :meth:`from_rows`; with a memory, dense examples are not copied.
 
         Examples
         --------
@@ -123,8 +142,10 @@ class ConicSystem(AskedSystem):
         >>> system.prove_point(np.array([1.0, -2.0])).feasible  # x > 2
         True
         """
-        parts = constructors.of_labelled(examples, labels, affine=affine, memory=memory)
-        return cls._of(parts, unit_rows=True)
+        parts = constructors.of_labelled(
+            examples, labels, affine=affine, augment=augment, margin=margin, memory=memory
+        )
+        return cls._of(parts, unit_rows=margin == "unit")
 
     @classmethod
     def from_kernel(
@@ -282,6 +303,9 @@ class ConicSystem(AskedSystem):
         operator, cone = self._innermost()
         multiple = self.multiple if self.origin is None else self.origin.multiple
         norm = norm_bound(operator, cone, "atoms") / multiple
+        shortest = None
+        if cone.of_rows and isinstance(operator, Matrix | Gram):
+            shortest = float(operator.row_norms().min()) / multiple
         unit = raw = margin
         if margin is not None and self.unit_rows:
             assert isinstance(operator, Matrix | Gram)
@@ -295,6 +319,7 @@ class ConicSystem(AskedSystem):
             unit_margin=unit,
             raw_margin=raw,
             norm=norm,
+            shortest=shortest,
             unit_rows=self.unit_rows,
             spectral=known_bound(self.operator, self.cone, "euclidean"),
         )

@@ -5,8 +5,10 @@ What a user passes is checked and converted here, once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
-from perceptron_lab.doubles import Doubles
+from perceptron_lab.doubles import LARGEST_WHOLE, Doubles
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import (
     ArrayOrSparse,
@@ -34,11 +36,19 @@ from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.kernels import Kernel, KernelMatrix, kernel_matrix, symmetrised
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.row_source import ArrayRows, LabelledRows, RowSource
+from perceptron_lab.operators.row_source import (
+    ArrayRows,
+    LabelledRows,
+    RowSource,
+    augmented_precision,
+)
 from perceptron_lab.results import FloatArray
 
 # Rows as users pass them, shape (m, n)
 Rows = ArrayOrSparse | RowSource | Doubles
+
+# Of rows: ``unit`` is that of the rows divided by their norms, ``directional`` of those given
+Margin = Literal["unit", "directional"]
 
 
 class Parts(NamedTuple):
@@ -60,24 +70,35 @@ class Parts(NamedTuple):
     multiple: float = 1.0
 
 
-def of_rows(rows: Rows, memory: int | None = None) -> Parts:
-    """Return rows seen through unit rows; see :meth:`.ConicSystem.from_rows`."""
-    return _unit_rows(_checked(rows, memory))
+def of_rows(rows: Rows, memory: int | None = None, margin: Margin = "unit") -> Parts:
+    """Return rows, or unit rows in their place; see :meth:`.ConicSystem.from_rows`."""
+    return _seen(_checked(rows, memory), margin)
 
 
 def of_labelled(
-    examples: Rows, labels: npt.ArrayLike, *, affine: bool, memory: int | None
+    examples: Rows,
+    labels: npt.ArrayLike,
+    *,
+    affine: bool,
+    augment: float,
+    margin: Margin,
+    memory: int | None,
 ) -> Parts:
-    """Return the rows s_i (x_i, 1); see :meth:`.ConicSystem.from_labelled`."""
+    """Return the rows s_i (x_i, rho); see :meth:`.ConicSystem.from_labelled`."""
+    constant = _constant(augment, affine)
     given = _checked(examples, memory)
     data, whole = given.values, given.whole
     signs = signs_of(labels, data.shape[0])
     if isinstance(data, RowSource):
-        return of_rows(LabelledRows(data, signs, affine=affine))
-    if whole is not None:
-        whole = _signed(whole, signs, affine, given.multiple)
-    rows = _signed(data, signs.astype(data.dtype), affine)
-    return _unit_rows(replace(given, values=rows, whole=whole))
+        return of_rows(LabelledRows(data, signs, affine=affine, augment=augment), margin=margin)
+    if whole is not None and constant is not None:
+        number = Fraction(constant) * int(given.multiple)
+        exact = number.denominator == 1 and number <= LARGEST_WHOLE
+        whole = _signed(whole, signs, float(number)) if exact else None
+    elif whole is not None:
+        whole = _signed(whole, signs, None)
+    rows = _signed(data, signs.astype(augmented_precision(data.dtype, constant)), constant)
+    return _seen(replace(given, values=rows, whole=whole), margin)
 
 
 def of_kernel(
@@ -125,11 +146,24 @@ def _checked(rows: Rows, memory: int | None) -> Doubles:
     return Doubles(ArrayRows(given.values, memory, given.roundings))
 
 
-def _unit_rows(given: Doubles) -> Parts:
-    """Return rows seen through unit rows; proved on whole numbers if these are known."""
+def _constant(augment: float, affine: bool) -> float | None:
+    """Return the constant feature to append, checked; None for none."""
+    if not 0.0 < augment < math.inf:
+        raise InputError(f"the constant feature augment={augment}; give a finite number above 0")
+    if not affine and augment != 1.0:
+        raise InputError(f"augment={augment} without a constant feature; leave one of them out")
+    return float(augment) if affine else None
+
+
+def _seen(given: Doubles, margin: Margin) -> Parts:
+    """Return rows as they are, or through unit rows and proved on whole numbers if they can be."""
     original = Matrix(given.values, roundings=given.roundings)
     norms = original.row_norms()
     refuse_extreme_rows(given.values, norms)
+    if margin == "directional":  # whole numbers would have another margin
+        return Parts(original, Orthant(given.values.shape[0]))
+    if margin != "unit":
+        raise InputError(f"margin {margin!r}; give 'unit' or 'directional'")
     view = Matrix(given.values, 1.0 / norms, given.roundings)
     proved_on, multiple = original, 1.0
     if given.whole is not None:
@@ -171,12 +205,12 @@ def _dense(data: FloatArray | sp.csr_array) -> FloatArray:
 
 
 def _signed(
-    examples: FloatArray | sp.csr_array, signs: FloatArray, affine: bool, one: float = 1.0
+    examples: FloatArray | sp.csr_array, signs: FloatArray, constant: float | None
 ) -> FloatArray | sp.csr_array:
-    """Return s_i x_i, or s_i (x_i, 1), in the precision of the examples; 1 may be a multiple."""
-    ones = np.full((len(signs), 1), one, signs.dtype)
+    """Return s_i x_i, or s_i (x_i, constant) where there is one, in the precision of the signs."""
+    ones = None if constant is None else np.full((len(signs), 1), constant, signs.dtype)
     if isinstance(examples, np.ndarray):
-        lifted = np.hstack([examples, ones]) if affine else examples
+        lifted = examples if ones is None else np.hstack([examples, ones])
         return np.asarray(lifted * signs[:, None])
-    wide = sp.hstack([examples, sp.csr_array(ones)]) if affine else examples
+    wide = examples if ones is None else sp.hstack([examples, sp.csr_array(ones)])
     return sp.csr_array(sp.diags_array(signs) @ wide)
