@@ -8,11 +8,14 @@ from perceptron_lab.online.kernel_perceptron import (
 )
 from perceptron_lab.online.perceptron import OnlinePerceptron, online_perceptron
 from perceptron_lab.online.stream import Mistakes
+from perceptron_lab.online.worst_case import WorstCase, worst_case
 
 __all__ = [
     "Mistakes",
     "OnlineKernelPerceptron",
     "OnlinePerceptron",
+    "WorstCase",
     "online_kernel_perceptron",
     "online_perceptron",
+    "worst_case",
 ]
