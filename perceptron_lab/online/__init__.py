@@ -1,7 +1,9 @@
-"""Online learning: the perceptron on a stream of examples, its mistakes and their bounds."""
+"""Online learning: the perceptron on a stream of examples, its mistakes; linear inequalities."""
 
 from __future__ import annotations
 
+from perceptron_lab.online.farkas import Farkas
+from perceptron_lab.online.inequalities import LiftedInequalities, linear_inequalities
 from perceptron_lab.online.kernel_perceptron import (
     OnlineKernelPerceptron,
     online_kernel_perceptron,
@@ -11,10 +13,13 @@ from perceptron_lab.online.stream import Mistakes
 from perceptron_lab.online.worst_case import WorstCase, worst_case
 
 __all__ = [
+    "Farkas",
+    "LiftedInequalities",
     "Mistakes",
     "OnlineKernelPerceptron",
     "OnlinePerceptron",
     "WorstCase",
+    "linear_inequalities",
     "online_kernel_perceptron",
     "online_perceptron",
     "worst_case",
