@@ -1,4 +1,4 @@
-"""Online learning: the perceptron on a stream of examples, its mistakes; linear inequalities."""
+"""Online learning: the perceptron on a stream of examples, its mistakes and their bounds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from perceptron_lab.online.kernel_perceptron import (
     OnlineKernelPerceptron,
     online_kernel_perceptron,
 )
+from perceptron_lab.online.mistake_bounds import (
+    MistakeBound,
+    hinge_loss_bound,
+    hinge_loss_bound_of,
+    novikoff_bound,
+)
 from perceptron_lab.online.perceptron import OnlinePerceptron, online_perceptron
 from perceptron_lab.online.stream import Mistakes
 from perceptron_lab.online.worst_case import WorstCase, worst_case
@@ -15,11 +21,15 @@ from perceptron_lab.online.worst_case import WorstCase, worst_case
 __all__ = [
     "Farkas",
     "LiftedInequalities",
+    "MistakeBound",
     "Mistakes",
     "OnlineKernelPerceptron",
     "OnlinePerceptron",
     "WorstCase",
+    "hinge_loss_bound",
+    "hinge_loss_bound_of",
     "linear_inequalities",
+    "novikoff_bound",
     "online_kernel_perceptron",
     "online_perceptron",
     "worst_case",
