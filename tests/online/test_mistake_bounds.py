@@ -71,6 +71,14 @@ def test_both_ends_are_proved(seed: int) -> None:
     assert found.width <= 1e-6
 
 
+def test_rounding_of_the_scores_is_counted_in_every_presentation() -> None:
+    """a'w is 1 less 29 2^-60, and 1 as computed; 2^60 presentations make a loss of 29 of it."""
+    examples, comparison = np.full((1, 30), 2.0**-60), np.full(30, -1.0)
+    examples[0, 0], comparison[0] = 1.0, 1.0
+    value = hinge_loss_bound_of(comparison, examples, presentations=2.0**60)
+    assert value >= exact_bound(examples, [1.0], [2.0**60], comparison) > 88
+
+
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
 def test_a_convex_solver_finds_the_same_minimum(seed: int) -> None:
     examples, signs = gaussian(seed)

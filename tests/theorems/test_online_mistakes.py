@@ -68,14 +68,14 @@ def test_any_comparison_bounds_the_mistakes(seed: int, kind: str) -> None:
 @pytest.mark.parametrize("kind", STREAMS)
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=4))
 def test_weight_and_inner_product_grow_as_in_the_proof(seed: int, kind: str) -> None:
-    """norm(w)^2 <= M R^2, and w'w* >= M - L with the losses of the mistakes alone."""
+    """A mistake adds at most norm(a)^2 to norm(w)^2, and 1 less its loss to w'w*."""
     examples, signs = STREAMS[kind](seed, features=3)
-    square = (examples**2).sum(axis=1).max()
+    squares = (examples**2).sum(axis=1)
     comparison = hinge_loss_bound(examples, signs).comparison
     for passes in (1, 2, 3, 10):
         found = online_perceptron(examples, signs, passes=passes)
         total, counts = found.mistakes.total, found.mistakes.of_example
-        assert found.weight @ found.weight <= total * square
+        assert found.weight @ found.weight <= counts @ squares <= total * squares.max()
         loss = counts @ losses(examples, signs, comparison)
         assert found.weight @ comparison >= total - loss - 1e-9 * total
         assert np.array_equal(found.weight, (counts * signs) @ examples)
