@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
-from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPerceptron, CyclicState
+from perceptron_lab.algorithms.perceptrons.cyclic_perceptron import CyclicPerceptron
+from perceptron_lab.algorithms.sweeping import SweptState
 from perceptron_lab.claims import FeasiblePoint
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import InputError
@@ -111,7 +112,7 @@ def test_rejected_claims_make_it_look_closer() -> None:
         system = system.stricter()
         if scores.min() <= system.caution * np.abs(scores).max():
             break
-    assert isinstance(state, CyclicState)
+    assert isinstance(state, SweptState)
     before, updates = state.point.copy(), state.updates
     state, claim = ALGORITHM.step(system, state, 1)
     assert claim is None

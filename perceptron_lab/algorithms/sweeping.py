@@ -1,0 +1,88 @@
+"""Algorithms that go round dense rows in a compiled loop, and claim a point after a quiet round."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from perceptron_lab import registry
+from perceptron_lab.algorithms.base import InCoordinates, State, Step
+from perceptron_lab.claims import FeasiblePoint
+from perceptron_lab.errors import InputError
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem, Cut
+
+
+@dataclass(kw_only=True)
+class SweptState(State):
+    """The rows as the system sees them, shape ``(m, dimension)``, and which is to be looked at."""
+
+    rows: FloatArray
+    row: int = 0
+
+
+T = TypeVar("T", bound=SweptState)
+
+
+class Sweeping(InCoordinates[T]):
+    """An algorithm that looks at one row after the other: a sweep, and the update by a cut.
+
+    A query is counted per update, and a product per m rows looked at. When a whole round has passed
+    without an update, the scores are computed once more and the point is claimed.
+
+    Attributes
+    ----------
+    for_sparse
+        The end of the sentence by which sparse rows are refused.
+    """
+
+    uses_oracle: ClassVar[bool] = False
+    for_sparse: ClassVar[str] = "give sparse ones as an array"
+
+    @abstractmethod
+    def sweep(self, state: T, most: int) -> tuple[int, int]:
+        """Make up to ``most`` updates in place; return them and how many rows were looked at.
+
+        Fewer updates mean that a whole round has passed without one. ``state.row`` goes on.
+        """
+
+    @abstractmethod
+    def add(self, state: T, cut: Cut) -> None:
+        """Make one update by a cut, in place."""
+
+    def swept(self, system: ConicSystem) -> FloatArray:
+        """Return a copy of the rows as the system sees them, in double precision and C order.
+
+        Raises
+        ------
+        InputError
+            If the system is not one of rows, or these are not dense.
+        """
+        name = registry.name_of("algorithm", self)
+        if not system.cone.of_rows:
+            raise InputError(f"{name} sweeps over rows and kernels only; choose another algorithm")
+        operator = system.operator
+        if not isinstance(operator, Matrix) or not isinstance(operator.data, np.ndarray):
+            raise InputError(f"{name} sweeps over dense rows only; {self.for_sparse}")
+        scale = 1.0 if operator.scale is None else operator.scale[:, None]
+        return np.array(operator.data * scale, dtype=np.float64, order="C")
+
+    def step(self, system: ConicSystem, state: T, most: int) -> Step[T]:
+        """Sweep for up to ``most`` updates; claim x when a whole round has passed without one."""
+        updates, seen = self.sweep(state, most)
+        state.updates += updates
+        system.counters.queries += updates
+        system.counters.products += seen / len(state.rows)
+        if updates == most:
+            return state, None
+        deepest, score, scores = system.deepest(state.point)
+        if system.inside(score, scores):
+            return state, FeasiblePoint(state.point.copy())
+        # Violated only to rounding, or by the system's caution: the sweep does not see that.
+        self.add(state, deepest)
+        state.updates += 1
+        return state, None
