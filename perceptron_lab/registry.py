@@ -20,6 +20,19 @@ _OURS = {
         "auto": "algorithms.automatic.auto:Auto",
         "perceptron": "algorithms.perceptrons.perceptron:Perceptron",
         "cyclic-perceptron": "algorithms.perceptrons.cyclic_perceptron:CyclicPerceptron",
+        "perceptron-with-margin": (
+            "algorithms.margins.perceptron_with_margin:PerceptronWithMargin"
+        ),
+        "tau-perceptron": "algorithms.margins.tau_perceptron:TauPerceptron",
+        "relaxation-with-margin": (
+            "algorithms.margins.relaxation_with_margin:RelaxationWithMargin"
+        ),
+        "fixed-margin-perceptron": (
+            "algorithms.margins.fixed_margin_perceptron:FixedMarginPerceptron"
+        ),
+        "fixed-length-perceptron": (
+            "algorithms.margins.fixed_length_perceptron:FixedLengthPerceptron"
+        ),
         "space-dilation": "algorithms.rescaling.space_dilation:SpaceDilation",
         "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
         "relaxed-perceptron": "algorithms.perceptrons.relaxed_perceptron:RelaxedPerceptron",

@@ -20,6 +20,7 @@ ORACLES = [Cholesky(), Eigenvector(), PivotedCholesky()]
 RUN = [
     "auto",
     "perceptron",
+    "tau-perceptron",
     "space-dilation",
     "ellipsoid",
     "relaxed-perceptron",

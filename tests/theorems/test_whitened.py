@@ -33,8 +33,9 @@ INNER = [
     name
     for name in registry.names("algorithm")
     if name not in ("whitened", "svc", "relaxed-perceptron", "space-dilation")
+    and ".margins." not in str(registry.target("algorithm", name))
 ]
-"""Algorithms that settle infeasible rows, too."""
+"""Algorithms that settle infeasible rows, too, and ask for no margin, which may not be there."""
 
 
 def thin(margin: float, seed: int) -> FloatArray:

@@ -1,0 +1,165 @@
+"""The perceptron of fixed length for a fixed margin (`TsampoukaShaweTaylor`, section 2.2.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN, Systems
+from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squares_above
+from perceptron_lab.algorithms.margins.fixed_margin_perceptron import TOO_LARGE
+from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
+from perceptron_lab.algorithms.sweeping import Sweeping
+from perceptron_lab.compiled.margin_sweeps import fixed_length_sweep
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import Bound
+from perceptron_lab.system import ConicSystem, Cut
+
+
+@plain_dataclass(kw_only=True)
+class FixedLengthState(MeasuredState):
+    """eta, and the scale s of the weights: a = eta s A w."""
+
+    rate: float
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, config=STRICT)
+class FixedLengthPerceptron(Sweeping[FixedLengthState]):
+    """A given margin, norm(a) = beta throughout: a <- a + eta f_t y_k, then stretched to beta.
+
+    Find a unit u with y_k'u > beta for all rows y_k, 0 < beta < gamma_d, the margin of the rows as
+    the system sees them. From a_0 = beta y_1 / norm(y_1), in cyclic order, wherever y_k'u <= beta,
+
+        a <- beta b / norm(b),  b = a + eta f_t y_k,                                      (2.49)
+
+    f_t as in ``fixed-margin-perceptron``. With R the largest norm, q = f_max / f_min and
+    x = eta f_max R / beta, fewer than
+
+        q / ((gamma_d - beta) / R x - (1 / 2 + beta / R) x^2 - x^3 / 2)                   (2.56)
+
+    updates are made where the denominator is positive. It is nearly least for
+
+        eta_opt = (gamma_d - beta) beta / (f_max R^2 (1 + 2 beta / R)),                   (2.57)
+
+    which gives fewer than
+
+        2 q R^2 / (gamma_d - beta)^2 (1 + 2 beta / R)
+          / (1 - (gamma_d - beta) / R (1 + 2 beta / R)^-2).                               (2.58)
+
+    eta_opt takes a lower bound of gamma_d - beta, the parameter ``gap``, instead. Below
+
+        eta_c = 2 (gamma_d - beta) beta / (f_max (R^2 - gamma_d^2))                       (2.51)
+
+    each update turns a towards the direction of the largest margin, from the first one on.
+
+    The multiples of the rows in a are weights w: norm(A w) / <e, w> bounds the margin from above.
+
+    Parameters
+    ----------
+    beta
+        The margin asked for, in the unit of the rows as the system sees them, > 0 (default 0.01).
+    gap
+        A lower bound of gamma_d - beta, > 0, for eta_opt; None (default) stands for beta: then
+        gamma_d >= 2 beta is relied on.
+    factor
+        ``one`` (default) or ``angle``: f_t.
+    rate
+        The learning rate eta > 0; None (default) stands for eta_opt.
+
+    References
+    ----------
+    `TsampoukaShaweTaylor`, (2.49) to (2.58).
+    """
+
+    systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+    takes_start: ClassVar[bool] = False
+
+    beta: Annotated[float, Field(gt=0)] = 0.01
+    gap: Annotated[float, Field(gt=0)] | None = None
+    factor: Factor = "one"
+    rate: Annotated[float, Field(gt=0)] | None = None
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> FixedLengthState:
+        """Return the state at beta y_1 / norm(y_1), with a copy of the rows."""
+        rows = self.swept(system)
+        squares = squares_above(rows, self.beta)
+        shortest, longest = math.sqrt(squares.min()), math.sqrt(squares.max())
+        rate, weights = self.chosen_rate(shortest, longest), np.zeros(len(rows))
+        weights[0] = self.beta / math.sqrt(squares[0]) / rate
+        return FixedLengthState(
+            rows[0] * (self.beta / math.sqrt(squares[0])),
+            weights=weights,
+            rows=rows,
+            squares=squares,
+            rate=rate,
+        )
+
+    def sweep(self, state: FixedLengthState, most: int) -> tuple[int, int]:
+        """Add the rows with y'u <= beta."""
+        assert state.weights is not None
+        updates, seen, state.row, state.scale = fixed_length_sweep(
+            state.rows,
+            state.squares,
+            state.point,
+            state.weights,
+            state.rate,
+            self.beta,
+            self.factor == "angle",
+            state.scale,
+            state.row,
+            most,
+        )
+        return updates, seen
+
+    def add(self, state: FixedLengthState, cut: Cut) -> None:
+        """Add eta times the normal of a cut."""
+        assert state.weights is not None
+        state.point += state.rate * cut.normal
+        state.weights[cut.atom.span] += cut.atom.values / state.scale
+        length = float(np.linalg.norm(state.point))
+        if length > 0.0:
+            state.point *= self.beta / length
+            state.scale *= self.beta / length
+
+    def chosen_rate(self, shortest: float, longest: float) -> float:
+        """Return eta: the one given, or eta_opt (2.57) for the gap and rows of norms r to R."""
+        if self.rate is not None:
+            return self.rate
+        most = factor_range(self.factor, self.beta, shortest)[1]
+        gap = self.beta if self.gap is None else self.gap
+        return gap / longest * (self.beta / (longest + 2.0 * self.beta)) / most
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return (2.56)."""
+        theorem = "(2.56) of TsampoukaShaweTaylor"
+        longest, shortest, margin = facts.atom_norm, facts.shortest_cut, facts.margin
+        if longest is None or shortest is None or margin is None or margin <= 0.0:
+            return Bound(None, theorem, NO_MARGIN)
+        if self.beta >= margin:
+            return Bound(None, theorem, TOO_LARGE)
+        least, most = factor_range(self.factor, self.beta, shortest)
+        x = self.chosen_rate(shortest, longest) * most * longest / self.beta
+        part = self.beta / longest
+        gain = x * ((margin - self.beta) / longest - x * (0.5 + part + 0.5 * x))
+        if gain <= 0.0:
+            return Bound(None, theorem, "eta is too large for the known margin")
+        value = most / least / gain
+        return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
+
+    def critical_rate(self, facts: Facts) -> float | None:
+        """Return eta_c (2.51); None where no margin above beta is known."""
+        longest, shortest, margin = facts.atom_norm, facts.shortest_cut, facts.margin
+        if longest is None or shortest is None or margin is None or margin <= self.beta:
+            return None
+        if margin >= longest:  # one direction, which every update leads to
+            return math.inf
+        most = factor_range(self.factor, self.beta, shortest)[1]
+        square = (longest - margin) * (longest + margin)
+        return 2.0 * (margin - self.beta) * self.beta / (most * square)

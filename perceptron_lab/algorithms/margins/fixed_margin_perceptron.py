@@ -1,0 +1,123 @@
+"""The perceptron for a fixed directional margin (`TsampoukaShaweTaylor`, section 2.2.1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import BEYOND, NO_MARGIN, Systems
+from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squares_above
+from perceptron_lab.algorithms.margins.free_length_bound import free_length_bound
+from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
+from perceptron_lab.algorithms.sweeping import Sweeping
+from perceptron_lab.compiled.margin_sweeps import fixed_margin_sweep
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import Bound
+from perceptron_lab.system import ConicSystem, Cut
+
+TOO_LARGE = "beta is not below the known margin"
+
+
+@dataclass(frozen=True, config=STRICT)
+class FixedMarginPerceptron(Sweeping[MeasuredState]):
+    """A given margin beta: a <- a + eta f_t y_k whenever y_k'u <= beta, u = a / norm(a).
+
+    Find a unit u with y_k'u > beta for all rows y_k, 0 < beta < gamma_d, the margin of the rows as
+    the system sees them; unlike y_k'a <= b, the condition does not weaken as a grows. Rows are
+    looked at in cyclic order, from a = 0, where every row is misclassified. f_t is 1, or
+
+        f_t = 1 - beta u'y_k / norm(y_k)^2                               (2.32), f_t = 1 at a = 0,
+
+    which lies between 1 - beta^2 / r^2 and 1 + beta / r for rows of norms r to R. With
+    q = f_max / f_min, and if gamma_d > q beta, the updates t satisfy
+
+        (t - 1) / (3 + 2 ln(t - 1)) <= (q R / gamma_d)^2 / (4 (1 - q beta / gamma_d));      (2.45)
+
+    ``bound`` is the largest t of (2.43), of which this and (2.48) are looser forms. It does not
+    depend on eta, nor does the course but for its scale (bit by bit where eta is a power of two).
+    Where gamma_d > beta alone the updates are finite, without a bound. From update
+
+        t_c = q (R^2 - gamma_d^2) / (2 gamma_d (gamma_d - beta))                             (2.35)
+
+    on, each update turns a towards the direction of the largest margin.
+
+    With beta >= gamma_d it goes on until its budget is spent; its best point is proved all the
+    same. The sums of f_t by the rows are weights w, a = eta A w: norm(A w) / <e, w> bounds the
+    margin from above.
+
+    Parameters
+    ----------
+    beta
+        The margin asked for, in the unit of the rows as the system sees them, > 0 (default 0.01).
+    factor
+        ``one`` (default) or ``angle``: f_t.
+    rate
+        The learning rate eta > 0 (default 1).
+
+    References
+    ----------
+    `TsampoukaShaweTaylor`, (2.30) to (2.48).
+    """
+
+    systems: ClassVar[Systems] = {"theorem": "rows", "coordinates: theorem": "kernel"}
+
+    beta: Annotated[float, Field(gt=0)] = 0.01
+    factor: Factor = "one"
+    rate: Annotated[float, Field(gt=0)] = 1.0
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> MeasuredState:
+        """Return the state at a = 0, with a copy of the rows."""
+        rows = self.swept(system)
+        squares = squares_above(rows, self.beta)
+        zero = np.zeros(rows.shape[1])
+        return MeasuredState(zero, weights=np.zeros(len(rows)), rows=rows, squares=squares)
+
+    def sweep(self, state: MeasuredState, most: int) -> tuple[int, int]:
+        """Add the rows with y'a <= beta norm(a)."""
+        assert state.weights is not None
+        updates, seen, state.row = fixed_margin_sweep(
+            state.rows,
+            state.squares,
+            state.point,
+            state.weights,
+            self.rate,
+            self.beta,
+            self.factor == "angle",
+            state.row,
+            most,
+        )
+        return updates, seen
+
+    def add(self, state: MeasuredState, cut: Cut) -> None:
+        """Add eta times the normal of a cut."""
+        assert state.weights is not None
+        state.point += self.rate * cut.normal
+        state.weights[cut.atom.span] += cut.atom.values
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return the largest number of updates of (2.43)."""
+        theorem = "(2.43) of TsampoukaShaweTaylor"
+        longest, shortest, margin = facts.atom_norm, facts.shortest_cut, facts.margin
+        if longest is None or shortest is None or margin is None or margin <= 0.0:
+            return Bound(None, theorem, NO_MARGIN)
+        if self.beta >= margin:
+            return Bound(None, theorem, TOO_LARGE)
+        least, most = factor_range(self.factor, self.beta, shortest)
+        value = free_length_bound(margin, self.beta, longest, least, most)
+        if value is None:
+            return Bound(None, theorem, "f_min gamma_d is not above f_max beta")
+        return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
+
+    def critical_time(self, facts: Facts) -> float | None:
+        """Return t_c (2.35); None where no margin above beta is known."""
+        longest, shortest, margin = facts.atom_norm, facts.shortest_cut, facts.margin
+        if longest is None or shortest is None or margin is None or margin <= self.beta:
+            return None
+        least, most = factor_range(self.factor, self.beta, shortest)
+        ratio = longest / margin
+        return most / least * (ratio * ratio - 1.0) / (2.0 * (1.0 - self.beta / margin))

@@ -1,0 +1,229 @@
+"""Sweeps that ask for a margin, one row at a time: the inner loops of the margin perceptrons.
+
+Each kernel goes through the rows y_k in cyclic order from a given one, and stops when it has made
+so many updates, or when a whole round has passed without one. Rows are in C order; dot products may
+be summed in any order. Multiplying by a power of two is exact, so that a rate which only stretches
+a course stretches it bit by bit where both rates are such.
+
+All return the updates made, the rows looked at, and the next row; fewer updates than ``most`` mean
+that the condition held for no row, as computed. Points and weights are changed in place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perceptron_lab.compiled.kernel import REORDER, kernel
+from perceptron_lab.results import FloatArray
+
+# Between these the scale of a fixed-length point is kept apart from its weights
+SMALL, LARGE = 1e-100, 1e100
+
+
+@kernel(
+    "UniTuple(int64, 3)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64, int64,"
+    " int64)",
+    fastmath=REORDER,
+)
+def margin_sweep(
+    rows: FloatArray,
+    point: FloatArray,
+    counts: FloatArray,
+    limits: FloatArray,
+    rate: float,
+    first: int,
+    most: int,
+) -> tuple[int, int, int]:
+    """Add a <- a + eta y_k while y_k'a <= b_k, at most ``most`` times.
+
+    Parameters
+    ----------
+    rows
+        y_k, shape ``(m, n)``.
+    point, counts
+        a, shape ``(n,)``, and how often each row was added, shape ``(m,)``; counted on.
+    limits
+        b_k, shape ``(m,)``.
+    rate
+        eta.
+    first, most
+        The row to begin with, 0 <= first < m, and updates at most.
+    """
+    size, dimension = rows.shape
+    row, quiet, updates, seen = first, 0, 0, 0
+    while updates < most and quiet < size:
+        score = 0.0
+        for j in range(dimension):
+            score += rows[row, j] * point[j]
+        if score <= limits[row]:
+            for j in range(dimension):
+                point[j] += rate * rows[row, j]
+            counts[row] += 1.0
+            updates += 1
+            quiet = 0
+        else:
+            quiet += 1
+        seen += 1
+        row += 1
+        if row == size:
+            row = 0
+    return updates, seen, row
+
+
+@kernel(
+    "UniTuple(int64, 3)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64,"
+    " float64, float64, int64, int64)",
+    fastmath=REORDER,
+)
+def relaxation_sweep(
+    rows: FloatArray,
+    squares: FloatArray,
+    point: FloatArray,
+    weights: FloatArray,
+    rate: float,
+    limit: float,
+    aim: float,
+    first: int,
+    most: int,
+) -> tuple[int, int, int]:
+    """Move a <- a + eta f y_k, f = (b_u - y_k'a) / norm(y_k)^2, while y_k'a <= b.
+
+    ``squares`` are norm(y_k)^2, ``limit`` is b, ``aim`` is b_u; ``weights`` are the sums of f per
+    row, so that a = eta A w. The others are those of :func:`margin_sweep`.
+    """
+    size, dimension = rows.shape
+    row, quiet, updates, seen = first, 0, 0, 0
+    while updates < most and quiet < size:
+        score = 0.0
+        for j in range(dimension):
+            score += rows[row, j] * point[j]
+        if score <= limit:
+            factor = (aim - score) / squares[row]
+            for j in range(dimension):
+                point[j] += rate * factor * rows[row, j]
+            weights[row] += factor
+            updates += 1
+            quiet = 0
+        else:
+            quiet += 1
+        seen += 1
+        row += 1
+        if row == size:
+            row = 0
+    return updates, seen, row
+
+
+@kernel(
+    "UniTuple(int64, 3)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64,"
+    " float64, boolean, int64, int64)",
+    fastmath=REORDER,
+)
+def fixed_margin_sweep(
+    rows: FloatArray,
+    squares: FloatArray,
+    point: FloatArray,
+    weights: FloatArray,
+    rate: float,
+    margin: float,
+    angle: bool,
+    first: int,
+    most: int,
+) -> tuple[int, int, int]:
+    """Move a <- a + eta f y_k while y_k'a <= beta norm(a).
+
+    f = 1, or with ``angle`` f = 1 - beta y_k'a / (norm(a) norm(y_k)^2) (1 at a = 0). ``margin`` is
+    beta; the others are those of :func:`relaxation_sweep`.
+    """
+    size, dimension = rows.shape
+    row, quiet, updates, seen = first, 0, 0, 0
+    square = 0.0
+    for j in range(dimension):
+        square += point[j] * point[j]
+    length = np.sqrt(square)
+    while updates < most and quiet < size:
+        score = 0.0
+        for j in range(dimension):
+            score += rows[row, j] * point[j]
+        if score <= margin * length:
+            factor = 1.0
+            if angle and length > 0.0:
+                factor -= margin * (score / length) / squares[row]
+            for j in range(dimension):
+                point[j] += rate * factor * rows[row, j]
+            square = 0.0
+            for j in range(dimension):  # not updated by the score: errors would add up
+                square += point[j] * point[j]
+            length = np.sqrt(square)
+            weights[row] += factor
+            updates += 1
+            quiet = 0
+        else:
+            quiet += 1
+        seen += 1
+        row += 1
+        if row == size:
+            row = 0
+    return updates, seen, row
+
+
+@kernel(
+    "Tuple((int64, int64, int64, float64))(float64[:, ::1], float64[::1], float64[::1],"
+    " float64[::1], float64, float64, boolean, float64, int64, int64)",
+    fastmath=REORDER,
+)
+def fixed_length_sweep(
+    rows: FloatArray,
+    squares: FloatArray,
+    point: FloatArray,
+    weights: FloatArray,
+    rate: float,
+    margin: float,
+    angle: bool,
+    scale: float,
+    first: int,
+    most: int,
+) -> tuple[int, int, int, float]:
+    """Move a <- a + eta f y_k while y_k'a <= beta norm(a), then stretch a to the length beta.
+
+    f and the arguments are those of :func:`fixed_margin_sweep`; ``scale`` is s in
+    a = eta s A w. Where an update gives a = 0, the next one adds its row to that.
+
+    Returns
+    -------
+    tuple
+        Updates made, rows looked at, the next row, and the scale.
+    """
+    size, dimension = rows.shape
+    row, quiet, updates, seen = first, 0, 0, 0
+    while updates < most and quiet < size:
+        score = 0.0
+        for j in range(dimension):
+            score += rows[row, j] * point[j]
+        if score <= margin * margin:  # norm(a) = beta
+            factor = 1.0
+            if angle:
+                factor -= score / squares[row]
+            square = 0.0
+            for j in range(dimension):
+                point[j] += rate * factor * rows[row, j]
+            for j in range(dimension):
+                square += point[j] * point[j]
+            weights[row] += factor / scale
+            updates += 1
+            quiet = 0
+            if square > 0.0:
+                stretch = margin / np.sqrt(square)
+                for j in range(dimension):
+                    point[j] *= stretch
+                scale *= stretch
+            if scale < SMALL or scale > LARGE:
+                for i in range(size):
+                    weights[i] *= scale
+                scale = 1.0
+        else:
+            quiet += 1
+        seen += 1
+        row += 1
+        if row == size:
+            row = 0
+    return updates, seen, row, scale
