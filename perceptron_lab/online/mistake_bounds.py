@@ -19,25 +19,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from perceptron_lab.certificates.margin import combined_with_radius
-from perceptron_lab.certificates.rounding import (
-    above,
-    below,
-    norm_above,
-    product_with_radius,
-)
+from perceptron_lab.certificates.rounding import above, below
 from perceptron_lab.errors import InputError
-from perceptron_lab.inputs import ArrayOrSparse, checked_rows
+from perceptron_lab.online.presented import AnyKernel, Examples, Presented, presented
 from perceptron_lab.online.soft_margin import Smoothed
-from perceptron_lab.online.stream import signs_or_ones
-from perceptron_lab.operators.blockwise import row_norms
-from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 
 # Corners of hinges, as a part of 1, from round to sharp
@@ -59,7 +48,8 @@ class MistakeBound:
     least
         A lower bound of the same for every w* (of Theorem 1: every consistent w*), rounded down.
     comparison
-        w*, shape ``(features,)``; (w*, -b*), shape ``(features + 1,)``, of an affine stream.
+        w*, shape ``(features,)``; (w*, -b*), shape ``(features + 1,)``, of an affine stream; with a
+        kernel the coefficients c of sum_j c_j K(x_j, .), shape ``(m,)``.
     hinge_loss
         L, the sum of the hinge losses of w* over all presentations, rounded up; 0 in Theorem 1.
     length
@@ -82,10 +72,11 @@ class MistakeBound:
 
 
 def hinge_loss_bound(
-    examples: ArrayOrSparse,
+    examples: Examples,
     labels: npt.ArrayLike | None = None,
     *,
     affine: bool = False,
+    kernel: AnyKernel = None,
     presentations: npt.ArrayLike = 1,
     tolerance: float = 1e-6,
 ) -> MistakeBound:
@@ -99,6 +90,10 @@ def hinge_loss_bound(
     ----------
     examples, labels, affine
         The stream of :func:`~perceptron_lab.online.perceptron.online_perceptron`.
+    kernel
+        None (default), or the kernel of
+        :func:`~perceptron_lab.online.kernel_perceptron.online_kernel_perceptron`: then all its
+        values are kept, their errors are part of the proof, and labels must be given.
     presentations
         How often each example is presented, >= 0, shape ``(m,)``, or one number for all:
         ``mistakes.presentations`` of a perceptron, or the number of passes.
@@ -123,17 +118,19 @@ def hinge_loss_bound(
     >>> found.total, round(bound.value, 4), bound.width < 1e-6
     (13, 34.0, True)
     """
-    stream = _Presented.of(examples, labels, affine, presentations)
+    stream = presented(examples, labels, affine, presentations, kernel)
     best: MistakeBound | None = None
     v = np.zeros(stream.rows.shape[1])
     caps = 2.0 * stream.counts
     for corner in CORNERS:
-        problem = Smoothed(stream.rows, stream.signs, stream.length, caps, caps / corner)
+        problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, caps / corner)
         v = problem.solved(v)
-        value, loss = stream.hinge_loss(v / stream.length)
         multipliers = problem.multipliers(v)
-        least = stream.below_hinge_loss(multipliers)
-        best = _better(best, stream.bound(v, value, least, loss, multipliers))
+        comparison = stream.comparison(v, multipliers)
+        value, loss = _hinge_loss(stream, comparison)
+        least = _least_hinge_loss(stream, multipliers)
+        flat = stream.everywhere(multipliers)
+        best = _better(best, MistakeBound(value, least, comparison, loss, stream.longest, flat))
         if best.width <= tolerance:
             break
     assert best is not None
@@ -142,10 +139,11 @@ def hinge_loss_bound(
 
 def hinge_loss_bound_of(
     comparison: npt.ArrayLike,
-    examples: ArrayOrSparse,
+    examples: Examples,
     labels: npt.ArrayLike | None = None,
     *,
     affine: bool = False,
+    kernel: AnyKernel = None,
     presentations: npt.ArrayLike = 1,
 ) -> float:
     """Return Theorem 2's bound of the mistakes for a w* of one's own, rounded up.
@@ -153,8 +151,9 @@ def hinge_loss_bound_of(
     Parameters
     ----------
     comparison
-        w*, or (w*, -b*) of an affine stream; finite.
-    examples, labels, affine, presentations
+        w*, (w*, -b*) of an affine stream, or with a kernel the coefficients c, one for each
+        example; finite.
+    examples, labels, affine, kernel, presentations
         See :func:`hinge_loss_bound`.
 
     Examples
@@ -163,21 +162,22 @@ def hinge_loss_bound_of(
     >>> round(hinge_loss_bound_of([1.0], examples, labels), 4)  # 2^2 1 + 2 (0 + 0 + 0 + 1.5)
     7.0
     """
-    stream = _Presented.of(examples, labels, affine, presentations)
+    stream = presented(examples, labels, affine, presentations, kernel)
     given = np.asarray(comparison, dtype=float)
-    if given.shape != (stream.rows.shape[1],) or not np.isfinite(given).all():
+    if given.shape != (stream.unknowns,) or not np.isfinite(given).all():
         raise InputError(
             f"a comparison of shape {given.shape}, or one that is not finite; give "
-            f"{stream.rows.shape[1]} finite numbers"
+            f"{stream.unknowns} finite numbers"
         )
-    return stream.hinge_loss(given)[0]
+    return _hinge_loss(stream, given)[0]
 
 
 def novikoff_bound(
-    examples: ArrayOrSparse,
+    examples: Examples,
     labels: npt.ArrayLike | None = None,
     *,
     affine: bool = False,
+    kernel: AnyKernel = None,
     tolerance: float = 1e-6,
 ) -> MistakeBound | None:
     """Return Theorem 1's bound of the mistakes, for a consistent w* that is nearly shortest.
@@ -187,7 +187,7 @@ def novikoff_bound(
 
     Parameters
     ----------
-    examples, labels, affine, tolerance
+    examples, labels, affine, kernel, tolerance
         See :func:`hinge_loss_bound`.
 
     References
@@ -200,23 +200,25 @@ def novikoff_bound(
     >>> round(bound.value, 3), bound.width < 1e-6, bound.comparison.round(4)
     (514.0, True, array([16., -1.]))
     """
-    stream = _Presented.of(examples, labels, affine, 1)
+    stream = presented(examples, labels, affine, 1, kernel)
     best: MistakeBound | None = None
     v = np.zeros(stream.rows.shape[1])
     caps = np.full(len(stream.signs), math.inf)
     for stiffness in STIFFNESSES:
-        problem = Smoothed(
-            stream.rows, stream.signs, stream.length, caps, np.full(len(caps), stiffness)
-        )
+        stiff = np.full(len(caps), stiffness)
+        problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, stiff)
         v = problem.solved(v)
         multipliers = problem.multipliers(v)
-        least = stream.below_consistent(multipliers)
+        least = _least_consistent(stream, multipliers)
         if least > LARGEST:
             break
-        scale, value = stream.consistent(v / stream.length)
+        comparison = stream.comparison(v, multipliers)
+        score, value = _consistent(stream, comparison)
         if not math.isfinite(value):
             continue
-        best = _better(best, stream.bound(v / scale, value, least, 0.0, multipliers))
+        flat = stream.everywhere(multipliers)
+        found = MistakeBound(value, least, comparison / score, 0.0, stream.longest, flat)
+        best = _better(best, found)
         if best.width <= tolerance:
             break
     return best
@@ -238,112 +240,41 @@ def _better(one: MistakeBound | None, other: MistakeBound) -> MistakeBound:
     )
 
 
-@dataclass(frozen=True)
-class _Presented:
-    """The examples that are presented at all, lifted if they are affine, and how often each is."""
-
-    rows: FloatArray | sp.csr_array
-    signs: FloatArray
-    counts: FloatArray
-    at: npt.NDArray[np.bool_]  # which of the examples given they are
-    longest: float  # R, rounded up
-    shortest: float  # R, rounded down
-
-    @classmethod
-    def of(
-        cls,
-        examples: ArrayOrSparse,
-        labels: npt.ArrayLike | None,
-        affine: bool,
-        presentations: npt.ArrayLike,
-    ) -> _Presented:
-        rows: Any = checked_rows(examples)
-        size, features = rows.shape
-        signs, counts = signs_or_ones(labels, size), _counts(presentations, size)
-        presented = counts > 0.0
-        if not presented.all():
-            rows, signs, counts = rows[presented], signs[presented], counts[presented]
-        if affine:
-            rows = _lifted(rows)
-        norms = row_norms(rows)
-        longest = float(norms.max(initial=0.0))
-        if not 1e-150 < longest < 1e150:
-            raise InputError(
-                f"the longest example presented has the norm {longest:g}; allowed are 1e-150 to "
-                "1e150: give an example that is not zero, or rescale them"
-            )
-        terms = features + 4
-        return cls(rows, signs, counts, presented, above(longest, terms), below(longest, terms))
-
-    @property
-    def length(self) -> float:
-        return self.longest
-
-    def bound(
-        self, v: FloatArray, value: float, least: float, loss: float, multipliers: FloatArray
-    ) -> MistakeBound:
-        """Return the bound of w* = v / R, with a multiplier of 0 for what is not presented."""
-        flat = np.zeros(len(self.at))
-        flat[self.at] = multipliers
-        return MistakeBound(value, least, v / self.length, loss, self.longest, flat)
-
-    def hinge_loss(self, w: FloatArray) -> tuple[float, float]:
-        """Return upper bounds of R^2 norm(w)^2 + 2 L and of L."""
-        scores, radius = product_with_radius(self.rows, w)
-        missing = 1.0 - self.signs * scores
-        # 1 - s is rounded once, and each of the two sums once more
-        slack = 1.01 * radius + 2.0**-51 * (1.0 + np.abs(missing))
-        losses = np.maximum(0.0, missing + slack)
-        loss = above(float(self.counts @ losses), len(losses) + 2)
-        return above(self._square(w) + 2.0 * loss, 2), loss
-
-    def below_hinge_loss(self, multipliers: FloatArray) -> float:
-        """Return a lower bound of R^2 norm(w)^2 + 2 L for all w."""
-        total, norm = self._sums(multipliers)
-        root = above(norm / (2.0 * self.shortest), 2)
-        return max(0.0, math.nextafter(total - above(root * root, 2), -math.inf))
-
-    def consistent(self, w: FloatArray) -> tuple[float, float]:
-        """Return the least score, rounded down, and the bound of w over it; infinite for <= 0."""
-        scores, radius = product_with_radius(self.rows, w)
-        least = math.nextafter(float((self.signs * scores - radius).min()), -math.inf)
-        # in two steps: the square of a tiny score may underflow
-        value = above(self._square(w) / least / least, 4) if least > 0.0 else math.inf
-        return least, value
-
-    def below_consistent(self, multipliers: FloatArray) -> float:
-        """Return a lower bound of R^2 norm(w)^2 for all consistent w."""
-        total, norm = self._sums(multipliers)
-        ratio = below(self.shortest * total / norm, 4) if norm > 0.0 else math.inf
-        return below(ratio * ratio, 2)
-
-    def _square(self, w: FloatArray) -> float:
-        """Return an upper bound of R^2 norm(w)^2."""
-        root = above(self.longest * norm_above(w), 2)
-        return above(root * root, 2)
-
-    def _sums(self, multipliers: FloatArray) -> tuple[float, float]:
-        """Return sum lambda_i, rounded down, and norm(sum lambda_i s_i a_i), rounded up."""
-        combined, radius = combined_with_radius(Matrix(self.rows), multipliers * self.signs)
-        total = below(float(multipliers.sum()), len(multipliers))
-        return total, norm_above(np.nextafter(np.abs(combined) + radius, math.inf))
+def _least_hinge_loss(stream: Presented, multipliers: FloatArray) -> float:
+    """Return a lower bound of R^2 norm(w)^2 + 2 L for all w."""
+    total = below(float(multipliers.sum()), len(multipliers))
+    root = above(stream.combined(multipliers) / (2.0 * stream.shortest), 2)
+    return max(0.0, math.nextafter(total - above(root * root, 2), -math.inf))
 
 
-def _lifted(rows: FloatArray | sp.csr_array) -> FloatArray | sp.csr_array:
-    ones = np.ones((rows.shape[0], 1))
-    if isinstance(rows, np.ndarray):
-        return np.hstack([rows, ones])
-    return sp.csr_array(sp.hstack([rows, sp.csr_array(ones)]))
+def _hinge_loss(stream: Presented, w: FloatArray) -> tuple[float, float]:
+    """Return upper bounds of R^2 norm(w)^2 + 2 L and of L."""
+    scores, radius = stream.scores(w)
+    missing = 1.0 - scores
+    # 1 - s is rounded once, and each of the two sums once more
+    slack = 1.01 * radius + 2.0**-51 * (1.0 + np.abs(missing))
+    losses = np.maximum(0.0, missing + slack)
+    loss = above(float(stream.counts @ losses), len(losses) + 2)
+    return above(_length(stream, w) + 2.0 * loss, 2), loss
 
 
-def _counts(presentations: npt.ArrayLike, size: int) -> FloatArray:
-    given = np.asarray(presentations)
-    if given.dtype.kind not in "iuf" or given.shape not in ((), (size,)):
-        raise InputError(
-            f"presentations of type {given.dtype} and shape {given.shape}; give one number, or "
-            f"one for each of {size} examples"
-        )
-    counts = np.array(np.broadcast_to(given, (size,)), dtype=float)
-    if not (np.isfinite(counts).all() and (counts >= 0.0).all()):
-        raise InputError("presentations that are negative or not finite; give counts, 0 or more")
-    return counts
+def _least_consistent(stream: Presented, multipliers: FloatArray) -> float:
+    """Return a lower bound of R^2 norm(w)^2 for all consistent w."""
+    total = below(float(multipliers.sum()), len(multipliers))
+    norm = stream.combined(multipliers)
+    ratio = below(stream.shortest * total / norm, 4) if norm > 0.0 else math.inf
+    return below(ratio * ratio, 2)
+
+
+def _consistent(stream: Presented, w: FloatArray) -> tuple[float, float]:
+    """Return the least score, rounded down, and the bound of w over it; infinite for <= 0."""
+    scores, radius = stream.scores(w)
+    least = math.nextafter(float((scores - radius).min()), -math.inf)
+    # in two steps: the square of a tiny score may underflow
+    value = above(_length(stream, w) / least / least, 4) if least > 0.0 else math.inf
+    return least, value
+
+
+def _length(stream: Presented, w: FloatArray) -> float:
+    """Return an upper bound of R^2 norm(w)^2."""
+    return above(stream.longest * stream.longest * stream.square(w), 4)

@@ -19,6 +19,7 @@ from perceptron_lab.online import (
     novikoff_bound,
     worst_case,
 )
+from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf, kernel_matrix
 from perceptron_lab.results import FloatArray
 from tests.families import infeasible, planted
 from tests.online.streams import noisy, separable
@@ -36,7 +37,11 @@ def gaussian(seed: int, size: int = 60, features: int = 4) -> tuple[FloatArray, 
 
 def dot(left: Any, right: Any) -> Fraction:
     pairs = zip(left, right, strict=True)
-    return sum((Fraction(float(a)) * Fraction(float(b)) for a, b in pairs), Fraction())
+    return sum((fraction(a) * fraction(b) for a, b in pairs), Fraction())
+
+
+def fraction(value: Any) -> Fraction:
+    return value if isinstance(value, Fraction) else Fraction(float(value))
 
 
 def exact_bound(examples: Any, signs: Any, counts: Any, comparison: Any) -> Fraction:
@@ -150,6 +155,41 @@ def test_all_forms_of_a_stream_have_the_same_bounds(form: Any, affine: bool) -> 
         assert found.comparison.shape == (4 + affine,)
 
 
+def squares(examples: FloatArray) -> FloatArray:
+    """Features of which (x'z)^2 is the inner product; of whole numbers exactly."""
+    return np.einsum("ij,ik->ijk", examples, examples).reshape(len(examples), -1)
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
+def test_bounds_by_a_kernel_are_those_of_its_features(seed: int) -> None:
+    examples, signs = noisy(seed, features=2)
+    counts = np.random.default_rng(seed).integers(0, 3, 60)
+    kernel, features = Polynomial(2, 0.0, 1.0), squares(examples)
+    found = hinge_loss_bound(examples, signs, kernel=kernel, presentations=counts)
+    plain = hinge_loss_bound(features, signs, presentations=counts)
+    assert found.value == pytest.approx(plain.value, rel=1e-5)
+    assert found.least == pytest.approx(plain.least, rel=1e-5)
+    comparison = [dot(column, found.comparison) for column in features.T]
+    assert exact_bound(features, signs, counts, comparison) <= found.value
+    assert found.least <= exact_least(features, signs, counts, found)
+    again = hinge_loss_bound_of(
+        found.comparison, examples, signs, kernel=kernel, presentations=counts
+    )
+    assert again == found.value
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
+def test_novikoffs_bound_by_a_kernel_is_that_of_its_features(seed: int) -> None:
+    examples = np.unique(np.random.default_rng(seed).integers(-6, 7, (50, 2)), axis=0).astype(float)
+    examples = examples[(examples**2).sum(axis=1) > 0]
+    signs = np.sign(examples[:, 0] ** 2 - 2.5 * examples[:, 1] ** 2 + 0.3)
+    found: Any = novikoff_bound(examples, signs, kernel=Polynomial(2, 1.0, 1.0))
+    lifted = np.hstack([examples, np.ones((len(examples), 1))])
+    plain: Any = novikoff_bound(squares(lifted), signs)
+    assert found.value == pytest.approx(plain.value, rel=1e-5)
+    assert found.least == pytest.approx(plain.least, rel=1e-5)
+
+
 def test_wide_streams_take_no_square_matrices() -> None:
     rng = np.random.default_rng(0)
     examples = sp.csr_array(sp.random_array((200, 1500), density=0.02, rng=rng))
@@ -181,6 +221,10 @@ def test_examples_that_are_not_presented_do_not_count() -> None:
         ({"presentations": -1}, "negative or not finite"),
         ({"presentations": 0}, "the longest example presented has the norm 0"),
         ({"examples": np.zeros((60, 2))}, "the longest example presented has the norm 0"),
+        ({"kernel": Linear(), "affine": True}, "a kernel to which 1 is added"),
+        ({"kernel": Linear(), "labels": None}, "give the labels of two classes"),
+        ({"examples": kernel_matrix(Linear(), np.eye(60))}, "give kernel='precomputed'"),
+        ({"comparison": np.ones(4), "kernel": Rbf()}, "give 60 finite numbers"),
         ({"comparison": np.ones(5)}, "shape \\(5,\\).*give 4 finite numbers"),
         ({"comparison": np.full(4, np.nan)}, "not finite"),
     ],

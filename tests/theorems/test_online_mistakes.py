@@ -14,7 +14,7 @@ from perceptron_lab.online import (
     online_kernel_perceptron,
     online_perceptron,
 )
-from perceptron_lab.operators.kernels import Polynomial
+from perceptron_lab.operators.kernels import Polynomial, Rbf
 from perceptron_lab.results import FloatArray
 from tests.online.streams import noisy, separable
 from tests.repetitions import repeated
@@ -123,9 +123,35 @@ def test_half_of_the_hinge_loss_bound_is_attained_on_contradictions(passes: int)
 
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
-def test_kernel_mistakes_stay_within_the_bounds_of_the_features(seed: int) -> None:
+def test_kernel_mistakes_stay_within_the_hinge_loss_bound(seed: int) -> None:
     examples, signs = noisy(seed, features=2)
-    features = np.einsum("ij,ik->ijk", examples, examples).reshape(60, -1)
-    found = online_kernel_perceptron(Polynomial(2, 0.0, 1.0), examples, signs, passes=3)
-    counts = found.mistakes.presentations
-    assert found.mistakes.total <= hinge_loss_bound(features, signs, presentations=counts).value
+    for kernel in (Polynomial(2, 0.0, 1.0), Rbf(0.05)):
+        for passes in PASSES:
+            mistakes = online_kernel_perceptron(kernel, examples, signs, passes=passes).mistakes
+            for counts in (mistakes.presentations, mistakes.of_example):
+                bound = hinge_loss_bound(examples, signs, kernel=kernel, presentations=counts)
+                assert mistakes.total <= bound.value
+                assert bound.width <= 1e-6
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=3))
+def test_kernel_mistakes_stay_within_novikoffs_bound(seed: int) -> None:
+    """A definite kernel separates any labels of different examples."""
+    rng = np.random.default_rng(seed)
+    examples, signs = rng.standard_normal((30, 2)), rng.choice([-1.0, 1.0], 30)
+    kernel = Rbf(20.0)
+    mistakes = online_kernel_perceptron(kernel, examples, signs, passes=100_000).mistakes
+    bound = novikoff_bound(examples, signs, kernel=kernel)
+    assert bound is not None
+    assert mistakes.separated
+    assert mistakes.total <= bound.value
+    assert bound.width <= 1e-6
+
+
+def test_novikoffs_bound_is_attained_where_a_kernel_is_the_identity() -> None:
+    examples, signs = np.arange(20.0)[:, None], np.where(np.arange(20) % 3, 1.0, -1.0)
+    kernel = Rbf(1000.0)  # e^-1000 is 0 in double precision
+    bound = novikoff_bound(examples, signs, kernel=kernel)
+    assert bound is not None
+    assert bound.value == pytest.approx(20.0)
+    assert online_kernel_perceptron(kernel, examples, signs, passes=3).mistakes.total == 20
