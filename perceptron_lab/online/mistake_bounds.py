@@ -18,7 +18,8 @@ Theorem 1. Both ends of a bracket are computed with bounds of all rounding error
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,8 @@ CORNERS = 10.0 ** -np.arange(0, 13)
 STIFFNESSES = 10.0 ** np.arange(0, 17)
 # R^2 / gamma^2 beyond this is not told from infinity
 LARGEST = 1e24
+# Brackets of a smaller width that narrow no more are limited by rounding
+NEAR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def hinge_loss_bound(
         How often each example is presented, >= 0, shape ``(m,)``, or one number for all:
         ``mistakes.presentations`` of a perceptron, or the number of passes.
     tolerance
-        Of the bracket's ``width``, > 0. Where it is not reached, the best bracket is returned.
+        Of the bracket's ``width``, >= 0. Where it is not reached, the best bracket is returned:
+        with a kernel rounding ends near 1e-6.
 
     Raises
     ------
@@ -119,20 +123,7 @@ def hinge_loss_bound(
     (13, 34.0, True)
     """
     stream = presented(examples, labels, affine, presentations, kernel)
-    best: MistakeBound | None = None
-    v = np.zeros(stream.rows.shape[1])
-    caps = 2.0 * stream.counts
-    for corner in CORNERS:
-        problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, caps / corner)
-        v = problem.solved(v)
-        multipliers = problem.multipliers(v)
-        comparison = stream.comparison(v, multipliers)
-        value, loss = _hinge_loss(stream, comparison)
-        least = _least_hinge_loss(stream, multipliers)
-        flat = stream.everywhere(multipliers)
-        best = _better(best, MistakeBound(value, least, comparison, loss, stream.longest, flat))
-        if best.width <= tolerance:
-            break
+    best = _narrowed(_soft_margins(stream), tolerance)
     assert best is not None
     return best
 
@@ -200,10 +191,26 @@ def novikoff_bound(
     >>> round(bound.value, 3), bound.width < 1e-6, bound.comparison.round(4)
     (514.0, True, array([16., -1.]))
     """
-    stream = presented(examples, labels, affine, 1, kernel)
-    best: MistakeBound | None = None
-    v = np.zeros(stream.rows.shape[1])
-    caps = np.full(len(stream.signs), math.inf)
+    return _narrowed(_hard_margins(presented(examples, labels, affine, 1, kernel)), tolerance)
+
+
+def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
+    """Yield bounds of Theorem 2, from round corners to sharp ones."""
+    v, caps = np.zeros(stream.rows.shape[1]), 2.0 * stream.counts
+    for corner in CORNERS:
+        problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, caps / corner)
+        v = problem.solved(v)
+        multipliers = problem.multipliers(v)
+        comparison = stream.comparison(v, multipliers)
+        value, loss = _hinge_loss(stream, comparison)
+        least = _least_hinge_loss(stream, multipliers)
+        flat = stream.everywhere(multipliers)
+        yield MistakeBound(value, least, comparison, loss, stream.longest, flat)
+
+
+def _hard_margins(stream: Presented) -> Iterator[MistakeBound]:
+    """Yield bounds of Theorem 1 once there are some, from soft margins to hard ones."""
+    v, caps = np.zeros(stream.rows.shape[1]), np.full(len(stream.signs), math.inf)
     for stiffness in STIFFNESSES:
         stiff = np.full(len(caps), stiffness)
         problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, stiff)
@@ -211,33 +218,32 @@ def novikoff_bound(
         multipliers = problem.multipliers(v)
         least = _least_consistent(stream, multipliers)
         if least > LARGEST:
-            break
+            return
         comparison = stream.comparison(v, multipliers)
         score, value = _consistent(stream, comparison)
-        if not math.isfinite(value):
-            continue
-        flat = stream.everywhere(multipliers)
-        found = MistakeBound(value, least, comparison / score, 0.0, stream.longest, flat)
-        best = _better(best, found)
-        if best.width <= tolerance:
+        if math.isfinite(value):
+            flat = stream.everywhere(multipliers)
+            yield MistakeBound(value, least, comparison / score, 0.0, stream.longest, flat)
+
+
+def _narrowed(found: Iterator[MistakeBound], tolerance: float) -> MistakeBound | None:
+    """Return the best of successive bounds; near the end, two that narrow no more end it."""
+    best: MistakeBound | None = None
+    idle = 0
+    for bound in found:
+        before = math.inf if best is None else best.width
+        best = bound if best is None else _better(best, bound)
+        idle = idle + 1 if 0.9 * before <= best.width < NEAR else 0
+        if best.width <= tolerance or idle == 2:
             break
     return best
 
 
-def _better(one: MistakeBound | None, other: MistakeBound) -> MistakeBound:
+def _better(one: MistakeBound, other: MistakeBound) -> MistakeBound:
     """Return the lower bound of two, with the higher of their lower ends."""
-    if one is None:
-        return other
-    above_all = one if one.value <= other.value else other
-    below_all = one if one.least >= other.least else other
-    return MistakeBound(
-        above_all.value,
-        below_all.least,
-        above_all.comparison,
-        above_all.hinge_loss,
-        above_all.length,
-        below_all.multipliers,
-    )
+    lower = one if one.value <= other.value else other
+    higher = one if one.least >= other.least else other
+    return replace(lower, least=higher.least, multipliers=higher.multipliers)
 
 
 def _least_hinge_loss(stream: Presented, multipliers: FloatArray) -> float:

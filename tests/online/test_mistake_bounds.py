@@ -190,6 +190,14 @@ def test_novikoffs_bound_by_a_kernel_is_that_of_its_features(seed: int) -> None:
     assert found.least == pytest.approx(plain.least, rel=1e-5)
 
 
+def test_without_a_tolerance_rounding_ends_the_search() -> None:
+    examples, signs = gaussian(5)
+    found: Any = hinge_loss_bound(examples, signs, tolerance=0.0)
+    assert 0.0 < found.width < 1e-9
+    separable_ones: Any = novikoff_bound(*separable(5), tolerance=0.0)
+    assert 0.0 < separable_ones.width < 1e-9
+
+
 def test_wide_streams_take_no_square_matrices() -> None:
     rng = np.random.default_rng(0)
     examples = sp.csr_array(sp.random_array((200, 1500), density=0.02, rng=rng))
