@@ -66,6 +66,33 @@ def test_the_margin_is_reached_within_the_bound(seed: int, part: float) -> None:
             assert t <= n or (t - n) / (1 + 1 / n + math.log((t - 1) / n)) <= square / 2 * ROOM
 
 
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("part", [0.02, 0.2, 0.4])
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_the_bound_is_the_last_time_that_2_43_allows(seed: int, part: float, factor: Any) -> None:
+    """Up to it (2.43) holds with every N of the paper, beyond it not with some."""
+    given = known(seed)
+    algorithm = free(given, part, factor=factor)
+    least, most = range_of(algorithm, given)
+    ratio, angle = most / least, least / most * given.margin / given.longest
+    value = algorithm.bound(given.facts).value
+    if ratio * algorithm.beta >= given.margin:
+        assert value is None
+        return
+
+    def allowed(t: float, n: int) -> bool:
+        divisor = n * angle * (1 - angle) + 1 / (2 * n) + math.log((t - 1) / n) / 2
+        right = (ratio * given.longest / given.margin) ** 2
+        right /= 1 - ratio * algorithm.beta / given.margin
+        return (t - n) / divisor <= right
+
+    assert value is not None
+    optimal = int(ratio / 2 / (given.margin / given.longest) / (1 - algorithm.beta / given.longest))
+    times = {n for n in (1, optimal, optimal + 1) if n}
+    assert all(allowed(value * (1 - 1e-9), n) for n in times if value > n + 1)
+    assert not all(allowed(value * ROOM, n) for n in times if value > n + 1)
+
+
 @pytest.mark.parametrize("part", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_so_it_is_with_steps_by_the_angle(seed: int, part: float) -> None:
