@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab import ConicSystem, solve
+from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.row_source import ArrayRows
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system.geometric_margin import geometric_bracket
+from tests.conformance.systems import ALGORITHMS
 from tests.families import exact_margin, planted
 from tests.repetitions import repeated
 
@@ -102,6 +103,31 @@ def test_runs_end_within_bounds_and_brackets_of_the_directional_margin(
     assert result.margin_upper >= margin * (1 - 1e-9)
     if algorithm == "minimum-norm-point":
         assert result.margin_upper <= margin * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
+def test_every_algorithm_has_a_bracket_of_it(seed: int, algorithm: str) -> None:
+    rows = planted(5, 40, 0.1, np.random.default_rng(seed))[0]
+    rows = rows * np.random.default_rng(seed).uniform(0.2, 5, 40)[:, None]
+    margin, _ = exact_margin(rows)
+    system = ConicSystem.from_rows(rows, margin="directional")
+    result = solve(system, algorithm, budget=Budget(updates=5000))
+    assert result.margin_lower is not None
+    assert result.margin_upper is not None
+    assert result.margin_lower <= margin * (1 + 1e-9)
+    assert result.margin_upper >= margin * (1 - 1e-9)
+    assert result.bound.value is None or result.updates <= result.bound.value
+
+
+@pytest.mark.parametrize("algorithm", ["perceptron", "cyclic-perceptron"])
+def test_single_precision_is_swept_in_double(algorithm: str) -> None:
+    rows = lengths(0)[0].astype(np.float32)
+    results = [
+        solve(ConicSystem.from_rows(given, margin="directional"), algorithm)
+        for given in (rows, rows.astype(np.float64))
+    ]
+    assert np.array_equal(results[0].point, results[1].point)
 
 
 def test_numbers_that_no_double_is_equal_to_are_enclosed() -> None:

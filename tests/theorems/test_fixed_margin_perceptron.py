@@ -18,7 +18,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.results import Status
 from tests.families import infeasible
 from tests.repetitions import repeated
-from tests.theorems.courses import BUDGET, first_claim, ready, walk
+from tests.theorems.courses import BUDGET, check_bound, first_claim, ready, walk
 from tests.theorems.margin_systems import Known, angles, known, orthonormal, run_to_claim
 
 SEEDS = range(20)
@@ -360,6 +360,13 @@ def test_without_a_known_margin_above_beta_there_is_no_promise(kind: Any) -> Non
     for one in (facts, replace(facts, margin=0.5)):
         promised = algorithm.critical_time if kind is BOTH[0] else algorithm.critical_rate
         assert promised(one) is None
+
+
+@pytest.mark.parametrize("algorithm", [kind(beta=0.01) for kind in BOTH], ids=["free", "fixed"])
+@pytest.mark.parametrize("kind", ["rows", "linear Gram"])
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
+def test_the_bound_holds_on_unit_rows_and_kernels(seed: int, kind: str, algorithm: Any) -> None:
+    check_bound(algorithm, kind, seed)
 
 
 def test_a_rate_that_is_too_large_has_no_bound() -> None:

@@ -154,7 +154,9 @@ def test_uneven_margins_of_kernels_are_refused() -> None:
         solve(system, PerceptronWithMargin(negative=1.0))
 
 
-@pytest.mark.parametrize("algorithm", [PerceptronWithMargin(), TauPerceptron()])
+@pytest.mark.parametrize(
+    "algorithm", [PerceptronWithMargin(), TauPerceptron(), RelaxationWithMargin()]
+)
 @pytest.mark.parametrize("kind", ["rows", "linear Gram", "rbf Gram", "polynomial Gram"])
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_the_bound_holds_on_unit_rows_and_kernels(seed: int, kind: str, algorithm: Any) -> None:

@@ -40,7 +40,8 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
 
     ``bound`` is the largest t of (2.43), of which this and (2.48) are looser forms. It does not
     depend on eta, nor does the course but for its scale (bit by bit where eta is a power of two).
-    Where gamma_d > beta alone the updates are finite, without a bound. From update
+    Where gamma_d > beta alone, or from another start than 0, the updates are finite, without a
+    bound. From update
 
         t_c = q (R^2 - gamma_d^2) / (2 gamma_d (gamma_d - beta))                             (2.35)
 

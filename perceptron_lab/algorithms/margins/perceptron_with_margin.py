@@ -37,8 +37,10 @@ class PerceptronWithMargin(Sweeping[LimitedState]):
 
         t_N = R^2 / gamma_d^2 + 2 b / (eta gamma_d^2)                            (2.11), f_t = 1
 
-    updates are made. Of the course only b / eta matters. Since norm(a) <= (eta R^2 + 2 b) / gamma_d
-    in the end (2.20), the margin b / norm(a) that is reached is at least
+    updates are made; a run that starts elsewhere has no such bound. Of the course only b / eta
+    matters. Since norm(a) <= (eta R^2 + 2 b) / gamma_d in the end ((2.20), as printed for f_t = 1
+    alone: in general it is f_max / f_min (eta f_max R^2 + 2 b) / gamma_d), the margin b / norm(a)
+    that is reached is at least
 
         beta_min = gamma_d / (2 + eta R^2 / b),                                           (2.21)
 

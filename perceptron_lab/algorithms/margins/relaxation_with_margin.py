@@ -39,8 +39,9 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
 
         R^4 b_u^2 / (eta (2 - eta) (b_u - b)^2 r^2 gamma_d^2)                                 (2.29)
 
-    updates are made. Every quantity is proportional to b_u: only b / b_u matters. (2.28) at that
-    number of updates bounds norm(a), so that the margin b / norm(a) reached is at least
+    updates are made; from another start there is no such bound. The course is proportional to b_u:
+    only b / b_u matters. (2.28) at that number of updates bounds norm(a), so that the margin
+    b / norm(a) reached is at least
 
         b (b_u - b) (2 - eta) r^2 gamma_d / (b_u^2 R^2),
 
