@@ -28,7 +28,7 @@ class Facts:
     norm
         An upper bound of norm(a) over the cuts as given.
     shortest
-        The least norm(a) of rows as given; other cones have none.
+        The least norm(a) of rows as given, if it is not 0; other cones have none.
     unit_rows
         Whether the cuts are unit rows, as the theorems on rescaling need.
     spectral

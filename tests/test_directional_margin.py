@@ -11,7 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab.algorithms.margins.relaxation_with_margin import RelaxationWithMargin
 from perceptron_lab.certificates.contract import PointProof
+from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.row_source import ArrayRows
@@ -103,6 +105,14 @@ def test_runs_end_within_bounds_and_brackets_of_the_directional_margin(
     assert result.margin_upper >= margin * (1 - 1e-9)
     if algorithm == "minimum-norm-point":
         assert result.margin_upper <= margin * (1 + 1e-6)
+
+
+def test_a_row_of_zeros_leaves_bounds_in_terms_of_the_least_norm_without_a_value() -> None:
+    rows = ConicSystem(Matrix(np.array([[1.0, 1.0], [0.0, 0.0]])), Orthant(2))
+    facts = rows.facts(0.1)
+    assert facts.shortest is None
+    assert RelaxationWithMargin().bound(facts).value is None
+    assert ConicSystem.second_order([[0.0], [1.0]], [2]).facts(0.1).shortest is None
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

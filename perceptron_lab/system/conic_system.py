@@ -305,7 +305,7 @@ class ConicSystem(AskedSystem):
         norm = norm_bound(operator, cone, "atoms") / multiple
         shortest = None
         if cone.of_rows and isinstance(operator, Matrix | Gram):
-            shortest = float(operator.row_norms().min()) / multiple
+            shortest = float(operator.row_norms().min()) / multiple or None
         unit = raw = margin
         if margin is not None and self.unit_rows:
             assert isinstance(operator, Matrix | Gram)
