@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from perceptron_lab.cli.main import main
@@ -88,7 +89,7 @@ def run(*arguments: str) -> tuple[int, str]:
     """Run a command here; return its exit code and what it has printed."""
     with pytest.MonkeyPatch.context() as patch:
         said: list[str] = []
-        patch.setattr("click.echo", lambda text="", **_: said.append(f"{text}\n"))
+        patch.setattr("click.echo", lambda text="", **_: said.append(f"{click.unstyle(text)}\n"))
         return main(arguments), "".join(said)
 
 
