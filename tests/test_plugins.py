@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
@@ -17,7 +15,6 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.errors import ConfigError
 from perceptron_lab.plugins import load_plugins
 
-ROOT = Path(__file__).parents[1]
 OWN = '''
 """An algorithm of one's own."""
 from dataclasses import dataclass
@@ -67,17 +64,6 @@ def plugin(folder: Path, text: str = OWN, name: str = "my_own_plugin.py") -> Pat
     return path
 
 
-def plab(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "perceptron_lab", *words],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_a_file_registers_once_however_often_it_is_named(tmp_path: Path) -> None:
     path = plugin(tmp_path)
     load_plugins([path, path])
@@ -85,22 +71,24 @@ def test_a_file_registers_once_however_often_it_is_named(tmp_path: Path) -> None
     assert [name for _, name, _ in registry.additions()] == ["my-own"]
 
 
-@pytest.mark.slow
-def test_commands_solve_run_list_and_show_ones_own(tmp_path: Path) -> None:
+def test_commands_solve_run_list_and_show_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     plugin(tmp_path)
-    (tmp_path / "rows.csv").write_text("1,2\n2,1\n")
-    (tmp_path / "own.yaml").write_text(CONFIG)
+    Path("rows.csv").write_text("1,2\n2,1\n")
+    Path("own.yaml").write_text(CONFIG)
+    assert main(["run", "own.yaml"]) == 2
+    assert "my-own" in capsys.readouterr().err
     own = ("--plugin", "my_own_plugin.py")
-    done = plab("solve", "rows.csv", "--algorithm", "my-own", "--json", *own, cwd=tmp_path)
-    assert json.loads(done.stdout)["algorithm"] == "my-own", done.stderr
-    assert "my-own" in plab("list", "algorithms", *own, cwd=tmp_path).stdout
-    assert "How often" in plab("show", "my-own", *own, cwd=tmp_path).stdout
-    done = plab("run", "own.yaml", *own, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "FEASIBLE" in done.stderr
-    refused = plab("run", "own.yaml", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "my-own" in refused.stderr
+    assert main(["solve", "rows.csv", "--algorithm", "my-own", "--json", *own]) == 0
+    assert json.loads(capsys.readouterr().out)["algorithm"] == "my-own"
+    assert main(["list", "algorithms", *own]) == 0
+    assert "my-own" in capsys.readouterr().out
+    assert main(["show", "my-own", *own]) == 0
+    assert "How often" in capsys.readouterr().out
+    assert main(["run", "own.yaml", *own]) == 0
+    assert "FEASIBLE" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -135,10 +123,12 @@ def test_an_installed_plugin_is_loaded(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("command", ["check", "status", "report", "verify"])
-def test_commands_that_only_read_take_no_plugin(command: str, tmp_path: Path) -> None:
-    done = plab(command, "--plugin", str(plugin(tmp_path)), "quickstart", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "No such option" in done.stderr
+def test_commands_that_only_read_take_no_plugin(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "--plugin", str(plugin(tmp_path)), "quickstart"]) == 2
+    assert "No such option" in capsys.readouterr().err
+    assert registry.additions() == []
 
 
 STATED = CONFIG + "plugins: [my_own_plugin.py]\nreport: {tables: [my-table]}\n"
