@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +229,15 @@ def test_a_line_moves_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         assert watch is None
 
 
+@pytest.fixture
+def _heard() -> Iterator[None]:
+    """Ctrl-C is heard also where the tests run in the background of a script, which ignores it."""
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, earlier)
+
+
+@pytest.mark.usefixtures("_heard")
 def test_the_first_interrupt_asks_and_the_second_ends() -> None:
     earlier = signal.getsignal(signal.SIGINT)
     with live.interruptible() as interrupt:
@@ -239,10 +249,12 @@ def test_the_first_interrupt_asks_and_the_second_ends() -> None:
     assert signal.getsignal(signal.SIGINT) is earlier
 
 
+@pytest.mark.usefixtures("_heard")
 def test_ctrl_c_keeps_the_bracket(capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(0)
     np.save("hard.npy", rng.normal(size=(3000, 60)))
     words = ["solve", "hard.npy", "--algorithm", "mirror-prox", "--goal", "budget"]
+    words += ["--budget-seconds", "60"]
     said(capsys, "rows.csv", "--algorithm", "mirror-prox")  # what is loaded and compiled, is now
     running = threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     running.start()
