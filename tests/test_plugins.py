@@ -71,6 +71,7 @@ def test_a_file_registers_once_however_often_it_is_named(tmp_path: Path) -> None
     assert [name for _, name, _ in registry.additions()] == ["my-own"]
 
 
+@pytest.mark.slow
 def test_commands_solve_run_list_and_show_ones_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -249,6 +249,7 @@ def test_the_first_interrupt_asks_and_the_second_ends() -> None:
     assert signal.getsignal(signal.SIGINT) is earlier
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_heard")
 def test_ctrl_c_keeps_the_bracket(capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(0)
