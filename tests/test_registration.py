@@ -193,7 +193,9 @@ def test_what_was_tried_solves() -> None:
 
 @pytest.mark.parametrize("name", registry.names("algorithm"))
 def test_every_algorithm_of_the_package_passes(name: str) -> None:
-    register("algorithm", "mine", registry.load("algorithm", name))
+    target = registry.load("algorithm", name)
+    register("algorithm", "mine", target)
+    assert registry.load("algorithm", "mine") is target
 
 
 @pytest.mark.parametrize(

@@ -187,6 +187,10 @@ def command(
         )
     columns = Columns(labels, rows, drop_missing, one_hot)
     if ellipsoid:
+        given = {"--save": save, "--memory": memory, "--oracle": oracles, "-s": assignments}
+        for name, value in given.items():
+            if value:
+                raise InputError(f"{name} with --ellipsoid, which does not use it; leave one out")
         asked = ellipsoid_answer(file, columns, seconds=budget_seconds)
         click.echo(json.dumps(asked.as_json(), indent=2) if as_json else str(asked))
         if plot is not None:

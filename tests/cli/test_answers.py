@@ -127,6 +127,13 @@ def test_a_saved_answer_is_proved_again(
     assert [cell.verdict.value for cell in moved.cells] == ["PROVED"]
 
 
+def test_a_file_of_any_name_is_found_again(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("flowers.csv").rename("my flowers (2).csv")
+    said(capsys, "my flowers (2).csv", "--labels", "kind", "--save", "a.npz")
+    assert main(["verify", "a.npz"]) == 0
+    assert "1 PROVED" in capsys.readouterr().out
+
+
 def test_changed_data_are_noticed(capsys: pytest.CaptureFixture[str]) -> None:
     said(capsys, "flowers.csv", "--labels", "kind", "--save", "a.npz")
     Path("flowers.csv").write_text(FLOWERS.replace("1.4", "1.5"))
@@ -202,6 +209,8 @@ def test_no_ellipsoid_is_proved_as_well(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["flowers.csv", "--labels", "kind", "--ellipsoid", "--save", "a.npz"], "--save with --el"),
+        (["flowers.csv", "--labels", "kind", "--ellipsoid", "-s", "a=1"], "-s with --ellipsoid"),
         (["rows.csv", "--ellipsoid"], "an ellipsoid separates two classes; say which column"),
         (["flowers.csv", "--labels", "kind", "--rows"], "labels and rows both"),
         (["flowers.csv"], "say --labels kind if the column holds the labels, or --rows"),

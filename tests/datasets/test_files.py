@@ -34,6 +34,7 @@ def frame(seed: int = 0, count: int = 40) -> pd.DataFrame:
 def test_instances_are_named_after_files(end: str) -> None:
     assert stem_of(f"some/folder/my-data.2{end}") == "my-data.2"
     assert Files(files=[f"x/a{end}"]).names() == ["a"]
+    assert Files(files=[f"my data (2){end}"]).names() == ["my-data-2-"]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.npz"])
@@ -102,7 +103,8 @@ def test_experiments_run_on_ones_own_files(tmp_path: Path, monkeypatch: pytest.M
     [
         ({"files": []}, "at least 1 item"),
         ({"files": ["a.csv", "b/a.npy"]}, "a occurs more than once"),
-        ({"files": ["a b.csv"]}, "cannot name an instance"),
+        ({"files": ["..csv"]}, "cannot name an instance"),
+        ({"files": ["a b.csv", "a-b.csv"]}, "a-b occurs more than once"),
         ({"files": ["a.csv"], "labels": "y", "rows": True}, "rows have no labels"),
         ({"files": ["a.csv"], "test_fraction": 1.0}, "less than 1"),
     ],

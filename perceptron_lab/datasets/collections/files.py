@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
@@ -22,26 +23,19 @@ _ENDS = (".gz", ".dat-s", ".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".
 
 
 def stem_of(file: str) -> str:
-    """Return a file's name without its folder and without the ends that say what it holds."""
+    """Return the name of a file's instance: without folder and end, with - for other characters."""
     name = Path(file).name
     for end in _ENDS:
         name = name.removesuffix(end)
-    return name
-
-
-def _nameable(file: str) -> str:
-    try:
-        check_instance_name(stem_of(file))
-    except ValueError as error:
-        raise ValueError(f"file {file!r}: {error}; rename the file") from error
-    return file
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64]
 
 
 @dataclass(frozen=True, config=STRICT)
 class Files(Dataset):
     """Your own data: CSV and other texts, Parquet, numpy's, svmlight's and SDPA's files.
 
-    Each instance is named after its file, without the end of the name. Rows a_i are the homogeneous
+    Each instance is named after its file, without the end of the name, and with hyphens for spaces
+    and the like. Rows a_i are the homogeneous
     system a_i'y > 0; labelled examples of two classes that of an affine separator (w, b), with the
     larger label as positive class; an SDPA file is the homogenised feasibility problem of its
     program.
@@ -68,7 +62,7 @@ class Files(Dataset):
         Of the examples, 0 (default) to below 1, not used for training.
     """
 
-    files: Annotated[list[Annotated[str, AfterValidator(_nameable)]], Field(min_length=1)]
+    files: Annotated[list[str], Field(min_length=1)]
     labels: str | None = None
     rows: bool = False
     drop_missing: bool = False
@@ -78,7 +72,8 @@ class Files(Dataset):
     @field_validator("files")
     @classmethod
     def _distinct(cls, files: list[str]) -> list[str]:
-        check_distinct([stem_of(file) for file in files])
+        for name in check_distinct([stem_of(file) for file in files]):
+            check_instance_name(name)
         return files
 
     @field_validator("rows")
