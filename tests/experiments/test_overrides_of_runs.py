@@ -108,6 +108,12 @@ def test_a_budget_that_an_algorithm_has_itself_is_warned_of(
     assert load_experiment(config, [override]).warnings == expected
 
 
+def test_a_budget_that_a_problem_has_itself_is_warned_of(config: str) -> None:
+    overrides = ["problems.0.budget.seconds=3", "budget.seconds=1"]
+    (warning,) = load_experiment(config, overrides).warnings
+    assert "does not reach problems.0.budget.seconds (maxcut), algorithms.0.budget" in warning
+
+
 def test_results_of_the_experiment_stay_beside_those_of_overrides(
     config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

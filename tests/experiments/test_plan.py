@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.experiments.running.plan import Cell, load_problems, plan
 from perceptron_lab.goals import Budget
 from tests.experiments.conftest import Configure
@@ -46,6 +47,41 @@ def test_an_algorithm_with_seeds_of_its_own_is_run_with_those(configure: Configu
         ("eye-3", 7, "own"),
         ("eye-3", 5, "usual"),
     ]
+
+
+def test_a_problem_may_name_its_algorithms_and_limit_them(configure: Configure) -> None:
+    algorithms = [
+        {"name": "perceptron", "label": "own", "budget": {"updates": 3}},
+        {"name": "perceptron", "label": "swept", "grid": {"oracle": ["cyclic", "random"]}},
+    ]
+    problems = [
+        {"dataset": "toy", "instances": ["eye-2"], "budget": {"updates": 5, "seconds": 2}},
+        {"dataset": "toy", "instances": ["eye-3"], "algorithms": ["swept"]},
+        {"dataset": "toy", "instances": ["eye-4"], "algorithms": ["own", "swept random"]},
+    ]
+    budget = {"updates": 9, "seconds": 8}
+    cells = plan(configure(algorithms=algorithms, problems=problems, seeds=[0], budget=budget))
+    shown = [(c.instance.title, c.variant.label, c.budget) for c in cells]
+    assert shown == [
+        ("eye-2", "own", Budget(updates=3, seconds=2)),
+        ("eye-2", "swept cyclic", Budget(updates=5, seconds=2)),
+        ("eye-2", "swept random", Budget(updates=5, seconds=2)),
+        ("eye-3", "swept cyclic", Budget(updates=9, seconds=8)),
+        ("eye-3", "swept random", Budget(updates=9, seconds=8)),
+        ("eye-4", "own", Budget(updates=3, seconds=8)),
+        ("eye-4", "swept random", Budget(updates=9, seconds=8)),
+    ]
+
+
+def test_a_problem_that_names_no_algorithm_of_the_experiment_is_refused(
+    configure: Configure,
+) -> None:
+    problems = [{"dataset": "toy", "instances": ["eye-2"], "algorithms": ["perceptrn"]}]
+    message = (
+        "problems.0.algorithms.0: no algorithm is labelled 'perceptrn' (did you mean 'perceptron'?)"
+    )
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        configure(problems=problems)
 
 
 @pytest.mark.parametrize(

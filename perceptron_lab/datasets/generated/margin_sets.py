@@ -16,8 +16,8 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.infeasible_margin import negative_margin
 from perceptron_lab.system import ConicSystem
 
-# Numbers in a generated matrix: 800 megabytes
-MOST_ENTRIES = 100_000_000
+# Numbers in a generated matrix: 4 gigabytes
+MOST_ENTRIES = 500_000_000
 
 Family = Literal[
     "exact", "reflected", "thin", "convex-combination", "gaussian", "classes", "worst-case"

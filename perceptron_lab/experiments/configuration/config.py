@@ -134,6 +134,11 @@ class ProblemEntry(_Frozen):
         Parameters to sweep over.
     seeds
         In the place of the experiment's, where these problems need more or fewer.
+    budget
+        Limits on these problems, in the place of the experiment's; an algorithm's own go before.
+    algorithms
+        The labels of the algorithms that run on them; by default all. A label of an entry with a
+        grid stands for all of its variants.
     """
 
     model_config = STRICT | ConfigDict(extra="allow", frozen=True)
@@ -141,6 +146,8 @@ class ProblemEntry(_Frozen):
     dataset: str
     grid: Grid = {}
     seeds: Seeds | None = None
+    budget: Limits = Limits()
+    algorithms: Annotated[list[str], Field(min_length=1)] | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -165,7 +172,7 @@ class AlgorithmEntry(_Frozen):
     grid
         Parameters (and ``oracle``) to sweep over.
     budget
-        Limits of this algorithm, in the place of the experiment's.
+        Limits of this algorithm, in the place of the experiment's and the problem's.
     seeds
         In the place of the experiment's and the problem's, where it needs more or fewer.
     """
@@ -302,6 +309,7 @@ KNOWN_KEYS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     (): tuple(ExperimentConfig.model_fields),
     ("problems",): tuple(ProblemEntry.model_fields),
     ("algorithms",): tuple(AlgorithmEntry.model_fields),
+    ("problems", "budget"): tuple(Limits.model_fields),
     ("algorithms", "budget"): tuple(Limits.model_fields),
     ("budget",): tuple(Budget.__dataclass_fields__),
     ("process",): tuple(ProcessLimits.model_fields),

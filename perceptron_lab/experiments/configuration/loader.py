@@ -43,6 +43,7 @@ from perceptron_lab.experiments.configuration.variants import (
     problem_instances,
     repeated_algorithms,
     repeated_instances,
+    unknown_algorithms,
 )
 from perceptron_lab.experiments.configuration.yaml_source import (
     MOST_LEVELS,
@@ -185,6 +186,8 @@ def checked(
     if "problems" not in wrong:
         faults += repeated_instances(instances)
     algorithms_found = tuple(variant for _, several in variants for variant in several)
+    if "algorithms" not in wrong:
+        faults += unknown_algorithms(problems, algorithms_found)
     problems_found = tuple(instance for _, several in instances for instance in several)
     if config and not faults:  # what is left out by a fault has columns as well
         faults += unknown_columns(config, algorithms_found, problems_found)
@@ -225,16 +228,23 @@ def _changed(before: Any, config: ExperimentConfig) -> bool:
 
 
 def _shadowed(config: ExperimentConfig, overrides: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each override of the budget that some algorithms do not follow."""
+    """Yield a sentence for each override of the budget that some entries do not follow."""
+    entries = [
+        *((f"problems.{i}", one.dataset, one.budget) for i, one in enumerate(config.problems)),
+        *(
+            (f"algorithms.{i}", one.label or one.name, one.budget)
+            for i, one in enumerate(config.algorithms)
+        ),
+    ]
     for assignment in overrides:
         path = assignment.partition("=")[0]
-        limits = path.removeprefix("budget.") if path.startswith("budget.") else None
-        names = [limits] if limits else ["updates", "seconds"] if path == "budget" else []
+        one_limit = path.removeprefix("budget.") if path.startswith("budget.") else None
+        names = [one_limit] if one_limit else ["updates", "seconds"] if path == "budget" else []
         own = [
-            f"algorithms.{index}.budget.{name} ({entry.label or entry.name})"
+            f"{place}.budget.{name} ({shown})"
             for name in names
-            for index, entry in enumerate(config.algorithms)
-            if name in entry.budget.model_dump(exclude_none=True)
+            for place, shown, limits in entries
+            if getattr(limits, name) is not None
         ]
         if own:
             yield f"-s {assignment} does not reach {', '.join(own)}; override these as well"

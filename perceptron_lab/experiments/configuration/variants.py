@@ -15,7 +15,7 @@ from math import prod
 from typing import Any
 
 from perceptron_lab import registry
-from perceptron_lab.errors import PlabError
+from perceptron_lab.errors import PlabError, did_you_mean
 from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.config import AlgorithmEntry, Limits, ProblemEntry
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, dotted, received
@@ -43,6 +43,8 @@ class AlgorithmVariant:
         Its own limits, in the place of the experiment's.
     seeds
         Its own seeds, in the place of the experiment's and the instance's; or None.
+    family
+        The label of its entry: that of all variants of one grid.
     """
 
     algorithm: Component
@@ -50,6 +52,7 @@ class AlgorithmVariant:
     label: str
     limits: Limits = field(default_factory=Limits)
     seeds: tuple[int, ...] | None = None
+    family: str = ""
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -76,12 +79,24 @@ class Instance:
         the grid gives several instances of that name.
     seeds
         Its own seeds, in the place of the experiment's; or None.
+    limits
+        Its own limits, in the place of the experiment's.
+    algorithms
+        The labels of the algorithm variants that run on it; or None for all.
     """
 
     dataset: Component
     name: str
     title: str
     seeds: tuple[int, ...] | None = None
+    limits: Limits = field(default_factory=Limits)
+    algorithms: frozenset[str] | None = None
+
+    def runs(self, variant: AlgorithmVariant) -> bool:
+        """Return whether an algorithm variant runs on it."""
+        return self.algorithms is None or not self.algorithms.isdisjoint(
+            (variant.label, variant.family)
+        )
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -126,8 +141,10 @@ def algorithm_variants(
             text = f"the algorithm {entry.name!r} asks no separation oracle; delete `oracle`"
             faults.append(Fault(at, text, at_key=True))
             continue
-        label = (entry.label or entry.name) + suffix
-        variants.append(AlgorithmVariant(algorithm, oracles, label, entry.budget, seeds))
+        family = entry.label or entry.name
+        variants.append(
+            AlgorithmVariant(algorithm, oracles, family + suffix, entry.budget, seeds, family)
+        )
     return variants
 
 
@@ -149,9 +166,29 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
         found += [(dataset, name, suffix) for name in names]
     counts = Counter(name for _, name, _ in found)
     return [
-        Instance(dataset, name, name + suffix if counts[name] > 1 else name, seeds)
+        Instance(
+            dataset,
+            name,
+            name + suffix if counts[name] > 1 else name,
+            seeds,
+            entry.budget,
+            None if entry.algorithms is None else frozenset(entry.algorithms),
+        )
         for dataset, name, suffix in found
     ]
+
+
+def unknown_algorithms(
+    entries: Sequence[tuple[Crumbs, ProblemEntry]], variants: Sequence[AlgorithmVariant]
+) -> Iterator[Fault]:
+    """Report labels of ``problems.algorithms`` that no algorithm has."""
+    known = list(dict.fromkeys(label for one in variants for label in (one.family, one.label)))
+    for crumbs, entry in entries:
+        for index, label in enumerate(entry.algorithms or ()):
+            if label not in known:
+                mend = did_you_mean(label, known)
+                text = f"no algorithm is labelled {label!r}{mend}; labels: {', '.join(known)}"
+                yield Fault((*crumbs, "algorithms", index), text)
 
 
 def repeated_algorithms(

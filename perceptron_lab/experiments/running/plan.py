@@ -100,19 +100,20 @@ def plan(experiment: Loadable) -> list[Cell]:
     for instance in experiment.instances:
         usual = tuple(config.seeds) if instance.seeds is None else instance.seeds
         chosen = [usual if one.seeds is None else one.seeds for one in experiment.variants]
+        budget = instance.limits.applied_to(config.budget)
         cells += [
             Cell(
                 instance,
                 variant,
                 config.goal,
-                variant.limits.applied_to(config.budget),
+                variant.limits.applied_to(budget),
                 seed,
                 tuple(config.record_at),
                 config.trace_measures,
             )
             for seed in dict.fromkeys(chain.from_iterable(chosen))
             for variant, seeds in zip(experiment.variants, chosen, strict=True)
-            if seed in seeds
+            if seed in seeds and instance.runs(variant)
         ]
     return cells
 
