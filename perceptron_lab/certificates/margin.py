@@ -8,6 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.certificates.by_cone import proofs_of, ray_on
+from perceptron_lab.certificates.doubled_products import (
+    FINE,
+    doubled_combination,
+    worth_doubling,
+)
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     above,
@@ -27,6 +32,7 @@ from perceptron_lab.certificates.rows.orthant import (
 )
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.blockwise import chosen_rows
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -61,7 +67,8 @@ def prove_weights(
             return None
     # at most <e, w>, or sum_i w_i norm(a_i) for unit rows
     slack = 1.0 - operator.matrix.spread if isinstance(operator, Gram) else 1.0
-    total = below(float(terms @ inside) * slack, 2 * (cone.size + operator.dimension))
+    count = int(np.count_nonzero(inside)) + operator.dimension
+    total = below(float(terms @ inside) * slack, 2 * count)
     combined, radius = combined_with_radius(operator, inside)
     length = _norm(operator, inside, combined, radius)
     if not (total > UNDERFLOW and math.isfinite(length)):
@@ -79,8 +86,15 @@ def _norm(
         square, error = kernel_square(weights, combined, radius)
         return above(math.sqrt(square + error), 2)
     length, error = norm_above(combined), norm_above(radius)
-    terms = operator.dimension * int(np.count_nonzero(weights))
     assert isinstance(operator, Matrix)
+    support = np.flatnonzero(weights)
+    terms = operator.dimension * len(support)
+    few = worth_doubling(len(support), operator.dimension)
+    if few and error > FINE * length and not operator.roundings:
+        rows = chosen_rows(operator.stored, support)
+        combined, radius = doubled_combination(weights[support], rows)
+        if norm_above(combined) + norm_above(radius) < length + error:  # not so beyond the range
+            length, error = norm_above(combined), norm_above(radius)
     doubles = isinstance(operator.stored, np.ndarray) and not operator.roundings
     if doubles and worth_exact(length, error, terms):
         columns, given = _adjoint(operator, weights)

@@ -7,7 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates.rows.vertices import error_bounds, residual_with_radius
+from perceptron_lab.certificates.doubled_products import (
+    doubled_combination,
+    residual_with_radius,
+)
+from perceptron_lab.certificates.rows.vertices import error_bounds
 from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import ETA, dot, rational
 from tests.certificates.exact_weights import solution
@@ -39,6 +43,22 @@ def test_residuals_are_enclosed_down_to_rounding_in_twice_the_precision(
             assert abs(value - true) <= bound
         sizes = np.abs(matrix) @ np.abs(first)
         assert (radius <= 1e-15 * np.abs(found) + 1e-26 * sizes + 2000 * ETA).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (7, 2), (40, 3), (3, 40)])
+def test_combinations_that_cancel_are_enclosed_closely(shape: tuple[int, int]) -> None:
+    """All but a part of 1e-12 of the sum of magnitudes cancels; its digits are right."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        half, weights = rng.standard_normal(shape), rng.uniform(0, 1, shape[0])
+        rows = np.vstack([half, -half * (1.0 + 1e-12 * rng.uniform(1, 2, shape))])
+        twice = np.concatenate([weights, weights])
+        found, radius = doubled_combination(twice, rows)
+        for column, value, bound in zip(rows.T, found, radius, strict=True):
+            assert abs(Fraction(value) - dot(column, twice)) <= Fraction(bound)
+        assert (radius <= 1e-13 * np.abs(found).max()).all()
+        enclosed = doubled_combination(twice, rows, roundings=1)
+        assert (enclosed[1] >= 2.0**-53 * np.abs(twice) @ np.abs(rows)).all()
 
 
 def test_what_overflows_shows() -> None:

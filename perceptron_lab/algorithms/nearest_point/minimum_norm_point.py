@@ -79,6 +79,9 @@ class MinimumNormState(State):
         blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * system.atom_norm()
         if self.exact is not None or not blurred:
             self.phase = OPTIMAL
+            if self.exact is not None and not self.exact.vanishing:
+                self.exact.refine()
+                self.show(system, self.exact)
             return
         assert self.weights is not None
         carrying = np.flatnonzero(self.weights)

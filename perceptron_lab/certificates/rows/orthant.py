@@ -18,6 +18,7 @@ from perceptron_lab.certificates.contract import (
     PointProof,
     dense_rows,
 )
+from perceptron_lab.certificates.doubled_products import FINE, doubled_product, worth_doubling
 from perceptron_lab.certificates.rounding import (
     SMALLEST,
     UNDERFLOW,
@@ -132,6 +133,8 @@ class OrthantProofs(ConeProofs[Orthant]):
 
         feasible, lower, exact_rows = decided(scores, radius, exact)
         if feasible and (norms is None or in_range(norms)):
+            if not roundings:
+                _doubled(lower, radius, norms, data, point)
             exact_rows = max(exact_rows, sharpen(lower, radius, norms, exact, data.shape[1]))
         margin = margin_below(lower, norm_below(point), norm_above(point), norms, data.shape[1])
         return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
@@ -154,6 +157,24 @@ class OrthantProofs(ConeProofs[Orthant]):
         """Return the scalings by the weights, some rows at a time."""
         pieces = [slice(k, k + ROWS_AT_A_TIME) for k in range(0, len(at), ROWS_AT_A_TIME)]
         return [Scaling(at[some], data, used, weights[some], roundings) for some in pieces]
+
+
+def _doubled(
+    lower: FloatArray, radius: FloatArray, norms: FloatArray | None, data: Data, point: FloatArray
+) -> None:
+    """Raise the lower bounds of rows that may have the least margin, in twice the precision."""
+    lengths = 1.0 if norms is None else norms
+    margins = lower / lengths
+    least = int(np.argmin(margins))
+    if not radius[least] > FINE * lower[least]:
+        return
+    highest = float(((lower + 2.0 * radius) / lengths).min())
+    places = np.flatnonzero(margins <= highest)
+    if worth_doubling(len(places), len(point)):
+        scores, errors = doubled_product(chosen_rows(data, places), point)
+        better = np.nextafter(scores - errors, -np.inf)
+        higher = better > lower[places]
+        lower[places[higher]], radius[places[higher]] = better[higher], errors[higher]
 
 
 def prove_kernel_point(gram: Gram, coefficients: FloatArray, *, unit_rows: bool) -> PointProof:
