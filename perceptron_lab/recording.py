@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from perceptron_lab.algorithms.base import State
 from perceptron_lab.results import FloatArray, Trace
 from perceptron_lab.system import ConicSystem
 
-Observe = Callable[[FloatArray], dict[str, Any]]  # A function of a point, for the trace
+Observe = Callable[[FloatArray], Mapping[str, Any]]  # A function of a point, for the trace
 Watch = Callable[[Trace], None]  # Called with the trace whenever it has a new record
 
 FREE = 1.0  # Seconds that records may take whatever the steps take

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # One example per row: dense, or sparse in CSR
 Examples = FloatArray | sp.csr_array
 # Further figures of a point, by name: numbers or arrays
-Measure = Callable[[FloatArray], dict[str, float | FloatArray]]
+Measure = Callable[[FloatArray], Mapping[str, float | npt.NDArray[np.floating[Any]]]]
 
 
 @dataclass(frozen=True)

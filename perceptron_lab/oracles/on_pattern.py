@@ -133,14 +133,23 @@ class SparsePivoted(PatternExaminer):
 
 
 class Lanczos(PatternExaminer):
-    """``eigenvector`` by the Lanczos method."""
+    """``eigenvector`` by the Lanczos method.
+
+    Its value is one of a unit vector, hence a cut where it is negative, but no bound from below:
+    where the lowest eigenvalues are close together, Lanczos may miss a negative one. An elimination
+    has the last word on a matrix that seems to be inside.
+    """
+
+    def __init__(self, pattern: Pattern) -> None:
+        super().__init__(pattern)
+        self._elimination = SparseCholesky(pattern)
 
     def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
         """Return the approximate eigenvector, unless its eigenvalue is as it should be."""
         tolerance = RESOLUTION * float(np.abs(entries).max())
         value, vector, _ = lowest_eigenpair(self.pattern.sparse(entries), tolerance)
         inside = value + slack >= 0 if slack > 0 else value + slack > 0
-        return None if inside else vector
+        return self._elimination.find(entries, slack) if inside else vector
 
 
 def examiner(oracle: Examiner, pattern: Pattern, *, large: bool) -> PatternExaminer:

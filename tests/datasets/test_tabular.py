@@ -214,7 +214,7 @@ def test_the_measure_of_an_affine_classifier() -> None:
     point = np.random.default_rng(0).standard_normal(14)
     found = held_out(problem)(point)
     decisions = [x @ point[:13] + point[13] for x in examples.test]
-    assert found["decisions"] == pytest.approx(np.array(decisions))
+    assert found["decisions"] == pytest.approx(np.array(decisions), rel=1e-6, abs=1e-6)
     wrong = [
         (d <= 0) if label == 0 else (d >= 0)
         for d, label in zip(decisions, examples.test_labels, strict=True)
@@ -256,7 +256,7 @@ def test_the_measure_of_a_kernel_classifier(parameters: dict[str, Any], kernel: 
         for x in examples.test[:5]
     ]
     found = held_out(problem)(coefficients)["decisions"]
-    assert np.asarray(found)[:5] == pytest.approx(np.array(decisions), abs=1e-10)
+    assert np.asarray(found)[:5] == pytest.approx(np.array(decisions), rel=1e-6, abs=1e-7)
 
 
 def test_kernel_scores_and_decisions_are_of_one_function() -> None:

@@ -64,8 +64,9 @@ class Tabular(Dataset):
     With a test_fraction the classes are split in proportion, by the seed: all instances of one seed
     and source share one split. Then each answer is measured: ``test_error``, the fraction of the
     test examples of its own classes on which sign f is wrong (f = 0 is wrong), and ``decisions``,
-    f(x) for all test examples in the order of :func:`held_out_labels`; and learners have a task:
-    the scaled features (whatever the kernel) of the training and test examples of its classes.
+    f(x) for all test examples in the order of :func:`held_out_labels`, in single precision since
+    traces hold many of them; and learners have a task: the scaled features (whatever the kernel) of
+    the training and test examples of its classes.
 
     Licence: BSD 3-Clause, with scikit-learn; digits, breast cancer and wine are CC BY 4.0 at the
     UCI Machine Learning Repository.
@@ -213,12 +214,12 @@ class HeldOut:
             return signs, np.full(len(labels), True)
         return signs, (labels == self.positive) | (labels == self.negative)
 
-    def __call__(self, point: FloatArray) -> dict[str, float | FloatArray]:
+    def __call__(self, point: FloatArray) -> dict[str, float | npt.NDArray[np.float32]]:
         """Return ``test_error`` and ``decisions``."""
         decisions = self.decisions(point)
         signs, own = self._test_signs()
         wrong = float(np.mean(signs[own] * decisions[own] <= 0.0))
-        return {"test_error": wrong, "decisions": decisions}
+        return {"test_error": wrong, "decisions": decisions.astype(np.float32)}
 
 
 def held_out_labels(record: Tabular, seed: int) -> IntArray:
