@@ -88,7 +88,7 @@ def doubles_of(given: Any) -> Doubles:
 
 def _from_objects(given: Any) -> Doubles:
     """Return Python's own numbers as doubles, or as multiples of them where there is one."""
-    exact = list(_exact(given.ravel().tolist()))
+    exact = list(exact_numbers(given.ravel().tolist()))
     doubles: list[float] = []
     for number in exact:
         try:
@@ -114,8 +114,11 @@ def _from_objects(given: Any) -> Doubles:
     return Doubles(values, 1, whole, float(common))
 
 
-def _exact(numbers: list[Any]) -> Iterator[Fraction | float]:
-    """Yield numbers as fractions, and floating-point ones as they are."""
+def exact_numbers(numbers: list[Any]) -> Iterator[Fraction | float]:
+    """Yield Python's and numpy's numbers as fractions, and floats as they are.
+
+    An ``InputError`` refuses all else; a decimal that is not finite is NaN.
+    """
     for number in numbers:
         if isinstance(number, float):
             yield number

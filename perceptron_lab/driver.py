@@ -24,6 +24,7 @@ from perceptron_lab.judge import Judge
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
 from perceptron_lab.results import PROVED, Result, Status
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.linear_system import LinearSystem
 
 Stop = Callable[[], str | None]  # Asked between chunks of steps; a text is the reason to end
 
@@ -60,6 +61,18 @@ def drive(
     stop: Stop | None = None,
 ) -> Result:
     """Run an algorithm on a system; all parameters are those of :func:`.solving.solve`."""
+    if isinstance(system, LinearSystem):
+        # Imported here: what decides exactly takes a quarter of a second to load.
+        from perceptron_lab.linear.driving import drive_linear
+
+        return drive_linear(
+            system,
+            algorithm,
+            goal=goal,
+            budget=budget or Budget(),
+            stop=stop,
+            others={"oracle": oracles, "start": start, "record_at": record_at},
+        )
     load_kernels()
     began = time.perf_counter()
     if seed < 0:

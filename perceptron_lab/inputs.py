@@ -49,7 +49,7 @@ def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
     pandas = sys.modules.get("pandas")  # where rows are a frame, it is loaded
     if pandas is not None and isinstance(rows, pandas.DataFrame):
         _refuse_columns(rows)
-    data: Any = rows if sp.issparse(rows) else _array_of(rows)
+    data: Any = rows if sp.issparse(rows) else array_of(rows)
     if not data.shape:
         raise InputError(
             f"received {repr(rows)[:40]} ({type(rows).__name__}); give a matrix of numbers, "
@@ -93,7 +93,7 @@ def refuse_empty(shape: tuple[int, ...]) -> None:
         )
 
 
-def _array_of(rows: Any) -> Any:
+def array_of(rows: Any) -> Any:
     """Return rows as numpy sees them, but integers beside fractions as the integers they are."""
     # numpy makes all of them doubles; that rounds integers above 2^53 alone.
     try:

@@ -40,7 +40,7 @@ LAYERS = [
     ["cones", "operators"],
     ["certificates"],
     ["system", "infeasible_margin"],
-    ["algorithms", "peers", "datasets"],
+    ["algorithms", "peers", "datasets", "linear"],
     ["central_weights", "judge", "recording", "failures", "guarantees", "driver", "solving"],
     ["ellipsoids", "online"],
     ["estimators"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,9 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.system import constructors, views
 from perceptron_lab.system.asked import AskedSystem
 from perceptron_lab.system.cuts import Counters
+
+if TYPE_CHECKING:
+    from perceptron_lab.system.linear_system import LinearSystem
 
 # A system, rows, or examples with their labels
 Problem: TypeAlias = "ConicSystem | constructors.Rows | tuple[constructors.Rows, npt.ArrayLike]"
@@ -196,6 +199,48 @@ class ConicSystem(AskedSystem):
         True
         """
         return cls._of(constructors.of_second_order(matrix, sizes), unit_rows=False)
+
+    @classmethod
+    def from_linear(
+        cls,
+        matrix: ArrayOrSparse,
+        right: npt.ArrayLike,
+        equalities: tuple[ArrayOrSparse, npt.ArrayLike] | None = None,
+        lower: npt.ArrayLike | None = None,
+        upper: npt.ArrayLike | None = None,
+    ) -> LinearSystem:
+        """Return the linear system {x : A x >= b, C x = d, lower <= x <= upper}.
+
+        Its set is closed: :func:`~perceptron_lab.solving.solve` says whether it has a point, by an
+        exact rational one, or by exact weights of Farkas' lemma, never by doubles alone.
+
+        Parameters
+        ----------
+        matrix, right
+            A, shape ``(m, n)``, dense or scipy.sparse, and b, shape ``(m,)``. Every number counts
+            as it is: doubles, integers of any size, fractions, decimals. m may be 0.
+        equalities
+            ``(C, d)``, of shapes ``(k, n)`` and ``(k,)``; None for none.
+        lower, upper
+            One bound for all variables, or one each; None and infinity stand for none.
+
+        Raises
+        ------
+        InputError
+            If a number is NaN, or infinite where it is no bound, or the shapes do not agree.
+
+        Examples
+        --------
+        >>> from perceptron_lab import solve
+        >>> thirds = ConicSystem.from_linear([[-1, -1]], [-1], ([[3, 0]], [1]), lower=0)
+        >>> found = solve(thirds)
+        >>> found.status.value, found.x[0]
+        ('FEASIBLE', Fraction(1, 3))
+        """
+        # Imported here: a linear system is a conic one.
+        from perceptron_lab.system.linear_system import linear_system
+
+        return linear_system(matrix, right, equalities, lower, upper)
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> ConicSystem:
         """Return this system with fresh oracles (by kind of cone) and fresh counters."""

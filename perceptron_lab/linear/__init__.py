@@ -1,0 +1,1 @@
+"""Linear inequalities, equations and bounds: whether there is a point, decided exactly."""

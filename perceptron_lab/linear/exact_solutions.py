@@ -1,0 +1,121 @@
+"""Exact solutions of linear equations near computed ones, by python-flint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import chain
+from typing import Any, NamedTuple
+
+from flint import fmpz_mat, nmod_mat
+
+from perceptron_lab.system.conditions import over_common
+
+# Ranks are taken modulo this prime; what it gets wrong, the exact check of the answer finds
+PRIME = 2**61 - 1
+# Entries of the equations, and their rank, beyond which an elimination takes minutes
+MOST_ENTRIES = 4_000_000
+MOST_PIVOTS = 500
+
+
+class Equation(NamedTuple):
+    """sum_j entries_j x_j = right, in whole numbers."""
+
+    entries: Mapping[int, int]
+    right: int
+
+
+def near_solution(
+    equations: Sequence[Equation], guess: Sequence[Fraction], order: Sequence[int]
+) -> list[Fraction] | None:
+    """Return an exact solution of equations near a guess; None if there is none, or too much work.
+
+    Unknowns that come first in ``order`` are solved for, as far as they are independent; the others
+    keep their guess.
+
+    Parameters
+    ----------
+    equations
+        In unknowns 0, ..., N - 1.
+    guess
+        Of the unknowns, shape ``(N,)``.
+    order
+        The unknowns that may be solved for, each once.
+    """
+    used = {j for one in equations for j in one.entries}
+    columns = [j for j in order if j in used]
+    if len(equations) * len(columns) > MOST_ENTRIES:
+        return None
+    basis = _basis(equations, columns)
+    if basis is None:
+        return None
+    rows, pivots = basis
+    numerators, denominator = over_common(guess)
+    solved = set(pivots)
+    sides = [
+        equations[i].right * denominator
+        - sum(a * numerators[j] for j, a in equations[i].entries.items() if j not in solved)
+        for i in rows
+    ]
+    found = list(guess)
+    if pivots:
+        square = [[equations[i].entries.get(j, 0) for j in pivots] for i in rows]
+        answer = fmpz_mat(square).solve(fmpz_mat([[side] for side in sides]))
+        for place, j in enumerate(pivots):
+            entry = answer[place, 0]
+            found[j] = Fraction(int(entry.p), int(entry.q) * denominator)
+    return found if _solves(equations, found) else None
+
+
+def independent(columns: Sequence[Mapping[int, int]]) -> bool:
+    """Return whether it is proved that columns of whole numbers are linearly independent.
+
+    They are if they are so modulo the prime.
+    """
+    rows = sorted({i for column in columns for i in column})
+    if len(rows) < len(columns) or len(rows) * len(columns) > MOST_ENTRIES:
+        return False
+    table = [[column.get(i, 0) % PRIME for i in rows] for column in columns]
+    return len(_pivots(table)) == len(columns)
+
+
+def _basis(
+    equations: Sequence[Equation], columns: Sequence[int]
+) -> tuple[list[int], list[int]] | None:
+    """Return independent equations, and as many of the columns in which they are so."""
+    if not equations or not columns:
+        return [], []
+    table = [[one.entries.get(j, 0) % PRIME for j in columns] for one in equations]
+    pivots = _pivots(table)
+    if len(pivots) > MOST_PIVOTS:
+        return None
+    turned = [[row[place] for row in table] for place in pivots]
+    return _pivots(turned), [columns[place] for place in pivots]
+
+
+def _pivots(table: list[list[int]]) -> list[int]:
+    """Return the pivots' columns in the echelon form of a matrix modulo the prime."""
+    if not table or not table[0]:
+        return []
+    reduced, rank = nmod_mat(
+        len(table), len(table[0]), list(chain.from_iterable(table)), PRIME
+    ).rref()
+    found, column = list[int](), 0
+    for row in range(int(rank)):
+        while int(_entry(reduced, row, column)) == 0:
+            column += 1
+        found.append(column)
+        column += 1
+    return found
+
+
+def _entry(matrix: Any, row: int, column: int) -> Any:
+    return matrix[row, column]
+
+
+def _solves(equations: Sequence[Equation], values: Sequence[Fraction]) -> bool:
+    numerators, denominator = over_common(values)
+    return all(
+        sum(a * numerators[j] for j, a in one.entries.items()) == one.right * denominator
+        for one in equations
+    )

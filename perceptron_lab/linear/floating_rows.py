@@ -1,0 +1,133 @@
+"""A linear system as HiGHS sees it: doubles, each condition divided by its largest coefficient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system.linear_system import LinearSystem
+
+INFINITE = highspy.kHighsInf
+
+
+@dataclass(frozen=True)
+class FloatingRows:
+    """The conditions in doubles; HiGHS only proposes answers by them.
+
+    Parameters
+    ----------
+    matrix
+        a_k / largest_k, shape ``(K, n)``; an empty row is divided by 1.
+    right
+        b_k / largest_k, shape ``(K,)``.
+    largest
+        Of the whole numbers of a condition, exact.
+    equation
+        Which are equations.
+    """
+
+    matrix: sp.csr_array
+    right: FloatArray
+    largest: tuple[int, ...]
+    equation: Any
+
+
+def floating_rows(system: LinearSystem) -> FloatingRows:
+    """Return the conditions of a system in doubles.
+
+    An OverflowError says that a right-hand side over the coefficients is beyond doubles.
+    """
+    largest = tuple(max(map(abs, one.coefficients), default=1) for one in system.conditions)
+    pairs = list(zip(system.conditions, largest, strict=True))
+    values = [number / most for one, most in pairs for number in one.coefficients]
+    columns = [j for one, _ in pairs for j in one.columns]
+    ends = np.cumsum([0, *(len(one.columns) for one, _ in pairs)])
+    shape = (len(pairs), len(system.variables))
+    return FloatingRows(
+        sp.csr_array((np.array(values, dtype=float), columns, ends), shape=shape),
+        np.array([one.right / most for one, most in pairs], dtype=float),
+        largest,
+        np.array([one.equation for one, _ in pairs], dtype=bool),
+    )
+
+
+@dataclass(frozen=True)
+class Solved:
+    """HiGHS's answer to a program.
+
+    Parameters
+    ----------
+    status
+        HiGHS's own word.
+    values, duals
+        Of the columns, and of the rows; what it has of them.
+    iterations
+        Of the simplex method.
+    """
+
+    status: Any
+    values: FloatArray
+    duals: FloatArray
+    iterations: int
+
+    @property
+    def optimal(self) -> bool:
+        """Whether HiGHS calls it solved."""
+        return bool(self.status == highspy.HighsModelStatus.kOptimal)
+
+
+def run_highs(
+    costs: FloatArray,
+    columns: tuple[FloatArray, FloatArray],
+    matrix: sp.csr_array,
+    rows: tuple[FloatArray, FloatArray],
+    seconds: float,
+    *,
+    presolve: bool = True,
+) -> Solved:
+    """Minimise costs'v subject to bounds of v and of matrix @ v, by HiGHS on one thread."""
+    solver = loaded(costs, columns, matrix, rows, seconds, presolve=presolve)
+    solver.run()
+    found = solver.getSolution()
+    return Solved(
+        solver.getModelStatus(),
+        np.array(found.col_value, dtype=float),
+        np.array(found.row_dual, dtype=float),
+        max(int(solver.getInfo().simplex_iteration_count), 0),
+    )
+
+
+def loaded(
+    costs: FloatArray,
+    columns: tuple[FloatArray, FloatArray],
+    matrix: sp.csr_array,
+    rows: tuple[FloatArray, FloatArray],
+    seconds: float,
+    *,
+    presolve: bool = True,
+) -> Any:
+    """Return a silent HiGHS with a program."""
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = matrix.shape[1], matrix.shape[0]
+    program.col_cost_ = costs
+    program.col_lower_, program.col_upper_ = columns
+    program.row_lower_, program.row_upper_ = rows
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = matrix.indptr
+    program.a_matrix_.index_ = matrix.indices
+    program.a_matrix_.value_ = matrix.data
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.silent()
+    for name, value in {
+        "threads": 1,
+        "time_limit": max(seconds, 0.01),
+        "presolve": "choose" if presolve else "off",
+    }.items():
+        solver.setOptionValue(name, value)
+    solver.passModel(program)
+    return solver

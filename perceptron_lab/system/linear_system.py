@@ -1,0 +1,167 @@
+"""Linear inequalities, equations and bounds, with every number as it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.errors import InputError
+from perceptron_lab.facts import Facts
+from perceptron_lab.inputs import ArrayOrSparse
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system.conditions import (
+    Condition,
+    condition,
+    exact_bounds,
+    exact_matrix,
+    exact_vector,
+    over_common,
+)
+from perceptron_lab.system.conic_system import ConicSystem
+
+Equalities = tuple[ArrayOrSparse, npt.ArrayLike]
+
+
+@dataclass(frozen=True)
+class LinearSystem(ConicSystem):
+    """The set of all x with a_k'x >= b_k, or a_k'x = b_k, for each of its conditions.
+
+    As a conic system it is homogenised: t > 0 and a_k'x - b_k t > 0 with (t, x) as the point, and
+    both directions of an equation, so that its interior is empty where there are equations. The
+    question about the set itself, which is closed, is answered on ``conditions``, exactly.
+
+    Parameters
+    ----------
+    conditions
+        Inequalities, equations, lower and upper bounds, in this order.
+    variables
+        Their names.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    variables: tuple[str, ...] = ()
+
+    @classmethod
+    def of_conditions(
+        cls, conditions: Sequence[Condition], variables: Sequence[str]
+    ) -> LinearSystem:
+        """Return the system of conditions on variables."""
+        if not variables:
+            raise InputError("a linear system without variables; give a matrix with a column each")
+        operator = Matrix(_homogenised(conditions, len(variables)), roundings=1)
+        cone = Orthant(operator.size)
+        return cls(
+            operator,
+            cone,
+            homogenised=True,
+            conditions=tuple(conditions),
+            variables=tuple(variables),
+        )
+
+    def violation(self, point: Sequence[Fraction]) -> Fraction:
+        """Return the largest violation of a condition as given at x, exactly; 0: x is feasible."""
+        numerators, denominator = over_common(point)
+        violations = (one.violation(numerators, denominator) for one in self.conditions)
+        return max(violations, default=Fraction())
+
+    def facts(self, margin: float | None = None) -> Facts:
+        """Return the size alone: no theorem on margins is about a closed set."""
+        return Facts(dimension=len(self.variables), rank=len(self.conditions))
+
+    def strict(self) -> ConicSystem:
+        """Return the conic system of t > 0, a_k'x > b_k t, on which every algorithm runs.
+
+        A point (t, x) of it has x / t strictly inside.
+
+        Raises
+        ------
+        InputError
+            If there are equations: then none is.
+        """
+        if any(one.equation for one in self.conditions):
+            raise InputError("a system with equations has no strict interior; solve it as it is")
+        return ConicSystem(self.operator, self.cone, homogenised=True)
+
+
+def linear_system(
+    matrix: ArrayOrSparse,
+    right: npt.ArrayLike,
+    equalities: Equalities | None = None,
+    lower: npt.ArrayLike | None = None,
+    upper: npt.ArrayLike | None = None,
+) -> LinearSystem:
+    """Return {x : A x >= b, C x = d, lower <= x <= upper}; see :meth:`.ConicSystem.from_linear`."""
+    rows, width = exact_matrix(matrix, "A")
+    limits = exact_vector(right, len(rows), "b")
+    equations, values = list[tuple[tuple[int, ...], tuple[Fraction, ...]]](), list[Fraction]()
+    if equalities is not None:
+        if not isinstance(equalities, tuple | list) or len(equalities) != 2:
+            raise InputError("equalities take two parts; give (C, d)")
+        equations, other = exact_matrix(equalities[0], "C")
+        values = exact_vector(equalities[1], len(equations), "d")
+        if equations and rows and other != width:
+            raise InputError(f"A has {width} columns, C has {other}; give one per variable")
+        width = width or other
+    if not width:
+        raise InputError("A has no columns; give a column for each variable")
+    names = [f"x_{j + 1}" for j in range(width)]
+    found = [
+        condition(row, limit, f"row {i + 1}")
+        for i, (row, limit) in enumerate(zip(rows, limits, strict=True))
+    ]
+    found += [
+        condition(row, value, f"equation {i + 1}", equation=True)
+        for i, (row, value) in enumerate(zip(equations, values, strict=True))
+    ]
+    below = exact_bounds(lower, width, "lower", -np.inf)
+    above = exact_bounds(upper, width, "upper", np.inf)
+    return LinearSystem.of_conditions([*found, *bound_conditions(below, above, names)], names)
+
+
+def bound_conditions(
+    lower: Sequence[Fraction | None], upper: Sequence[Fraction | None], names: Sequence[str]
+) -> list[Condition]:
+    """Return x_j >= l_j and -x_j >= -u_j, where there are such bounds."""
+    one = (Fraction(1),)
+    found = [
+        condition(((j,), one), bound, f"{names[j]} >= {bound}")
+        for j, bound in enumerate(lower)
+        if bound is not None
+    ]
+    return found + [
+        condition(((j,), (Fraction(-1),)), -bound, f"{names[j]} <= {bound}")
+        for j, bound in enumerate(upper)
+        if bound is not None
+    ]
+
+
+def nearest_double(numerator: int, denominator: int) -> float:
+    """Return the double nearest to a quotient of whole numbers."""
+    try:
+        return numerator / denominator
+    except OverflowError:
+        raise InputError("a number beyond 1.8e308, which no double is near to; rescale") from None
+
+
+def _homogenised(conditions: Sequence[Condition], width: int) -> sp.csr_array:
+    """Return the rows (1, 0), (-b_k, a_k) and, for equations, (b_k, -a_k), as doubles."""
+    values: list[float] = [1.0]
+    columns, ends = [0], [0, 1]
+    for one in conditions:
+        here = [nearest_double(number, one.scale) for number in (-one.right, *one.coefficients)]
+        for sign in (1.0, -1.0)[: 1 + one.equation]:
+            values += [sign * number + 0.0 for number in here]  # no negative zeros
+            columns += [0, *(j + 1 for j in one.columns)]
+            ends.append(len(values))
+    data: FloatArray = np.array(values)
+    shape = (len(ends) - 1, width + 1)
+    rows = sp.csr_array((data, np.array(columns), np.array(ends)), shape=shape)
+    rows.eliminate_zeros()
+    return rows

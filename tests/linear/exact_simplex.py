@@ -1,0 +1,49 @@
+"""A judge: the simplex method in fractions, on another form of the problem than the package's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+Vector = Sequence[int | Fraction]
+Matrix = Sequence[Vector]
+
+
+def has_a_point(rows: Matrix, right: Vector, equations: Matrix, values: Vector) -> bool:
+    """Return whether some x has rows x >= right and equations x = values.
+
+    x = p - q and rows x - s = right with p, q, s >= 0; artificial variables are driven out by
+    Bland's rule.
+    """
+    width = len((list(rows) or list(equations))[0])
+    count = len(rows)
+    lines = []
+    pairs = zip([*rows, *equations], [*right, *values], strict=True)
+    for i, (row, limit) in enumerate(pairs):
+        line = [Fraction(one) for one in row]
+        surplus = [Fraction(-1 if k == i else 0) for k in range(count)]
+        full = [*line, *(-one for one in line), *surplus, Fraction(limit)]
+        lines.append([-one for one in full] if limit < 0 else full)
+    return _artificial_sum(lines, 2 * width + count) == 0
+
+
+def _artificial_sum(lines: list[list[Fraction]], columns: int) -> Fraction:
+    basis = [-1 - i for i in range(len(lines))]  # the artificial variables
+    costs = [-sum(column) for column in zip(*lines, strict=True)]
+    while True:
+        entering = next((j for j in range(columns) if costs[j] < 0), None)
+        if entering is None:
+            return -costs[-1]
+        ratios = [
+            (line[-1] / line[entering], basis[i], i)
+            for i, line in enumerate(lines)
+            if line[entering] > 0
+        ]
+        leaving = min(ratios)[2]
+        basis[leaving] = entering
+        pivot = [one / lines[leaving][entering] for one in lines[leaving]]
+        lines[leaving] = pivot
+        for line in [costs, *(line for i, line in enumerate(lines) if i != leaving)]:
+            factor = line[entering]
+            if factor:
+                line[:] = [one - factor * other for one, other in zip(line, pivot, strict=True)]
