@@ -133,12 +133,13 @@ def cautions(folder: Path, evidence: Evidence, done: Rows | None = None) -> list
 
     Rows made in different environments (their seconds do not compare), rows made by another version
     of the numeric core than today's, and cells without a row that serves the latest request: of the
-    run that has just ended there, if it is given; otherwise the store is asked.
+    run that has just ended there, if it is given; otherwise the store is asked. Certificates may be
+    missing, as no report is made of them.
     """
     if done is not None:
         cells, stale, missing = done.cells, done.stale, done.missing
     else:
-        now = status(folder)
+        now = status(folder, certificates=False)
         cells, stale, missing = len(now.cells), now.counts[State.STALE], now.counts[State.MISSING]
     environments = evidence.frame["environment"].nunique()
     found = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,14 @@ import pytest
 
 from perceptron_lab.experiments.running import environment as environments
 from perceptron_lab.experiments.running import runner
+from perceptron_lab.experiments.running.status import status
 from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.reporting import Evidence, cautions
 from perceptron_lab.reporting.experiment import run
 from perceptron_lab.reporting.report import write_report
 
-QUICK = {
+QUICK: dict[str, Any] = {
     "experiment": "quick",
     "title": "Quick",
     "problems": [{"dataset": "maxcut", "instances": ["random-8-12"]}],
@@ -51,6 +53,15 @@ def test_rows_of_different_environments(tmp_path: Path, monkeypatch: pytest.Monk
     assert caution == "rows of 2 environments: seconds do not compare"
     assert caution in results._repr_html_()
     assert f"Quick ({caution})" in (results.folder / "table_6_1.tex").read_text()
+
+
+def test_published_results_without_certificates_are_all_there(tmp_path: Path) -> None:
+    folder = run(made(tmp_path, seeds=[0]), output=tmp_path).folder
+    before = (folder / "table_6_1.tex").read_bytes()
+    shutil.rmtree(folder / "certificates")
+    write_report(folder, QUICK["report"], QUICK["title"])
+    assert (folder / "table_6_1.tex").read_bytes() == before
+    assert status(folder).counts["missing"] == 1, "a run wants the certificate back"
 
 
 @pytest.mark.slow

@@ -138,6 +138,7 @@ def status(
     *,
     output: str | Path = "results",
     overrides: Iterable[str] = (),
+    certificates: bool = True,
 ) -> ExperimentStatus:
     """Say how far an experiment is.
 
@@ -151,6 +152,9 @@ def status(
         The folder of all results, where those of a configuration are.
     overrides
         ``path.to.key=value`` each, for a configuration.
+    certificates
+        Whether a row serves only beside its certificate, as for a run. Reports need none, and
+        published results may come without.
 
     Raises
     ------
@@ -165,7 +169,7 @@ def status(
             raise ConfigError(f"{folder}: a folder of results takes no overrides; name its config")
         with Reader.open(folder) as reader:
             config, planned = reader.config(), reader.plan()
-            return _held_against(config, folder, planned, reader)
+            return _held_against(config, folder, planned, reader, certificates)
     experiment = load_experiment(target, overrides, without_plugins=True)
     folder = Path(output) / experiment.name
     known = (folder / schema.NAME).is_file()
@@ -173,19 +177,24 @@ def status(
         problems = store.problems() if store else {}
         # A cell whose data were never loaded has no sha256.
         planned = [Planned.of(one, problems.get(one.problem_key, "")) for one in plan(experiment)]
-        found = _held_against(experiment.config, folder, planned, store)
+        found = _held_against(experiment.config, folder, planned, store, certificates)
         return replace(found, unchecked=experiment.unchecked)
 
 
 def _held_against(
-    config: ExperimentConfig, folder: Path, planned: Sequence[Planned], store: Reader | None
+    config: ExperimentConfig,
+    folder: Path,
+    planned: Sequence[Planned],
+    store: Reader | None,
+    certificates: bool,
 ) -> ExperimentStatus:
     process = holder(folder)
     alive = process is not None
     begun = store.running() if store else {}
     kept = store.failed_again() if store else frozenset()
     limits = config.process.model_copy(update={"memory": memory_of(config.process.memory)})
-    known = store.stored_of(one.cell for one in planned) if store else {}
+    names = (one.cell for one in planned)
+    known = store.stored_of(names, certificates=certificates) if store else {}
     code, cells = CellCode(), []
     for one in planned:
         if alive and one.cell in begun:

@@ -92,18 +92,23 @@ class Reader(AbstractContextManager["Reader"]):
         stored = {values["cell"]: stored_of(values) for values in found}
         return [(one, stored[one.cell]) for one in planned if one.cell in stored]
 
-    def stored_of(self, cells: Iterable[str]) -> dict[str, Stored]:
-        """Return cell -> its row, of those that have one; a fault of it tells of damage."""
+    def stored_of(self, cells: Iterable[str], *, certificates: bool = True) -> dict[str, Stored]:
+        """Return cell -> its row, of those that have one; a fault of it tells of damage.
+
+        Without ``certificates`` these are not looked at.
+        """
         asked = set(cells)
         with schema.reading(self._path):
             rows = self._connection.execute(f"SELECT {_RUN}, trace FROM run")
-            return {one["cell"]: self._whole(one) for one in rows if one["cell"] in asked}
+            return {
+                one["cell"]: self._whole(one, certificates) for one in rows if one["cell"] in asked
+            }
 
     def failed_again(self) -> frozenset[str]:
         """Return the cells whose latest run failed, and that have an earlier result."""
         return frozenset(values["cell"] for values in self._select("SELECT cell FROM earlier"))
 
-    def _whole(self, values: sqlite3.Row) -> Stored:
+    def _whole(self, values: sqlite3.Row, certificates: bool) -> Stored:
         """Return a row, with a fault if it, its trace or its certificate has changed.
 
         The trace is hashed, and decoded when it is used.
@@ -113,7 +118,7 @@ class Reader(AbstractContextManager["Reader"]):
             return stored
         if stored.trace is not None and _hashed(values["trace"]) != stored.trace:
             return replace(stored, fault="its trace is damaged")
-        if stored.certificate is None:
+        if stored.certificate is None or not certificates:
             return stored
         try:
             content = path_of(self.folder, stored.cell).read_bytes()

@@ -1,0 +1,78 @@
+"""The committed samples are what their stores say, and say nothing of the machine's owner."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.experiments.configuration.catalogue import gallery
+from perceptron_lab.experiments.running.plan import plan
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.reader import Reader, read_config_of
+from perceptron_lab.reporting import report
+
+SAMPLES = Path(__file__).parents[2] / "results" / "sample"
+TABLES_ALONE = {
+    "certificates",
+    "ellipsoids",
+    "kernel",
+    "margin_sets",
+    "margin_sets_mu0",
+    "rare_categories",
+    "reuters",
+    "reuters_dimension",
+    "tiny_margin",
+}
+"""Samples of earlier versions, of which only tables and figures were kept."""
+STORED = sorted(path.parent for path in SAMPLES.glob(f"*/{schema.NAME}"))
+
+
+def names(folder: Path, *endings: str) -> set[str]:
+    return {path.name for path in folder.iterdir() if path.suffix in endings}
+
+
+def test_every_sample_has_its_store() -> None:
+    folders = {path.name for path in SAMPLES.iterdir() if path.is_dir()}
+    assert folders - {folder.name for folder in STORED} == TABLES_ALONE
+
+
+@pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
+def test_its_tables_are_made_again_byte_by_byte(folder: Path, tmp_path: Path) -> None:
+    """Captions may say by now that the rows are those of another version; the numbers stay."""
+    copy = tmp_path / folder.name
+    copy.mkdir()
+    shutil.copy(folder / schema.NAME, copy)
+    tables = read_config_of(folder).report.tables
+    made = report.make_report(copy, {"tables": tables}, "")
+    assert not made.failed
+    written = names(copy, ".csv")
+    assert written
+    for name in written:
+        assert (copy / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
+def test_it_is_complete_and_of_a_shipped_configuration(folder: Path) -> None:
+    with Reader.open(folder) as reader:
+        config, planned, runs = reader.config(), reader.plan(), reader.runs()
+    assert len(runs) == len(planned)
+    assert config.experiment == folder.name
+    (shipped,) = [path for path in gallery().values() if path.stem == folder.name]
+    today = [(one.instance.title, one.variant.label, one.seed) for one in plan(shipped)]
+    assert [(one.title, one.label, one.settings["seed"]) for one in planned] == today
+    for entry in config.report.figures:
+        stem = entry if isinstance(entry, str) else entry.curves.stem
+        assert (folder / f"{stem}.png").is_file()
+
+
+@pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
+def test_it_names_no_place_of_the_machine(folder: Path) -> None:
+    content = (folder / schema.NAME).read_bytes()
+    assert re.findall(rb"/(?:home|root|tmp|work|Users|mnt|var)/[ -~]{0,60}", content) == []
+    for environment in json.loads((folder / "environment.json").read_text()).values():
+        assert environment["argv"][0] == "plab"
+        assert not environment["git"]["dirty"]
