@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from pydantic import ValidationError
+from sklearn.svm import SVC
 
 from perceptron_lab import registry
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.estimators import SoftEllipsoidClassifier
 from perceptron_lab.learners.extraction import OnFeatures, extract
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.learners.learning import Learned, learn
@@ -24,7 +26,9 @@ from perceptron_lab.learners.registered.polynomial_svm import TunedPolynomialSvm
 from perceptron_lab.learners.registered.tuned_classifiers import (
     TunedLinearScorer,
     TunedSoftEllipsoid,
+    TunedSoftSeparation,
 )
+from perceptron_lab.learners.tuning import fitted
 from perceptron_lab.results import Status
 
 TUNED: list[Any] = [
@@ -81,6 +85,48 @@ def test_a_tuned_learner_says_what_it_chose(learner: Any) -> None:
     assert 0.0 < learned.figures["validation"] <= 1.0
     assert learned.figures["folds"] == 3
     assert learned.status is Status.FITTED
+
+
+def size_of(model: Any, rows: np.ndarray) -> float:
+    """Return what each classifier's regularisation weighs against its loss."""
+    if isinstance(model, SVC):
+        kept, dual = (1.0 + rows @ rows.T) ** 2, np.zeros(len(rows))
+        dual[model.support_] = model.dual_coef_[0]
+        return float(dual @ kept @ dual)
+    if isinstance(model, SoftEllipsoidClassifier):
+        factor = model.quadratic_.factor
+        gram = factor.T @ factor
+        return float((gram**2).sum() + 2.0 * model.quadratic_.linear @ model.quadratic_.linear)
+    return float(model.coef_.ravel() @ model.coef_.ravel())
+
+
+@pytest.mark.parametrize("learner", TUNED)
+def test_candidates_begin_with_the_most_regularised_in_whatever_order(learner: Any) -> None:
+    name = "penalties" if isinstance(learner, TunedPolynomialSvm) else "regularisations"
+    values = (1e-3, 1e1, 1e-1)
+    task = ball()
+    learned = [
+        replace(learner, **{name: tuple(order)}).learn(task, 3)
+        for order in (values, sorted(values), sorted(values)[::-1])
+    ]
+    assert all(other.certificate == learned[0].certificate for other in learned)
+    assert all((other.scores == learned[0].scores).all() for other in learned)
+    grid, _ = replace(learner, **{name: values}).search(0)
+    models = [
+        fitted(grid.with_parameters(parameters), task.examples, task.labels)
+        for parameters in grid.candidates()
+    ]
+    sizes = [size_of(model, task.examples) for model in models]
+    # what is penalised grows as the penalty on it falls
+    assert len(sizes) == 3 and sizes[0] < sizes[1] < sizes[2]
+
+
+def test_the_soft_separation_begins_with_the_cheapest_slacks() -> None:
+    learner = TunedSoftSeparation(positive_penalties=(30, 3), negative_penalties=(5, 20, 2))
+    grid, _ = learner.search(0)
+    assert [tuple(one.values()) for one in grid.candidates()] == [
+        (positive, negative) for positive in (3, 30) for negative in (2, 5, 20)
+    ]
 
 
 def test_the_soft_separation_chooses_both_penalties() -> None:

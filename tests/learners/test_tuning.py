@@ -13,7 +13,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier, SquaredHingeClassifier
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
 from perceptron_lab.learners.features.partial_cholesky import kernel_matrix
-from perceptron_lab.learners.tuning import Grid, Trial, best, tune
+from perceptron_lab.learners.tuning import NEAR_TIE, Grid, Trial, best, room, tune
 from perceptron_lab.operators.kernels import Polynomial
 from tests.repetitions import examples
 
@@ -109,6 +109,68 @@ def test_of_equal_candidates_the_first_wins() -> None:
     assert tuned.parameters == {"sign": 0.5}
 
 
+Means = st.lists(st.floats(0.9, 0.91), min_size=1, max_size=8)
+"""Ten tolerances wide: near ties abound."""
+
+
+def trials_of(means: list[float]) -> tuple[Trial, ...]:
+    return tuple(Trial({"place": place}, (mean,)) for place, mean in enumerate(means))
+
+
+def chosen_of(means: list[float], tolerance: float = NEAR_TIE) -> int:
+    return int(best(trials_of(means), tolerance).parameters["place"])
+
+
+@settings(max_examples=examples(100))
+@given(Means)
+def test_near_ties_go_to_the_most_regularised(means: list[float]) -> None:
+    chosen = chosen_of(means)
+    assert max(means) - means[chosen] <= NEAR_TIE
+    assert all(max(means) - mean > NEAR_TIE for mean in means[:chosen])
+    # without a tolerance the best wins
+    assert means[chosen_of(means, 0.0)] == max(means)
+    assert chosen <= chosen_of(means, 0.0)
+
+
+@settings(max_examples=examples(100))
+@given(Means, st.data())
+def test_small_changes_of_the_means_do_not_regularise_less(
+    means: list[float], data: st.DataObject
+) -> None:
+    """All means off by e: the choice lies between those with tolerances 2 e more and 2 e less."""
+    error = data.draw(st.floats(0.0, NEAR_TIE / 2))
+    signs = data.draw(st.lists(st.floats(-1, 1), min_size=len(means), max_size=len(means)))
+    moved = [mean + 0.999999 * error * sign for mean, sign in zip(means, signs, strict=True)]
+    widest = chosen_of(means, NEAR_TIE + 2.0 * error + 1e-12)
+    narrowest = chosen_of(means, NEAR_TIE - 2.0 * error)
+    assert widest <= chosen_of(moved) <= narrowest
+    if error < NEAR_TIE / 4:
+        # two candidates closer to one another than half of the tolerance stay tied
+        places = range(chosen_of(moved))
+        assert all(max(means) - means[place] > NEAR_TIE / 2 for place in places)
+
+
+@settings(max_examples=examples(100))
+@given(Means, st.data())
+def test_within_its_room_a_choice_stays(means: list[float], data: st.DataObject) -> None:
+    chosen, spare = chosen_of(means), room(trials_of(means))
+    signs = data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=len(means), max_size=8))
+    moved = [
+        mean + min(0.999999 * spare, 1.0) * sign for mean, sign in zip(means, signs, strict=False)
+    ]
+    assert chosen_of(moved + means[len(moved) :]) == chosen
+    if len(means) == 1:
+        assert spare == np.inf
+        return
+    # and no further: one mean that rises by more, while all others fall, changes it
+    step = 1.000001 * spare + 1e-12
+    changed = False
+    for up in range(len(means)):
+        other = [mean + step if place == up else mean - step for place, mean in enumerate(means)]
+        changed |= chosen_of(other) != chosen
+    assert changed
+
+
 class _Counting(GramSchmidtFeatures):
     """Writes down how many examples each transformer is trained on, and with which labels."""
 
@@ -163,6 +225,21 @@ def test_a_kernel_matrix_serves_all_folds() -> None:
     by_matrix = Grid(SVC(kernel="precomputed", tol=1e-9), values)
     known = tune(by_matrix, kernel_matrix(Polynomial(2, 1.0, 1.0), rows), labels)
     assert best(known).parameters == best(direct).parameters
+    for one, other in zip(known, direct, strict=True):
+        np.testing.assert_allclose(one.precisions, other.precisions, atol=1e-6)
+
+
+def test_one_kernel_matrix_of_features_serves_all_candidates() -> None:
+    rows, labels = noisy()
+    rows[:, 0] /= 90.0
+    values = {"C": [0.1, 1.0, 10.0]}
+    features = GramSchmidtFeatures(3)
+    by_rows = Grid(clone(SVM).set_params(tol=1e-9), values)
+    direct = tune(by_rows, rows, labels, features=features, seed=2)
+    by_matrix = Grid(SVC(kernel="precomputed", tol=1e-9), values)
+    kernel = Polynomial(2, 1.0, 1.0)
+    known = tune(by_matrix, rows, labels, features=features, kernel=kernel, seed=2)
+    assert [one.parameters for one in known] == [one.parameters for one in direct]
     for one, other in zip(known, direct, strict=True):
         np.testing.assert_allclose(one.precisions, other.precisions, atol=1e-6)
 

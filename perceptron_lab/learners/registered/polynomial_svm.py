@@ -7,18 +7,24 @@ import time
 from dataclasses import replace
 from typing import Annotated, Literal
 
+import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
 from pydantic.dataclasses import dataclass
+from sklearn.base import clone
 from sklearn.svm import SVC
 
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.extraction import CHECKED
 from perceptron_lab.learners.features.partial_cholesky import kernel_matrix
 from perceptron_lab.learners.learning import Learned
-from perceptron_lab.learners.tuning import Candidates, Folds, Grid, Parameters, TunedLearner
+from perceptron_lab.learners.tuned_learner import Candidates, Folds, TunedLearner
+from perceptron_lab.learners.tuning import Grid, Parameters, Trial, tune
 from perceptron_lab.operators.kernels import Polynomial
 from perceptron_lab.results import FloatArray
+
+LARGEST_MATRIX = 20_000
+"""Of so many training examples at most (dense rows, or features) folds have kernel matrices."""
 
 # The one kernel matrix that is kept, which the categories of a collection share, and its seconds
 _kept: dict[tuple[str, int], tuple[FloatArray, float]] = {}
@@ -31,7 +37,8 @@ class TunedPolynomialSvm(TunedLearner):
         minimise norm(h)^2 / 2 + C sum_i w_i max(0, 1 - y_i (h(x_i) + b))
 
     over h in the kernel's function space and b, by scikit-learn's ``SVC`` (LIBSVM). With degree 2,
-    h ranges over all quadratic functions: it may draw any ellipsoid, and other quadrics. Sparse
+    h ranges over all quadratic functions: it may draw any ellipsoid, and other quadrics. In
+    cross-validation all C share one kernel matrix of each fold (up to 20 000 examples). Sparse
     examples are known by one kernel matrix of training and test examples, n^2 doubles, which is
     kept for the next task with the same examples.
 
@@ -65,7 +72,7 @@ class TunedPolynomialSvm(TunedLearner):
             max_iter=self.iterations,
             cache_size=500.0,
         )
-        return Grid(machine, {"C": self.penalties}), self.folds
+        return Grid(machine, {"C": sorted(self.penalties)}), self.folds
 
     def named(self, parameters: Parameters) -> Parameters:
         """Call LIBSVM's C the penalty, as this record does."""
@@ -74,6 +81,17 @@ class TunedPolynomialSvm(TunedLearner):
     def ending(self, model: SVC) -> tuple[int, bool]:
         """Return 0, as LIBSVM's iterations are no solver's, and whether its tolerance was met."""
         return 0, int(model.n_iter_[0]) < self.iterations
+
+    def trials(self, grid: Grid, task: Task, folds: int, seed: int) -> tuple[Trial, ...]:
+        """Return the trial of every penalty; of dense rows all by one kernel matrix per fold."""
+        features = self.transformer(seed)
+        dense = features is not None or isinstance(task.examples, np.ndarray)
+        if not dense or task.examples.shape[0] > LARGEST_MATRIX:
+            return super().trials(grid, task, folds, seed)
+        kernel = Polynomial(degree=self.degree, coef0=1.0, gamma=1.0)
+        by_matrix = replace(grid, model=clone(grid.model).set_params(kernel="precomputed"))
+        parts = task.examples, task.labels
+        return tune(by_matrix, *parts, features=features, kernel=kernel, folds=folds, seed=seed)
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Choose on training examples, fit, and score the test examples."""

@@ -13,14 +13,14 @@ from perceptron_lab.estimators.soft_ellipsoid import SoftEllipsoidClassifier
 from perceptron_lab.estimators.soft_separation import SoftSeparationClassifier
 from perceptron_lab.estimators.squared_hinge import SquaredHingeClassifier
 from perceptron_lab.learners.extraction import CHECKED, Components
-from perceptron_lab.learners.tuning import (
+from perceptron_lab.learners.tuned_learner import (
     REGULARISATIONS,
     Candidates,
     Folds,
-    Grid,
     TunedLearner,
     distinct,
 )
+from perceptron_lab.learners.tuning import Grid
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -53,7 +53,9 @@ class TunedSoftEllipsoid(TunedLearner):
             tol=self.tolerance,
             random_state=np.random.default_rng(seed),
         )
-        return Grid(model, {"regularisation": self.regularisations}), self.folds
+        return Grid(
+            model, {"regularisation": sorted(self.regularisations, reverse=True)}
+        ), self.folds
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -71,7 +73,9 @@ class TunedLinearScorer(TunedLearner):
     def search(self, seed: int) -> tuple[Grid, int]:
         """Return the classifier with its candidates, and the number of folds."""
         model = SquaredHingeClassifier(class_weight=self.class_weight)
-        return Grid(model, {"regularisation": self.regularisations}), self.folds
+        return Grid(
+            model, {"regularisation": sorted(self.regularisations, reverse=True)}
+        ), self.folds
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -111,8 +115,8 @@ class TunedSoftSeparation(TunedLearner):
     def search(self, seed: int) -> tuple[Grid, int]:
         """Return the classifier with its candidates, and the number of folds."""
         values = {
-            "positive_penalty": self.positive_penalties,
-            "negative_penalty": self.negative_penalties,
+            "positive_penalty": sorted(self.positive_penalties),
+            "negative_penalty": sorted(self.negative_penalties),
         }
         return Grid(SoftSeparationClassifier(tol=self.tolerance), values), self.folds
 
