@@ -90,14 +90,20 @@ class Polynomial:
     def matrix(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the kernel's values, shape ``(len(left), len(right))``."""
         gamma = self.gamma or 1.0 / left.shape[1]
-        base = gamma * (left @ right.T) + self.coef0
+        # In place: values of many examples fill a good part of the memory.
+        base = np.asarray(left @ right.T, dtype=np.float64)
+        base *= gamma
+        base += self.coef0
         # By squarings: a library's power need not be rounded correctly, a product is.
-        power = base if self.degree & 1 else 1.0
-        for bit in range(1, self.degree.bit_length()):
-            base = base * base
-            if self.degree >> bit & 1:
-                power = power * base
-        return np.asarray(power)
+        power, rest = None, self.degree
+        while True:
+            if rest & 1:
+                last = base if rest == 1 else base.copy()
+                power = last if power is None else power * base
+            rest >>= 1
+            if not rest:
+                return np.asarray(power)
+            base *= base
 
     def spread(self, examples: FloatArray, diagonal: FloatArray, roundings: int) -> float:
         """Return the bound of the values' errors; see :meth:`Linear.spread`."""

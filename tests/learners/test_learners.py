@@ -118,7 +118,8 @@ def test_candidates_begin_with_the_most_regularised_in_whatever_order(learner: A
     ]
     sizes = [size_of(model, task.examples) for model in models]
     # what is penalised grows as the penalty on it falls
-    assert len(sizes) == 3 and sizes[0] < sizes[1] < sizes[2]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[1] < sizes[2]
 
 
 def test_the_soft_separation_begins_with_the_cheapest_slacks() -> None:

@@ -115,6 +115,18 @@ def test_what_hard_ellipsoids_prove_is_stated() -> None:
     assert made.frame["thesis SVM k30"].isna().tolist() == [False, False, False, True, False, True]
 
 
+def test_what_all_hard_ellipsoids_prove_is_printed_once() -> None:
+    proved = {"status": "INFEASIBLE", "proved": True}
+    rows = [learnt("earn", "hard a", 0.5, **proved), learnt("earn", "hard b", 0.5, **proved)]
+    same = table("table_8_1", rows)
+    assert same.frame["hard a proves"].tolist() == same.frame["hard b proves"].tolist()
+    assert [column.name for column in same.printed][-1] == "all prove"
+    assert same.latex("Title").count("t = 0$ &") + same.latex("Title").count("t = 0$ \\\\") == 1
+    rows[1] = learnt("earn", "hard b", 0.5)
+    printed = [column.name for column in table("table_8_1", rows).printed]
+    assert printed[-4:] == ["hard a", "hard a proves", "hard b", "hard b proves"]
+
+
 def test_table_8_1_is_printed_in_blocks_that_fit_a_page() -> None:
     labels = {
         "hard a": 30, "hard b": 30, "soft k30": 30, "svm k30": 30, "linear k30": 30,
@@ -129,9 +141,9 @@ def test_table_8_1_is_printed_in_blocks_that_fit_a_page() -> None:
     parts = printed.split("\\begin{tabular}")[1:]
     widths = [part.partition("}")[0].removeprefix("{") for part in parts]
     # The thesis and the hard ellipsoids with what they prove; all others.
-    assert widths == ["lrrrrlrl", "lrrrrrrr"]
+    assert widths == ["lrrrrrl", "lrrrrrrr"]
     assert printed.count("\\caption{A \\& B}") == 1
-    assert "\\multicolumn{4}{c}{hard, k = 30}" in parts[0]
+    assert "\\multicolumn{3}{c}{hard, k = 30}" in parts[0]
     assert "\\multicolumn{1}{c}{all features}" in parts[1] or "& all features" in parts[1]
     for part, width in zip(parts, widths, strict=True):
         body = part.partition("\\midrule")[2].partition("\\bottomrule")[0]
@@ -259,6 +271,39 @@ def test_differences_are_those_of_the_precisions_with_their_signs(tmp_path: Path
     assert found["svm", "mean"].seeds == 2
 
 
+def test_differences_of_several_seeds_have_a_range(tmp_path: Path) -> None:
+    evidence = scored(tmp_path, {"soft": 1.0, "svm": 0.5}, seeds=3)
+    of_label = by_label(entries(evidence))
+    gaps = np.array(
+        [
+            [one.precisions[seed] - other.precisions[seed] for seed in range(3)]
+            for one, other in zip(of_label["soft"], of_label["svm"], strict=True)
+        ]
+    )
+    frame = report.table("precision_differences", evidence).frame.set_index("problem")
+    for problem, own in zip(("earn", "corn", "mean"), [*gaps, gaps.mean(axis=0)], strict=True):
+        line = frame.loc[problem, ["difference", "lowest", "highest"]].tolist()
+        assert line == pytest.approx([own.mean(), own.min(), own.max()])
+        assert line[1] < line[0] < line[2]
+
+
+def test_hard_ellipsoids_are_compared_with_those_after_them(tmp_path: Path) -> None:
+    evidence = scored(tmp_path, {"hard a": 2.0, "hard b": 1.0, "soft": 1.0, "hard c": 0.5}, seeds=2)
+    # one first pivot only
+    lost = (evidence.frame["label"] == "hard c") & (evidence.frame["seed"] == 1)
+    evidence.frame.loc[lost, "measure.average_precision"] = None
+    found = {(one.first, one.second, one.problem): one for one in differences(evidence)}
+    pairs = [("hard a", "hard b"), ("hard a", "hard c"), ("hard b", "hard c")]
+    assert {key[:2] for key in found} == set(pairs)
+    assert [found[*pair, "mean"].seeds for pair in pairs] == [2, 1, 1]
+    paired = found["hard a", "hard c", "corn"]
+    precisions = {label: own[1].precisions for label, own in by_label(entries(evidence)).items()}
+    assert paired.interval is not None
+    assert 100.0 * paired.interval.difference == pytest.approx(
+        precisions["hard a"][0] - precisions["hard c"][0]
+    )
+
+
 def test_the_table_of_differences_is_in_points(tmp_path: Path) -> None:
     evidence = scored(tmp_path, {"soft": 3.0, "svm": 0.5}, seeds=1)
     frame = report.table("precision_differences", evidence).frame
@@ -302,6 +347,7 @@ def test_the_mean_difference_needs_the_same_seeds_of_every_problem(tmp_path: Pat
     )
     found = {one.problem: one for one in differences(evidence)}
     assert [found[name].seeds for name in ("earn", "corn", "mean")] == [2, 1, 1]
+    assert found["mean"].lowest is None
     assert found["corn"].interval is not None
     assert found["mean"].interval is None
     printed = report.table("precision_differences", evidence)
