@@ -122,6 +122,25 @@ def test_candidates_begin_with_the_most_regularised_in_whatever_order(learner: A
     assert sizes[0] < sizes[1] < sizes[2]
 
 
+def test_the_machine_is_tuned_alike_by_rows_and_by_matrices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner, seen, fit = TunedPolynomialSvm(components=3, penalties=(1e-2, 1.0)), [], SVC.fit
+
+    def watched(machine: SVC, *parts: Any) -> Any:
+        seen.append(machine.kernel)
+        return fit(machine, *parts)
+
+    monkeypatch.setattr(SVC, "fit", watched)
+    by_matrices = learner.learn(ball(), 0)
+    monkeypatch.setattr(polynomial_svm, "FASTER", 0)
+    by_rows = learner.learn(ball(), 0)
+    assert seen == ["precomputed"] * 6 + ["poly"] + ["poly"] * 6 + ["poly"]
+    assert by_matrices.certificate == by_rows.certificate
+    assert by_matrices.figures["validation"] == pytest.approx(by_rows.figures["validation"])
+    np.testing.assert_array_equal(by_matrices.scores, by_rows.scores)
+
+
 def test_the_soft_separation_begins_with_the_cheapest_slacks() -> None:
     learner = TunedSoftSeparation(positive_penalties=(30, 3), negative_penalties=(5, 20, 2))
     grid, _ = learner.search(0)

@@ -24,7 +24,11 @@ from perceptron_lab.operators.kernels import Polynomial
 from perceptron_lab.results import FloatArray
 
 LARGEST_MATRIX = 20_000
-"""Of so many training examples at most (dense rows, or features) folds have kernel matrices."""
+"""Of so many training examples at most (dense rows, or features) folds have kernel matrices ..."""
+FASTER = 10
+"""... if all fits need more of its values than this part of them: a fit needs the columns of its
+support vectors, which are as many as the smaller class or more, and computes them one by one, about
+ten times as slowly as a product of matrices does."""
 
 # The one kernel matrix that is kept, which the categories of a collection share, and its seconds
 _kept: dict[tuple[str, int], tuple[FloatArray, float]] = {}
@@ -38,9 +42,9 @@ class TunedPolynomialSvm(TunedLearner):
 
     over h in the kernel's function space and b, by scikit-learn's ``SVC`` (LIBSVM). With degree 2,
     h ranges over all quadratic functions: it may draw any ellipsoid, and other quadrics. In
-    cross-validation all C share one kernel matrix of each fold (up to 20 000 examples). Sparse
-    examples are known by one kernel matrix of training and test examples, n^2 doubles, which is
-    kept for the next task with the same examples.
+    cross-validation all C share one kernel matrix of each fold, where that is faster (up to 20 000
+    examples). Sparse examples are known by one kernel matrix of training and test examples, n^2
+    doubles, which is kept for the next task with the same examples.
 
     Figures: for sparse examples also ``kernel_seconds``, processor time of that matrix (computed
     once), which is no part of ``cpu_seconds``.
@@ -83,10 +87,12 @@ class TunedPolynomialSvm(TunedLearner):
         return 0, int(model.n_iter_[0]) < self.iterations
 
     def trials(self, grid: Grid, task: Task, folds: int, seed: int) -> tuple[Trial, ...]:
-        """Return the trial of every penalty; of dense rows all by one kernel matrix per fold."""
-        features = self.transformer(seed)
+        """Return the trial of every penalty; of dense rows by one kernel matrix per fold."""
+        features, count = self.transformer(seed), len(task.labels)
+        positives = int((task.labels > 0).sum())
+        columns = min(positives, count - positives) * len(self.penalties)
         dense = features is not None or isinstance(task.examples, np.ndarray)
-        if not dense or task.examples.shape[0] > LARGEST_MATRIX:
+        if not dense or count > LARGEST_MATRIX or FASTER * columns < count:
             return super().trials(grid, task, folds, seed)
         kernel = Polynomial(degree=self.degree, coef0=1.0, gamma=1.0)
         by_matrix = replace(grid, model=clone(grid.model).set_params(kernel="precomputed"))
