@@ -33,6 +33,7 @@ _OURS = {
         "fixed-length-perceptron": (
             "algorithms.margins.fixed_length_perceptron:FixedLengthPerceptron"
         ),
+        "margin-bisection": "algorithms.margins.margin_bisection:MarginBisection",
         "space-dilation": "algorithms.rescaling.space_dilation:SpaceDilation",
         "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
         "relaxed-perceptron": "algorithms.perceptrons.relaxed_perceptron:RelaxedPerceptron",

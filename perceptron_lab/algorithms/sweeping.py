@@ -62,14 +62,7 @@ class Sweeping(InCoordinates[T]):
         InputError
             If the system is not one of rows, or these are not dense.
         """
-        name = registry.name_of("algorithm", self)
-        if not system.cone.of_rows:
-            raise InputError(f"{name} sweeps over rows and kernels only; choose another algorithm")
-        operator = system.operator
-        if not isinstance(operator, Matrix) or not isinstance(operator.data, np.ndarray):
-            raise InputError(f"{name} sweeps over dense rows only; {self.for_sparse}")
-        scale = 1.0 if operator.scale is None else operator.scale[:, None]
-        return np.array(operator.data * scale, dtype=np.float64, order="C")
+        return dense_rows(system, registry.name_of("algorithm", self), self.for_sparse)
 
     def step(self, system: ConicSystem, state: T, most: int) -> Step[T]:
         """Sweep for up to ``most`` updates; claim x when a whole round has passed without one."""
@@ -86,3 +79,20 @@ class Sweeping(InCoordinates[T]):
         self.add(state, deepest)
         state.updates += 1
         return state, None
+
+
+def rows_operator(system: ConicSystem, name: str) -> Matrix:
+    """Return the operator of a system of rows; others are refused in an algorithm's name."""
+    operator = system.operator
+    if not (system.cone.of_rows and isinstance(operator, Matrix)):
+        raise InputError(f"{name} sweeps over rows and kernels only; choose another algorithm")
+    return operator
+
+
+def dense_rows(system: ConicSystem, name: str, for_sparse: str) -> FloatArray:
+    """Return a copy of all rows as the system sees them; see :meth:`Sweeping.swept`."""
+    operator = rows_operator(system, name)
+    if not isinstance(operator.data, np.ndarray):
+        raise InputError(f"{name} sweeps over dense rows only; {for_sparse}")
+    scale = 1.0 if operator.scale is None else operator.scale[:, None]
+    return np.array(operator.data * scale, dtype=np.float64, order="C")

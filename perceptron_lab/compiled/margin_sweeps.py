@@ -7,6 +7,10 @@ a course stretches it bit by bit where both rates are such.
 
 All return the updates made, the rows looked at, and the next row; fewer updates than ``most`` mean
 that the condition held for no row, as computed. Points and weights are changed in place.
+
+Those that bisections use look at ``checks`` rows at most, and go on from ``quiet`` rows that were
+looked at last without an update; they return how many these are now, after the next row. It is m
+when a whole round has passed.
 """
 
 from __future__ import annotations
@@ -18,11 +22,12 @@ from perceptron_lab.results import FloatArray
 
 # Between these the scale of a fixed-length point is kept apart from its weights
 SMALL, LARGE = 1e-100, 1e100
+UNLIMITED = 2**62  # Checks, for those who count updates alone
 
 
 @kernel(
-    "UniTuple(int64, 3)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64, int64,"
-    " int64)",
+    "UniTuple(int64, 4)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64, int64,"
+    " int64, int64, int64)",
     fastmath=REORDER,
 )
 def margin_sweep(
@@ -33,7 +38,9 @@ def margin_sweep(
     rate: float,
     first: int,
     most: int,
-) -> tuple[int, int, int]:
+    quiet: int,
+    checks: int,
+) -> tuple[int, int, int, int]:
     """Add a <- a + eta y_k while y_k'a <= b_k, at most ``most`` times.
 
     Parameters
@@ -48,10 +55,12 @@ def margin_sweep(
         eta.
     first, most
         The row to begin with, 0 <= first < m, and updates at most.
+    quiet, checks
+        Rows looked at before without an update, 0 <= quiet < m, and rows looked at, at most.
     """
     size, dimension = rows.shape
-    row, quiet, updates, seen = first, 0, 0, 0
-    while updates < most and quiet < size:
+    row, updates, seen = first, 0, 0
+    while updates < most and quiet < size and seen < checks:
         score = 0.0
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -67,7 +76,7 @@ def margin_sweep(
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row
+    return updates, seen, row, quiet
 
 
 @kernel(
@@ -114,8 +123,8 @@ def relaxation_sweep(
 
 
 @kernel(
-    "UniTuple(int64, 3)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64,"
-    " float64, boolean, int64, int64)",
+    "UniTuple(int64, 4)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64,"
+    " float64, boolean, int64, int64, int64, int64)",
     fastmath=REORDER,
 )
 def fixed_margin_sweep(
@@ -128,19 +137,22 @@ def fixed_margin_sweep(
     angle: bool,
     first: int,
     most: int,
-) -> tuple[int, int, int]:
+    quiet: int,
+    checks: int,
+) -> tuple[int, int, int, int]:
     """Move a <- a + eta f y_k while y_k'a <= beta norm(a).
 
     f = 1, or with ``angle`` f = 1 - beta y_k'a / (norm(a) norm(y_k)^2) (1 at a = 0). ``margin`` is
-    beta; the others are those of :func:`relaxation_sweep`.
+    beta; the others are those of :func:`relaxation_sweep` and :func:`margin_sweep`.
     """
     size, dimension = rows.shape
-    row, quiet, updates, seen = first, 0, 0, 0
-    square = 0.0
-    for j in range(dimension):
-        square += point[j] * point[j]
-    length = np.sqrt(square)
-    while updates < most and quiet < size:
+    row, updates, seen, moved, length = first, 0, 0, True, 0.0
+    while updates < most and quiet < size and seen < checks:
+        if moved:  # norm(a) is not updated by the score: errors would add up
+            square = 0.0
+            for j in range(dimension):
+                square += point[j] * point[j]
+            length, moved = np.sqrt(square), False
         score = 0.0
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -150,25 +162,21 @@ def fixed_margin_sweep(
                 factor -= margin * (score / length) / squares[row]
             for j in range(dimension):
                 point[j] += rate * factor * rows[row, j]
-            square = 0.0
-            for j in range(dimension):  # not updated by the score: errors would add up
-                square += point[j] * point[j]
-            length = np.sqrt(square)
             weights[row] += factor
             updates += 1
-            quiet = 0
+            quiet, moved = 0, True
         else:
             quiet += 1
         seen += 1
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row
+    return updates, seen, row, quiet
 
 
 @kernel(
-    "Tuple((int64, int64, int64, float64))(float64[:, ::1], float64[::1], float64[::1],"
-    " float64[::1], float64, float64, boolean, float64, int64, int64)",
+    "Tuple((int64, int64, int64, int64, float64))(float64[:, ::1], float64[::1], float64[::1],"
+    " float64[::1], float64, float64, boolean, float64, int64, int64, int64, int64)",
     fastmath=REORDER,
 )
 def fixed_length_sweep(
@@ -182,20 +190,23 @@ def fixed_length_sweep(
     scale: float,
     first: int,
     most: int,
-) -> tuple[int, int, int, float]:
+    quiet: int,
+    checks: int,
+) -> tuple[int, int, int, int, float]:
     """Move a <- a + eta f y_k while y_k'a <= beta norm(a), then stretch a to the length beta.
 
-    f and the arguments are those of :func:`fixed_margin_sweep`; ``scale`` is s in
-    a = eta s A w. Where an update gives a = 0, the next one adds its row to that.
+    f and the arguments are those of :func:`fixed_margin_sweep`; ``scale`` is s in a = eta s A w.
+    Weights beyond those of the rows shrink and grow with these. Where an update gives a = 0, the
+    next one adds its row to that.
 
     Returns
     -------
     tuple
-        Updates made, rows looked at, the next row, and the scale.
+        Updates made, rows looked at, the next row, quiet rows, and the scale.
     """
     size, dimension = rows.shape
-    row, quiet, updates, seen = first, 0, 0, 0
-    while updates < most and quiet < size:
+    row, updates, seen = first, 0, 0
+    while updates < most and quiet < size and seen < checks:
         score = 0.0
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -217,7 +228,7 @@ def fixed_length_sweep(
                     point[j] *= stretch
                 scale *= stretch
             if scale < SMALL or scale > LARGE:
-                for i in range(size):
+                for i in range(len(weights)):
                     weights[i] *= scale
                 scale = 1.0
         else:
@@ -226,4 +237,4 @@ def fixed_length_sweep(
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row, scale
+    return updates, seen, row, quiet, scale

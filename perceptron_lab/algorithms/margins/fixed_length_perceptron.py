@@ -15,7 +15,7 @@ from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squa
 from perceptron_lab.algorithms.margins.fixed_margin_perceptron import TOO_LARGE
 from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
-from perceptron_lab.compiled.margin_sweeps import fixed_length_sweep
+from perceptron_lab.compiled.margin_sweeps import UNLIMITED, fixed_length_sweep
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound
@@ -104,7 +104,7 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
     def sweep(self, state: FixedLengthState, most: int) -> tuple[int, int]:
         """Add the rows with y'u <= beta."""
         assert state.weights is not None
-        updates, seen, state.row, state.scale = fixed_length_sweep(
+        updates, seen, state.row, _, state.scale = fixed_length_sweep(
             state.rows,
             state.squares,
             state.point,
@@ -115,6 +115,8 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
             state.scale,
             state.row,
             most,
+            0,
+            UNLIMITED,
         )
         return updates, seen
 

@@ -14,7 +14,7 @@ from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squa
 from perceptron_lab.algorithms.margins.free_length_bound import free_length_bound
 from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
-from perceptron_lab.compiled.margin_sweeps import fixed_margin_sweep
+from perceptron_lab.compiled.margin_sweeps import UNLIMITED, fixed_margin_sweep
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound
@@ -81,7 +81,7 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
     def sweep(self, state: MeasuredState, most: int) -> tuple[int, int]:
         """Add the rows with y'a <= beta norm(a)."""
         assert state.weights is not None
-        updates, seen, state.row = fixed_margin_sweep(
+        updates, seen, state.row, _ = fixed_margin_sweep(
             state.rows,
             state.squares,
             state.point,
@@ -91,6 +91,8 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
             self.factor == "angle",
             state.row,
             most,
+            0,
+            UNLIMITED,
         )
         return updates, seen
 

@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
-from perceptron_lab.compiled.margin_sweeps import margin_sweep
+from perceptron_lab.compiled.margin_sweeps import UNLIMITED, margin_sweep
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -99,8 +99,16 @@ class PerceptronWithMargin(Sweeping[LimitedState]):
     def sweep(self, state: LimitedState, most: int) -> tuple[int, int]:
         """Add the rows with y'a <= b."""
         assert state.weights is not None
-        updates, seen, state.row = margin_sweep(
-            state.rows, state.point, state.weights, state.limits, self.rate, state.row, most
+        updates, seen, state.row, _ = margin_sweep(
+            state.rows,
+            state.point,
+            state.weights,
+            state.limits,
+            self.rate,
+            state.row,
+            most,
+            0,
+            UNLIMITED,
         )
         return updates, seen
 

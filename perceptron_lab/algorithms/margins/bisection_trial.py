@@ -1,0 +1,148 @@
+"""The search for one margin, from a given point: a round of a bisection, by compiled sweeps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from perceptron_lab.algorithms.margins.swept_rows import SweptRows
+from perceptron_lab.compiled.margin_sweeps import (
+    fixed_length_sweep,
+    fixed_margin_sweep,
+    margin_sweep,
+)
+from perceptron_lab.results import FloatArray
+
+Module = Literal["free-length", "fixed-length"]
+
+# Entries of rows that are looked at between two looks at the bound of the weights: a millisecond
+LOOK = 2**20
+
+
+class Solution(NamedTuple):
+    """A point a = A w, its weights w, and its computed margin min_k y_k'a / norm(a)."""
+
+    point: FloatArray
+    weights: FloatArray
+    margin: float
+
+
+@dataclass
+class Trial:
+    """The search for a unit u with y_k'u > beta for the rows y_k that are swept.
+
+    The point is a = eta s (c A w_0 + sum_k c_k y_k), with a_0 = A w_0 the point of ``begun``;
+    ``shares`` are c_k and, in the last place, c, shape ``(k + 1,)``. ``budget`` is the number of
+    epochs, of which there are ``seen / k``; ``limit`` is b of the relaxed module y_k'a > b, from
+    when it has taken over, and else 0.
+    """
+
+    beta: float
+    begun: Solution
+    swept: SweptRows
+    module: Module
+    angle: bool
+    budget: float
+    rate: float = 1.0
+    scale: float = field(default=1.0, init=False)
+    limit: float = field(default=0.0, init=False)
+    seen: int = field(default=0, init=False)
+    updates: int = field(default=0, init=False)
+    row: int = field(default=0, init=False)
+    quiet: int = field(default=0, init=False)
+    point: FloatArray = field(init=False)
+    shares: FloatArray = field(init=False)
+    _look: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        """a_0, or for a fixed length beta a_0 / norm(a_0), or beta y_1 / norm(y_1) for a_0 = 0."""
+        self.point, rows = self.begun.point.copy(), self.swept.rows
+        self.shares = np.zeros(len(rows) + 1)
+        self.shares[-1] = 1.0
+        if self.module == "fixed-length":
+            length, place = float(np.linalg.norm(self.point)), -1
+            if length == 0.0:
+                self.point, place = rows[0].copy(), 0
+                self.shares[-1], length = 0.0, math.sqrt(self.swept.squares[0])
+            self.point *= self.beta / length
+            self.shares[place] = self.beta / length / self.rate
+        self._wait()
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the condition holds for all rows that are swept, as computed."""
+        return self.quiet >= len(self.swept.rows)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the epochs are used up."""
+        return self.seen >= self._most
+
+    @property
+    def due(self) -> bool:
+        """Whether the bound of the weights is to be looked at: never soon after the last time."""
+        return self.seen >= self._look
+
+    @property
+    def _most(self) -> int:
+        return math.ceil(self.budget * len(self.swept.rows))
+
+    def sweep(self, most: int) -> int:
+        """Make up to ``most`` updates, up to the next event; return them."""
+        checks = max(0, min(self._most, self._look) - self.seen)
+        to = self.row, most, self.quiet, checks
+        rows, squares = self.swept.rows, self.swept.squares
+        given = self.point, self.shares
+        if self.limit:
+            limits = np.full(len(rows), self.limit)
+            made, seen, self.row, self.quiet = margin_sweep(rows, *given, limits, self.rate, *to)
+        elif self.module == "free-length":
+            made, seen, self.row, self.quiet = fixed_margin_sweep(
+                rows, squares, *given, self.rate, self.beta, self.angle, *to
+            )
+        else:
+            made, seen, self.row, self.quiet, self.scale = fixed_length_sweep(
+                rows, squares, *given, self.rate, self.beta, self.angle, self.scale, *to
+            )
+        self.seen, self.updates = self.seen + seen, self.updates + made
+        return made
+
+    def bound(self) -> float:
+        """Return norm(A w) / <e, w> of its weights, which no margin exceeds; inf without any."""
+        self._wait()
+        inherited = float(self.shares[-1]) * float(self.begun.weights.sum())
+        mass = self.rate * self.scale * (float(self.shares[:-1].sum()) + inherited)
+        return float(np.linalg.norm(self.point)) / mass if mass > 0.0 else math.inf
+
+    def weights(self) -> FloatArray:
+        """Return w with A w = a, shape ``(m,)``."""
+        own = self.swept.spread(self.shares[:-1], len(self.begun.weights))
+        own += float(self.shares[-1]) * self.begun.weights
+        own *= self.rate * self.scale
+        return own
+
+    def relax(self, budget: float) -> None:
+        """Go on with the relaxed module, b = beta norm(a), for so many epochs."""
+        self.shares *= self.scale
+        self.scale, self.quiet = 1.0, 0
+        self.limit = self.beta * float(np.linalg.norm(self.point))
+        self.budget = self.seen / len(self.swept.rows) + budget
+        self._wait()
+
+    def join(self, scores: FloatArray) -> bool:
+        """Let rows join that do not have the margin; return whether there are any.
+
+        Epochs are counted in rows of the set as it is now.
+        """
+        asked = self.limit or self.beta * float(np.linalg.norm(self.point))
+        coming = self.swept.join(scores, asked)
+        if coming:
+            self.shares = np.concatenate([self.shares[:-1], np.zeros(coming), self.shares[-1:]])
+            self.quiet = 0
+        return coming > 0
+
+    def _wait(self) -> None:
+        self._look = self.seen + max(len(self.swept.rows), LOOK // self.swept.rows.shape[1])
