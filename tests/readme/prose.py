@@ -1,0 +1,53 @@
+"""The README's sections as running text, and the numbers in them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+NAMES = (
+    r"\b(?:Tables?|Figures?|Algorithms?|Theorems?|Lemmas?|sections?|chapters?|Chapters?) "
+    r"\d+(?:\.\d+)*(?:(?:,| and| to) \d+(?:\.\d+)*)*",
+    r"\bYuKilincCarbonell2014\b|\bKharechko2009\b|\bReuters-21578\b",
+    r"\b(?:mcp|maxG)\d+(?:-\d)?\b",
+    r"\d+ x \d+",  # dimension x rows, or rows x dimension
+    r"\bmu_0\b",
+)
+"""Digits that name something, and measure nothing."""
+
+
+def section(heading: str) -> str:
+    """Return the text under a heading, up to the next one of its level or above, in one line.
+
+    Code and the targets of links are left out.
+    """
+    level = heading.split(" ")[0]
+    start = README.index(f"\n{heading}\n") + len(heading) + 2
+    rest = README[start:]
+    ends = [found.start() for found in re.finditer(r"^#{1,%d} " % len(level), rest, re.MULTILINE)]
+    text = re.sub(r"```.*?```", "", rest[: min(ends, default=len(rest))], flags=re.DOTALL)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"`[^`]*`", "``", text)
+    return " ".join(text.split())
+
+
+def numbers(text: str) -> list[str]:
+    """Return what is left of digits once names are taken out."""
+    for pattern in NAMES:
+        text = re.sub(pattern, "", text)
+    return re.findall(r"\d[\d.,]*\d|\d", text)
+
+
+def rounded(value: float, digits: int = 2) -> str:
+    """Return a number to some significant digits, without an exponent."""
+    shown = f"{value:.{digits}g}"
+    return f"{float(shown):.0f}" if "e" in shown else shown
+
+
+def spelt(count: int) -> str:
+    """Return a count up to twelve in words."""
+    words = "no one two three four five six seven eight nine ten eleven twelve".split()
+    return words[count]
