@@ -24,10 +24,10 @@ def section(heading: str) -> str:
 
     Code and the targets of links are left out.
     """
-    level = heading.split(" ")[0]
+    level = len(heading.split(" ")[0])
     start = README.index(f"\n{heading}\n") + len(heading) + 2
     rest = README[start:]
-    ends = [found.start() for found in re.finditer(r"^#{1,%d} " % len(level), rest, re.MULTILINE)]
+    ends = [found.start() for found in re.finditer(rf"^#{{1,{level}}} ", rest, re.MULTILINE)]
     text = re.sub(r"```.*?```", "", rest[: min(ends, default=len(rest))], flags=re.DOTALL)
     text = re.sub(r"\]\([^)]*\)", "]", text)
     text = re.sub(r"`[^`]*`", "``", text)
@@ -49,5 +49,10 @@ def rounded(value: float, digits: int = 2) -> str:
 
 def spelt(count: int) -> str:
     """Return a count up to twelve in words."""
-    words = "no one two three four five six seven eight nine ten eleven twelve".split()
-    return words[count]
+    return _WORDS[count]
+
+
+_WORDS = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)

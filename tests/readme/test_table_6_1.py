@@ -34,26 +34,29 @@ def claims() -> list[str]:
     assert {name for name, moved in noisy.items() if moved} == set(table["problem"][~exact])
     shifts = runs["message"].str.extract(r"interior shift of ([\d.e-]+)")[0].dropna().astype(float)
     assert f"{shifts.max():.0e}" == "1e-10"
-    assert runs["status"].eq("FEASIBLE").all() and runs["proved"].all()
+    assert runs["status"].eq("FEASIBLE").all()
+    assert runs["proved"].all()
     with Reader.open(SAMPLE) as reader:
         ended = [stored for _, stored in reader.runs()]
     first, last = min(one.started for one in ended), max(one.ended for one in ended)
     whole = (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
-    traced = runs["total_seconds"].sum() - runs["seconds"].sum() - runs["proof_seconds"].sum()
+    proofs = runs["proof_seconds"].sum()
+    traced = runs["total_seconds"].sum() - runs["seconds"].sum() - proofs
+    same, others = spelt(int(exact.sum())), spelt(int((~exact).sum()))
+    moved = rounded(100.0 * max(noisy.values()))
+    spent = [f"{seconds:.1f} s" for seconds in (runs["seconds"].sum(), proofs, traced)]
     return [
         f"find a feasible point of {len(table)} MAXCUT relaxations",
-        f"On {spelt(int(exact.sum()))} instances both algorithms need **exactly the thesis's number "
-        f"of queries**; on the other {spelt(int((~exact).sum()))}, where isolated vertices or exact "
-        f"zero pivots decide, they differ by {worst} % at most.",
+        f"On {same} instances both algorithms need **exactly the thesis's number of queries**; on "
+        f"the other {others}, where isolated vertices or exact zero pivots decide, they differ by "
+        f"{worst} % at most.",
         f"None of the {len(runs)} counts depends on the processor",
-        f"changed the counts of these six by up to {rounded(100.0 * max(noisy.values()))} %, and no "
-        "other.",
+        f"changed the counts of these {others} by up to {moved} %, and no other.",
         f"Each of the {len(runs)} points is proved strictly feasible; on the {spelt(len(shifts))} "
         "cells where the algorithm ends on the boundary of the cone, an interior shift of at most "
         "1e-10 mends the point",
-        f"The {len(runs)} cells take {whole:.0f} s: {runs['seconds'].sum():.1f} s in the algorithms, "
-        f"{runs['proof_seconds'].sum():.1f} s in the proofs, {traced:.1f} s for the margins along the "
-        "traces",
+        f"The {len(runs)} cells take {whole:.0f} s: {spent[0]} in the algorithms, {spent[1]} in "
+        f"the proofs, {spent[2]} for the margins along the traces",
     ]
 
 
