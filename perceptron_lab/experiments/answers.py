@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,10 +23,13 @@ from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.running.privacy import portable
 from perceptron_lab.experiments.storage.rows import Row, Run, row_of
 from perceptron_lab.goals import Budget, Goal
-from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.linear.linear_result import LinearResult
+from perceptron_lab.outward import bracket_text, text_above, text_below
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.solving import solve
+from perceptron_lab.system.conditions import number_text
+from perceptron_lab.system.linear_system import LinearSystem
 
 _OF_EXPERIMENTS: Final = ("cell", "environment", "core")
 """Columns of runs.csv that name cells and machines."""
@@ -59,20 +62,36 @@ class Answer:
 
     def __str__(self) -> str:
         system, result, labels = self.problem.system, self.result, self.problem.labels
-        size = f"{counted(int(system.cone.rank), 'constraint')}"
-        size += f", dimension {system.operator.unknowns}"
+        size = f"{counted(system.constraints, 'constraint')}, dimension {system.unknowns}"
         classes = f"; {labels.positive!r} against {labels.negative!r}" if labels else ""
         notes = [*self.problem.notes, *result.certificate.get("notes", [])]
         lines = [f"{self.file}: {self.sentence}", str(result)]
-        if len(result.point) and result.status is not Status.INFEASIBLE:
+        if isinstance(result, LinearResult):
+            lines += self._exact_lines(result)
+        elif len(result.point) and result.status is not Status.INFEASIBLE:
             lines.append(f"  point: {_entries(result.point, self.coordinates)}")
-        if result.weights is not None:
+        if result.weights is not None and not isinstance(result, LinearResult):
             of = f"{np.count_nonzero(result.weights)} of {len(result.weights)} weights are not 0"
             names = [f"row {i + 1}" for i in range(len(result.weights))]
             shown = f": {_entries(result.weights, names)}" if system.cone.of_rows else ""
             lines.append(f"  {of}{shown}")
         lines.append(f"  {size}{classes}; {self.algorithm}")
         return "\n".join([*lines, *(f"  {note}" for note in notes)])
+
+    def _exact_lines(self, result: LinearResult) -> list[str]:
+        """Return an exact point with the names of its coordinates, or weights of conditions."""
+        lines = []
+        if result.x is not None:
+            pairs = zip(self.coordinates, result.x, strict=True)
+            lines.append(f"  point: {_listing(f'{name} {number_text(x)}' for name, x in pairs)}")
+        for title, named in (
+            ("weights", result.certificate["contradiction"]),
+            ("tight at every point", dict.fromkeys(result.certificate["always_tight"], "")),
+        ):
+            if named:
+                texts = (f"{name}: {weight}".removesuffix(": ") for name, weight in named.items())
+                lines.append(f"  {title}: {_listing(texts, '; ')}")
+        return lines
 
     @property
     def coordinates(self) -> list[str]:
@@ -93,6 +112,8 @@ class Answer:
         if labels:
             article = "an"
             thing = f"affine function that separates {labels.positive!r} from {labels.negative!r}"
+        elif isinstance(self.problem.system, LinearSystem):
+            thing = "point that satisfies all conditions"
         elif self.problem.system.homogenised:
             thing = "strictly feasible point of the program"
         if result.status is Status.FEASIBLE:
@@ -100,6 +121,9 @@ class Answer:
             return f"there is {article} {thing}{margin} (proved)"
         if result.status is Status.INFEASIBLE:
             return f"there is no {thing} (proved)"
+        if isinstance(result, LinearResult):
+            least = bracket_text(*result.violation, 3)
+            return f"not decided whether there is {article} {thing}; least violation in {least}"
         if upper is not None:
             return f"not decided; {article} {thing} has a margin of {text_above(upper, 3)} at most"
         return f"not decided whether there is {article} {thing}"
@@ -112,12 +136,13 @@ class Answer:
         """
         system, result = self.problem.system, self.result
         asks = self.algorithm.asks_oracles
+        asks = asks and not isinstance(system, LinearSystem)
         oracles = self.oracles or (system.cone.oracles.values() if asks else ())
         run = Run(
             problem=self.file.name,
             label=self.algorithm.name,
-            constraints=int(system.cone.rank),
-            dimension=int(system.operator.unknowns),
+            constraints=system.constraints,
+            dimension=system.unknowns,
             algorithm=self.algorithm,
             oracles=[registry.name_of("oracle", oracle) for oracle in oracles],
             seed=self.seed,
@@ -133,8 +158,14 @@ class Answer:
             "weights": None if result.weights is None else _listed(result.weights),
             "labels": None if labels is None else asdict(labels),
             "features": None if features is None else list(features),
-            "certificate": result.certificate,
+            "certificate": result.certificate | self._said,
         }
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        """What was left out of a linear program or relaxed, for a certificate."""
+        linear = isinstance(self.problem.system, LinearSystem)
+        return {"notes": list(self.problem.notes)} if linear else {}
 
     def save(self, path: Path) -> None:
         """Write the result with the sha256 of its data, so that ``plab verify`` proves it again.
@@ -176,6 +207,12 @@ class Answer:
 
 def _listed(values: FloatArray) -> list[float] | None:
     return values.tolist() if len(values) <= MOST_NUMBERS else None
+
+
+def _listing(texts: Iterable[str], between: str = ", ") -> str:
+    """Return the first of some texts in a line."""
+    given = list(texts)
+    return between.join(given[:_SHOWN]) + (f"{between}..." if len(given) > _SHOWN else "")
 
 
 def _entries(values: FloatArray, names: Sequence[str]) -> str:

@@ -6,20 +6,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from perceptron_lab.errors import counted
 from perceptron_lab.linear.deciding import Decision, decide
-from perceptron_lab.linear.proofs import LinearProof
+from perceptron_lab.linear.proofs import PROOF, LinearProof
 from perceptron_lab.outward import bracket_text
 from perceptron_lab.results import PROVED, Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.system.linear_system import LinearSystem
 
 # Names that a message holds at most; the certificate has all
 MOST_NAMES = 12
-PROOF = "linear"
-"""The name of the exact numbers in a certificate."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,12 +98,25 @@ def solve_linear(
         proof_seconds=0.0,
         total_seconds=spent,
         trace=_trace(found, spent),
-        certificate={"method": found.method, "data": "exact", PROOF: found.proof.as_json()},
+        certificate=_certificate(system, found),
         bound=Bound(None, "none", "no theorem on margins is about a closed set"),
         message=message(system, found),
         goal="decide",
         goal_reached=found.status in PROVED,
     )
+
+
+def _certificate(system: LinearSystem, found: Decision) -> dict[str, Any]:
+    """Return the exact numbers, and by name the weights and what is always tight."""
+    names = [one.name for one in system.conditions]
+    proof, tight = found.proof, found.proof.tight if found.proof.complete else ()
+    return {
+        "method": found.method,
+        "data": "exact",
+        PROOF: proof.as_json(),
+        "contradiction": {names[k]: str(proof.weights[k]) for k in sorted(proof.weights)},
+        "always_tight": [names[k] for k in tight],
+    }
 
 
 def _weights(system: LinearSystem, proof: LinearProof) -> FloatArray | None:
@@ -131,21 +143,25 @@ def message(system: LinearSystem, found: Decision) -> str:
         return f"{contradiction_text(system, found.proof)} ({found.method})"
     if found.status is not Status.FEASIBLE:
         return found.method
-    inequalities = sum(not one.equation for one in system.conditions)
     tight = len(found.proof.tight)
     said = f"an exact point satisfies {counted(count, 'condition')}"
-    if found.proof.complete:
-        which = f"{tight} of {counted(inequalities, 'inequality', 'inequalities')}"
-        said += f"; {which} {'is' if tight == 1 else 'are'} tight at every point"
-        said += ", the others strict" if tight else ""
+    if found.proof.complete and tight:
+        which = counted(tight, "inequality", "inequalities")
+        said += f"; {which} {'is' if tight == 1 else 'are'} tight at every point, the others strict"
+    elif found.proof.complete:
+        said += "; no inequality has to be tight"
     return f"{said} ({found.method})"
 
 
 def contradiction_text(system: LinearSystem, proof: LinearProof) -> str:
     """Return which conditions contradict each other, in words; all of them if they are few."""
-    names = [system.conditions[k].name for k in sorted(proof.weights)]
+    chosen = [system.conditions[k] for k in sorted(proof.weights)]
+    names = [one.name for one in chosen]
     shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
-    least = ", none of which can be left out" if proof.irreducible and len(names) > 1 else ""
     if len(names) == 1:
         return f"one condition contradicts itself: {shown}"
-    return f"{len(names)} conditions contradict each other{least}: {shown}"
+    bounds = sum(one.bound for one in chosen)
+    counts = [(len(chosen) - bounds, "row"), (bounds, "bound")]
+    said = " and ".join(counted(number, word) for number, word in counts if number)
+    least = ", none of which can be left out" if proof.irreducible else ""
+    return f"{said} contradict each other{least}: {shown}"

@@ -12,6 +12,9 @@ from perceptron_lab.linear.exact_solutions import independent
 from perceptron_lab.results import Status
 from perceptron_lab.system.linear_system import LinearSystem
 
+PROOF = "linear"
+"""The name of the exact numbers in a certificate."""
+
 # Condition -> its weight as given, not 0
 Weights = Mapping[int, Fraction]
 

@@ -74,6 +74,16 @@ class AskedSystem:
         """Number of coordinates of a point."""
         return self.operator.dimension
 
+    @property
+    def constraints(self) -> int:
+        """Number of constraints: the rank of the cone."""
+        return int(self.cone.rank)
+
+    @property
+    def unknowns(self) -> int:
+        """Number of coordinates of an answer."""
+        return int(self.operator.unknowns)
+
     def scores(self, point: FloatArray) -> FloatArray:
         """Return A*point, shape ``(size,)``; counts one product."""
         self.counters.products += self.operator.scores_cost

@@ -35,6 +35,8 @@ class Condition(NamedTuple):
         Whether it is a'x = b.
     name
         In messages.
+    bound
+        Whether it is called a bound in messages, and not a row.
     """
 
     columns: tuple[int, ...]
@@ -43,6 +45,7 @@ class Condition(NamedTuple):
     scale: int
     equation: bool
     name: str
+    bound: bool = False
 
     def slack(self, numerators: Sequence[int], denominator: int) -> Fraction:
         """Return a'x - b, exactly, of the condition as given.
@@ -62,12 +65,49 @@ class Condition(NamedTuple):
         return abs(slack) if self.equation else max(-slack, Fraction())
 
 
-def condition(entries: Entries, right: Fraction, name: str, *, equation: bool = False) -> Condition:
+def condition(
+    entries: Entries,
+    right: Fraction,
+    name: str,
+    *,
+    equation: bool = False,
+    bound: bool = False,
+) -> Condition:
     """Return a condition a'x >= b, or a'x = b, of exact numbers."""
     columns, numbers = entries
     scale = math.lcm(right.denominator, *(number.denominator for number in numbers))
     whole = tuple(int(number * scale) for number in numbers)
-    return Condition(columns, whole, int(right * scale), scale, equation, name)
+    return Condition(columns, whole, int(right * scale), scale, equation, name, bound)
+
+
+def bound_conditions(
+    lower: Sequence[Fraction | None], upper: Sequence[Fraction | None], names: Sequence[str]
+) -> list[Condition]:
+    """Return x_j >= l_j and -x_j >= -u_j, where there are such bounds."""
+    sides = [(lower, Fraction(1), ">="), (upper, Fraction(-1), "<=")]
+    return [
+        condition(
+            ((j,), (sign,)), sign * limit, f"{names[j]} {relation} {number_text(limit)}", bound=True
+        )
+        for limits, sign, relation in sides
+        for j, limit in enumerate(limits)
+        if limit is not None
+    ]
+
+
+def number_text(number: Fraction) -> str:
+    """Return a number as a decimal where it has one of 15 digits, or else as a fraction.
+
+    Examples
+    --------
+    >>> number_text(Fraction(1, 8)), number_text(Fraction(1, 3)), number_text(Fraction(-20))
+    ('0.125', '1/3', '-20')
+    """
+    if abs(number) < 1e15:
+        shown = f"{float(number):.15g}"
+        if Fraction(shown) == number:
+            return shown
+    return str(number)
 
 
 def over_common(numbers: Iterable[Fraction]) -> tuple[list[int], int]:

@@ -18,6 +18,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.conditions import (
     Condition,
+    bound_conditions,
     condition,
     exact_bounds,
     exact_matrix,
@@ -64,6 +65,16 @@ class LinearSystem(ConicSystem):
             conditions=tuple(conditions),
             variables=tuple(variables),
         )
+
+    @property
+    def constraints(self) -> int:
+        """Number of conditions."""
+        return len(self.conditions)
+
+    @property
+    def unknowns(self) -> int:
+        """Number of variables."""
+        return len(self.variables)
 
     def violation(self, point: Sequence[Fraction]) -> Fraction:
         """Return the largest violation of a condition as given at x, exactly; 0: x is feasible."""
@@ -123,23 +134,6 @@ def linear_system(
     below = exact_bounds(lower, width, "lower", -np.inf)
     above = exact_bounds(upper, width, "upper", np.inf)
     return LinearSystem.of_conditions([*found, *bound_conditions(below, above, names)], names)
-
-
-def bound_conditions(
-    lower: Sequence[Fraction | None], upper: Sequence[Fraction | None], names: Sequence[str]
-) -> list[Condition]:
-    """Return x_j >= l_j and -x_j >= -u_j, where there are such bounds."""
-    one = (Fraction(1),)
-    found = [
-        condition(((j,), one), bound, f"{names[j]} >= {bound}")
-        for j, bound in enumerate(lower)
-        if bound is not None
-    ]
-    return found + [
-        condition(((j,), (Fraction(-1),)), -bound, f"{names[j]} <= {bound}")
-        for j, bound in enumerate(upper)
-        if bound is not None
-    ]
 
 
 def nearest_double(numerator: int, denominator: int) -> float:

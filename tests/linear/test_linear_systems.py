@@ -104,7 +104,7 @@ def test_conditions_that_are_always_tight_are_found_and_proved() -> None:
     )
     found = solved(system)
     names = [system.conditions[k].name for k in found.exact.tight]
-    assert names == ["row 1", "x_1 <= 1/2", "x_2 <= 1/2"]
+    assert names == ["row 1", "x_1 <= 0.5", "x_2 <= 0.5"]
     assert always_tight(system, found.exact.always) == {0, 2, 3}
     assert found.x is not None
     assert found.x[2] > 0

@@ -1,4 +1,4 @@
-"""Your own files of rows, labelled examples or semidefinite programs."""
+"""Your own files of rows, labelled examples, linear or semidefinite programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,20 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import FloatArray
 
-_ENDS = (".gz", ".dat-s", ".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".svm", ".libsvm")
+_ENDS = (
+    ".gz",
+    ".dat-s",
+    ".mps",
+    ".lp",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".npy",
+    ".npz",
+    ".parquet",
+    ".svm",
+    ".libsvm",
+)
 
 
 def stem_of(file: str) -> str:
@@ -32,13 +45,13 @@ def stem_of(file: str) -> str:
 
 @dataclass(frozen=True, config=STRICT)
 class Files(Dataset):
-    """Your own data: CSV and other texts, Parquet, numpy's, svmlight's and SDPA's files.
+    """Your own data: CSV and other texts, Parquet, numpy's, svmlight's, SDPA's, MPS and LP files.
 
     Each instance is named after its file, without the end of the name, and with hyphens for spaces
     and the like. Rows a_i are the homogeneous
     system a_i'y > 0; labelled examples of two classes that of an affine separator (w, b), with the
     larger label as positive class; an SDPA file is the homogenised feasibility problem of its
-    program.
+    program; an MPS or LP file holds linear conditions, which auto and highs answer about.
 
     With a test_fraction, labelled examples are split, the classes in proportion, by the seed: each
     answer is measured by ``test_error``, the fraction of the test examples on whose sign it is

@@ -1,8 +1,9 @@
-"""A system from a file of a user's own: SDPA, numbers as text, numpy's or svmlight's format."""
+"""A system from a file of a user's own: programs, numbers as text, numpy's, svmlight's format."""
 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from perceptron_lab.datasets.formats.columns import (
     Contents,
     allowed_bytes,
 )
+from perceptron_lab.datasets.formats.lp_files import read_lp
+from perceptron_lab.datasets.formats.mps import read_mps
 from perceptron_lab.datasets.formats.row_files import (
     NumpyRows,
     ParquetRows,
@@ -45,10 +48,14 @@ FORMATS: Final = {
     ".parquet": "rows, a column for each coordinate",
     ".svm": "labelled examples (svmlight)",
     ".libsvm": "labelled examples (svmlight)",
+    ".mps": "linear conditions, a linear program without its objective (MPS)",
+    ".lp": "the same (LP)",
 }
-"""End of a file's name -> what such a file holds; texts may be packed, as .csv.gz."""
+"""End of a file's name -> what such a file holds; texts and MPS files may be packed, as .csv.gz."""
 
 _TEXTS: Final = (".csv", ".tsv", ".txt")
+_LINEAR: Final = (".mps", ".lp")
+_PACKED: Final = (*_TEXTS, ".mps")
 _LABELLED: Final = (*_TEXTS, ".npy", ".parquet")
 _STREAMED: Final = (".npy", ".parquet")
 _MANY_DIGITS: Final = re.compile(rb"\d{16,}|[\d.]{17,}")  # in a decimal of more than 15 digits
@@ -131,6 +138,8 @@ def read_problem(
         if kind_of(path) == ".dat-s":
             _refuse_options(path, ".dat-s", columns or Columns(), memory)
             return FileProblem(homogenised(read_sdpa(path)))
+        if kind_of(path) in _LINEAR:
+            return _linear_problem(path, columns, memory)
         found = read_contents(path, columns, memory=memory)
         features = None if found.features is None else tuple(found.features)
         if found.classes is None:
@@ -143,6 +152,17 @@ def read_problem(
         )
         labels = Labels(found.label, negative, positive)
         return FileProblem(system, features, labels, tuple(found.notes))
+
+
+def _linear_problem(path: Path, columns: Columns | None, memory: int | None) -> FileProblem:
+    """Return the constraints of a linear program."""
+    kind = kind_of(path)
+    _refuse_options(path, kind, columns or Columns(), memory)
+    try:
+        model = read_mps(path) if kind == ".mps" else read_lp(path)
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise InputError(f"not a {kind} file that can be read ({error})") from None
+    return FileProblem(model.system(), model.variables, notes=model.notes)
 
 
 @contextmanager
@@ -198,7 +218,7 @@ def kind_of(path: Path) -> str:
     name = path.name.lower()
     packed = name.endswith(".gz")
     kind = next((end for end in FORMATS if name.removesuffix(".gz").endswith(end)), None)
-    if kind is None or (packed and kind not in _TEXTS):
+    if kind is None or (packed and kind not in _PACKED):
         known = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
         raise DataError(f"{path}: nothing is known of such files; allowed are {known}")
     return kind
@@ -212,6 +232,8 @@ def read_contents(
     _refuse_options(path, kind, columns, memory)
     try:
         match kind:
+            case ".mps" | ".lp":
+                raise InputError("a linear program has no labels")
             case ".dat-s":
                 raise InputError("a semidefinite program has no rows and no labels")
             case ".npy":

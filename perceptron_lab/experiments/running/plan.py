@@ -150,8 +150,8 @@ class Loaded:
         ]
         return cls(
             sha256=problem.sha256,
-            constraints=int(system.cone.rank),
-            dimension=int(system.operator.unknowns),
+            constraints=system.constraints,
+            dimension=system.unknowns,
             oracles=tuple(map(str, oracles)),
             teachable=bool(problem.tasks),
         )

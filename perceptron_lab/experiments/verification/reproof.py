@@ -19,9 +19,12 @@ from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.learners.learning import prove
+from perceptron_lab.linear.proofs import PROOF, LinearProof
+from perceptron_lab.linear.proofs import faults as proof_faults
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import PROVED, FloatArray, Status
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.linear_system import LinearSystem
 
 # The statements about the data that an algorithm's row may make.
 _STATEMENTS: Final = PROVED - {Status.UNBOUNDED}
@@ -58,6 +61,9 @@ def reprove(claims: Claims, certificate: Certificate, problem: Problem, learner:
         arrays = {name: _numbers(array) for name, array in certificate.proof.items()}
         return prove_learnt(claims, problem, learner, int(certificate.problem["seed"]), arrays)
     point = _numbers(certificate.point)
+    if isinstance(problem.system, LinearSystem):
+        found = prove_linear(claims, problem.system, certificate)
+        return replace(found, faults=(*found.faults, *_other_measures(claims, problem, point)))
     weights = None if certificate.weights is None else _numbers(certificate.weights)
     found = prove_claims(claims, problem.system, point, weights)
     return replace(found, faults=(*found.faults, *_other_measures(claims, problem, point)))
@@ -92,6 +98,18 @@ def prove_claims(
     return Finding(
         tuple(faults), lower, upper, ("goal_reached",) if claims.of_unknown_budget else ()
     )
+
+
+def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate) -> Finding:
+    """Prove the claims about linear conditions: its fractions are put into these, exactly."""
+    found = list(claims.contradictions(_STATEMENTS))
+    for name in ("margin_lower", "margin_upper"):
+        if getattr(claims, name) is not None:
+            found.append(f"{name} is claimed, and a closed set has no margin")
+    if claims.proved:
+        proof = LinearProof.of_json(certificate.certificate.get(PROOF))
+        found += proof_faults(system, claims.status, proof)
+    return Finding((*found, *claims.goal_faults()))
 
 
 def prove_learnt(
@@ -136,7 +154,7 @@ def prove_learnt(
 
 def _other_measures(claims: Claims, problem: Problem, point: FloatArray) -> list[str]:
     """Return which measures of an algorithm's answer are not those of its point."""
-    if not claims.figures or point.shape != (problem.system.operator.unknowns,):
+    if not claims.figures or point.shape != (problem.system.unknowns,):
         return []
     found = problem.measure(point) if problem.measure else {}
     faults = []

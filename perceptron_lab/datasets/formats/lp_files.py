@@ -1,0 +1,129 @@
+"""Linear programs in LP files, by HiGHS's reader; its doubles stand for the decimals printed."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from perceptron_lab.datasets.formats.linear_model import (
+    LinearModel,
+    ModelRow,
+    lower_limit,
+    relaxed,
+    upper_limit,
+)
+from perceptron_lab.errors import InputError
+from perceptron_lab.printed_numbers import DIGITS
+
+_MANY_DIGITS: Final = re.compile(rf"(?<![\w.])(?=[\d.]{{{DIGITS + 1}}})\d*\.?\d+")
+# HiGHS ignores entries of at most this size, and says so
+_SMALLEST: Final = 1e-12
+
+
+def read_lp(path: Path) -> LinearModel:
+    """Return the linear program of an LP file; its objective is left out.
+
+    HiGHS reads it. A decimal of at most 15 digits is the shortest one that its double has, and so
+    stays what is printed; longer ones are rounded to doubles, as a note says. What HiGHS would
+    only warn of is refused.
+
+    Raises
+    ------
+    InputError
+        If it is none, or HiGHS would change a number.
+    """
+    program, integers, quadratic = _read(path)
+    if not program.num_col_:
+        raise InputError("HiGHS finds no variables in it; see its documentation of the LP format")
+    variables = tuple(program.col_names_) or tuple(f"x_{j + 1}" for j in range(program.num_col_))
+    notes = relaxed([variables[j] for j in integers])
+    if quadratic or any(program.col_cost_):
+        notes.append("the objective is left out: the question is whether there is a point")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    long = next((one for one in _MANY_DIGITS.finditer(text) if len(_digits(one[0])) > DIGITS), None)
+    if long is not None:
+        notes.append(f"numbers of more than {DIGITS} digits are rounded to doubles: {long[0][:40]}")
+    lower = tuple(map(_lower, program.col_lower_, variables))
+    upper = tuple(map(_upper, program.col_upper_, variables))
+    return LinearModel(variables, _rows(program), lower, upper, tuple(notes))
+
+
+def _read(path: Path) -> tuple[Any, list[int], bool]:
+    """Return HiGHS's program, the integer columns, and whether there is a quadratic objective."""
+    # Imported here: configurations that name files are checked without it.
+    import highspy
+
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        for name, value in {
+            "log_to_console": False,
+            "log_file": str(log),
+            "small_matrix_value": _SMALLEST,
+        }.items():
+            solver.setOptionValue(name, value)
+        status = solver.readModel(str(path))
+        solver.setOptionValue("log_file", "")
+        said = log.read_text(errors="replace").splitlines() if log.is_file() else []
+    warned = [line for line in said if line.startswith(("WARNING", "ERROR"))]
+    if warned or status != highspy.HighsStatus.kOk:
+        reason = " ".join((warned or ["it cannot be read"])[0].split())
+        raise InputError(f"HiGHS does not take it as it is ({reason.replace(str(path), 'it')})")
+    program = solver.getLp()
+    kinds = highspy.HighsVarType
+    other = [
+        j
+        for j, kind in enumerate(program.integrality_)
+        if kind not in (kinds.kContinuous, kinds.kInteger)
+    ]
+    if other:
+        raise InputError("it has semi-continuous columns; a linear program has real ones")
+    integers = [j for j, kind in enumerate(program.integrality_) if kind == kinds.kInteger]
+    return program, integers, bool(solver.getModel().hessian_.dim_)
+
+
+def _rows(program: Any) -> tuple[ModelRow, ...]:
+    """Return the rows of a program that is kept by columns."""
+    entries: list[tuple[list[int], list[Fraction]]] = [([], []) for _ in range(program.num_row_)]
+    starts, matrix = list(program.a_matrix_.start_), program.a_matrix_
+    indices, values = list(matrix.index_), list(matrix.value_)
+    for j in range(program.num_col_):
+        for place in range(starts[j], starts[j + 1]):
+            if values[place]:
+                entries[indices[place]][0].append(j)
+                entries[indices[place]][1].append(_exact(values[place]))
+    names = list(program.row_names_) or [f"row {i + 1}" for i in range(program.num_row_)]
+    limits = zip(program.row_lower_, program.row_upper_, strict=True)
+    found = []
+    for name, (columns, numbers), (low, high) in zip(names, entries, limits, strict=True):
+        lower, upper = _lower(low, name), _upper(high, name)
+        if lower is not None or upper is not None:
+            found.append(ModelRow(name, (tuple(columns), tuple(numbers)), lower, upper))
+    return tuple(found)
+
+
+def _exact(value: float) -> Fraction:
+    """Return the shortest decimal that a double is nearest to."""
+    return Fraction(repr(float(value)))
+
+
+def _lower(value: float, name: str) -> Fraction | None:
+    return None if value == -math.inf else lower_limit(_finite(value, name), name)
+
+
+def _upper(value: float, name: str) -> Fraction | None:
+    return None if value == math.inf else upper_limit(_finite(value, name), name)
+
+
+def _finite(value: float, name: str) -> Fraction:
+    if not math.isfinite(value):
+        raise InputError(f"{name} has the limit {value}; give a number")
+    return _exact(value)
+
+
+def _digits(word: str) -> str:
+    return word.replace(".", "").strip("0")

@@ -1,0 +1,240 @@
+"""Linear programs in MPS files, fixed or free, every number exactly as printed."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from perceptron_lab.datasets.formats.linear_model import (
+    LinearModel,
+    ModelRow,
+    lower_limit,
+    relaxed,
+    upper_limit,
+)
+from perceptron_lab.errors import InputError, counted, did_you_mean
+
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d{1,4})?")
+_INFINITE: Final = re.compile(r"[+-]?inf(inity)?", re.I)
+_HEADS: Final = ("NAME", "OBJSENSE", "OBJNAME", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS")
+_OBJECTIVES: Final = ("QUADOBJ", "QMATRIX")
+# Numbers with larger exponents are refused: as fractions they would fill the memory
+_LARGEST_EXPONENT: Final = 400
+_BEYOND: Final = Fraction(10**_LARGEST_EXPONENT)
+
+
+def read_mps(path: Path) -> LinearModel:
+    """Return the linear program of an MPS file; its objective is left out.
+
+    Words are separated by spaces, so that names have none. Of a row's right-hand side r and range R
+    the other limit is r + |R| or r - |R|, exactly. Columns are >= 0 unless BOUNDS say otherwise; a
+    negative upper bound without a lower one leaves none. What is 1e20 or more is infinite.
+
+    Raises
+    ------
+    InputError
+        If it is none, with the number of the line.
+    """
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    with opened(path, "rt", encoding="utf-8", errors="strict") as file:
+        reader = _Reader()
+        for number, line in enumerate(file, start=1):
+            try:
+                if reader.take(line.rstrip("\r\n")):
+                    break
+            except InputError as error:
+                raise InputError(f"line {number}: {error}") from None
+        return reader.model()
+
+
+class _Reader:
+    """The sections of a file that was read so far."""
+
+    def __init__(self) -> None:
+        self.section, self.ended, self.objective = "", False, ""
+        self.kinds: dict[str, str] = {}
+        self.entries: dict[str, dict[int, Fraction]] = {}
+        self.columns: dict[str, int] = {}
+        self.integers: set[str] = set()
+        self.marked = False
+        self.sets: dict[str, str] = {}
+        self.others: set[str] = set()
+        self.right: dict[str, Fraction] = {}
+        self.ranges: dict[str, Fraction] = {}
+        self.lower: dict[str, Fraction | None] = {}
+        self.upper: dict[str, Fraction | None] = {}
+        self.quadratic = False
+        self._readers: dict[str, Callable[[list[str]], None]] = {
+            "ROWS": self._row,
+            "COLUMNS": self._column,
+            "RHS": lambda words: self._limits(words, "RHS", self.right),
+            "RANGES": lambda words: self._limits(words, "RANGES", self.ranges),
+            "BOUNDS": self._bound,
+        }
+
+    def take(self, line: str) -> bool:
+        """Read a line; True at the end."""
+        words = line.split()
+        if not words or line.startswith("*"):
+            return False
+        if not line[0].isspace():
+            return self._head(words)
+        read = self._readers.get(self.section)
+        if read is not None:
+            read(words)
+        elif not self.section:
+            raise InputError(f"{line.strip()[:40]!r} before the first section, such as ROWS")
+        return False
+
+    def _head(self, words: list[str]) -> bool:
+        word = words[0].upper()
+        if word == "ENDATA":
+            self.ended = True
+            return True
+        if word in _OBJECTIVES:
+            self.quadratic = True
+        elif word not in _HEADS:
+            said = f"the section {words[0][:40]}{did_you_mean(word, (*_HEADS, 'ENDATA'))}"
+            raise InputError(f"{said} is none of a linear program: {', '.join(_HEADS)}, ENDATA")
+        self.section = word
+        return False
+
+    def _row(self, words: list[str]) -> None:
+        kind, name = _sized(words, (2,), "a kind and the name of a row")
+        if kind.upper() not in ("N", "L", "G", "E"):
+            raise InputError(f"row {name} is of kind {kind}; allowed: N, L, G, E")
+        if name in self.kinds:
+            raise InputError(f"a second row is called {name}; give each a name of its own")
+        self.kinds[name] = kind.upper()
+        self.entries[name] = {}
+
+    def _column(self, words: list[str]) -> None:
+        if len(words) == 3 and words[1].strip("'\"").upper() == "MARKER":
+            self.marked = words[2].strip("'\"").upper() == "INTORG"
+            return
+        name, *pairs = _sized(words, (3, 5), "a column, and one or two rows with their numbers")
+        j = self.columns.setdefault(name, len(self.columns))
+        if self.marked:
+            self.integers.add(name)
+        for row, number in _pairs(pairs):
+            found = self.entries[self._known(row, self.kinds, "row")]
+            if j in found:
+                raise InputError(f"column {name} has a second entry in row {row}; give one")
+            found[j] = _number(number)
+
+    def _limits(self, words: list[str], section: str, found: dict[str, Fraction]) -> None:
+        name = words.pop(0) if len(words) % 2 else ""
+        _sized(words, (2, 4), "one or two rows with their numbers")
+        if not self._first(section, name):
+            return
+        for row, number in _pairs(words):
+            if self._known(row, self.kinds, "row") in found:
+                raise InputError(f"row {row} has a second number in {section}; give one")
+            found[row] = _number(number)
+
+    def _first(self, section: str, name: str) -> bool:
+        """Return whether a line belongs to the first set of its section."""
+        if self.sets.setdefault(section, name) == name:
+            return True
+        self.others.add(f"{section} {name}")
+        return False
+
+    def _bound(self, words: list[str]) -> None:
+        kind = words.pop(0).upper()
+        valued = {"UP": 1, "LO": 1, "FX": 1, "LI": 1, "UI": 1, "FR": 0, "MI": 0, "PL": 0, "BV": 0}
+        if kind not in valued:
+            raise InputError(f"a bound of kind {kind}; allowed: {', '.join(valued)}")
+        if not valued[kind] and len(words) == 3:
+            words.pop()  # a number that means nothing
+        least = 1 + valued[kind]
+        _sized(words, (least, least + 1), "a column" + (" and a number" if valued[kind] else ""))
+        name = words.pop(0) if len(words) > least else ""
+        column = self._known(words[0], self.columns, "column")
+        if not self._first("BOUNDS", name):
+            return
+        value = _number(words[1]) if valued[kind] else None
+        if kind in ("LO", "LI", "FX", "MI", "FR"):
+            self.lower[column] = value
+        if kind in ("UP", "UI", "FX", "PL", "FR"):
+            self.upper[column] = value
+        if kind == "BV":
+            self.lower[column], self.upper[column] = Fraction(0), Fraction(1)
+        if kind in ("LI", "UI", "BV"):
+            self.integers.add(column)
+
+    def _known(self, name: str, known: dict[str, str] | dict[str, int], kind: str) -> str:
+        if name not in known:
+            raise InputError(f"no {kind} is called {name[:40]!r}{did_you_mean(name, known)}")
+        return name
+
+    def model(self) -> LinearModel:
+        """Return the linear program, once the file has ended."""
+        if not self.ended:
+            raise InputError("it ends without ENDATA; it may be truncated")
+        notes = relaxed([name for name in self.columns if name in self.integers])
+        free = [name for name, kind in self.kinds.items() if kind == "N"]
+        if any(self.entries[name] for name in free) or self.quadratic:
+            notes.append("the objective is left out: the question is whether there is a point")
+        if len(free) > 1:
+            notes.append(f"{counted(len(free) - 1, 'free row')} left out: {', '.join(free[1:4])}")
+        if self.others:
+            notes.append(f"further sets of numbers left out: {', '.join(sorted(self.others))}")
+        lower, upper = [], []
+        for name in self.columns:
+            high = upper_limit(self.upper.get(name), name)
+            low: Fraction | None = Fraction(0)
+            if name in self.lower:
+                low = lower_limit(self.lower[name], name)
+            elif high is not None and high < 0:
+                low = None
+                notes.append(f"column {name} has a negative upper bound, and no lower one")
+            lower.append(low)
+            upper.append(high)
+        rows = tuple(self._rows())
+        return LinearModel(tuple(self.columns), rows, tuple(lower), tuple(upper), tuple(notes))
+
+    def _rows(self) -> Iterator[ModelRow]:
+        for name, kind in self.kinds.items():
+            if kind == "N":
+                continue
+            right, width = self.right.get(name, Fraction(0)), self.ranges.get(name)
+            low = None if kind == "L" else right
+            high = None if kind == "G" else right
+            if width is not None and kind == "E":
+                low, high = min(right, right + width), max(right, right + width)
+            elif width is not None:
+                low, high = (
+                    (right - abs(width), right) if kind == "L" else (right, right + abs(width))
+                )
+            found = {j: number for j, number in sorted(self.entries[name].items()) if number}
+            entries = tuple(found), tuple(found.values())
+            low, high = lower_limit(low, name), upper_limit(high, name)
+            if low is not None or high is not None:
+                yield ModelRow(name, entries, low, high)
+
+
+def _sized(words: list[str], sizes: tuple[int, ...], what: str) -> list[str]:
+    if len(words) not in sizes:
+        raise InputError(f"{' '.join(words)[:40]!r} has {len(words)} words; give {what}")
+    return words
+
+
+def _pairs(words: list[str]) -> Iterator[tuple[str, str]]:
+    return zip(words[::2], words[1::2], strict=True)
+
+
+def _number(word: str) -> Fraction:
+    """Return a number as printed; infinity as a number beyond all limits."""
+    if _INFINITE.fullmatch(word):
+        return -_BEYOND if word.startswith("-") else _BEYOND
+    match = _NUMBER.fullmatch(word)
+    if match is None:
+        raise InputError(f"{word[:40]!r} is no number")
+    exponent = match.group(2)
+    if exponent and abs(int(exponent[1:])) > _LARGEST_EXPONENT:
+        raise InputError(f"{word[:40]} has an exponent beyond {_LARGEST_EXPONENT}; rescale")
+    return Fraction(word.upper().replace("D", "E"))

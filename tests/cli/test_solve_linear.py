@@ -1,0 +1,114 @@
+"""`plab solve` of linear programs: names in answers and proofs, `--save` and `plab verify`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from perceptron_lab.cli.main import main
+
+MPS = """NAME          DIET
+ROWS
+ N  COST
+ G  ENERGY
+ L  WEIGHT
+ E  MIX
+COLUMNS
+    BREAD     COST         1.0   ENERGY       2.5
+    BREAD     WEIGHT       1.0   MIX          1
+    MILK      COST         2.0   ENERGY       0.6
+    MILK      WEIGHT       1.0   MIX          -3
+    SALT      WEIGHT       1.0
+RHS
+    RHS       ENERGY       20   WEIGHT        6
+BOUNDS
+ UP BND       BREAD        LIMIT
+ENDATA
+"""
+
+
+class Said(NamedTuple):
+    exit_code: int
+    output: str
+
+
+Plab = Callable[..., Said]
+
+
+@pytest.fixture
+def plab(capsys: pytest.CaptureFixture[str]) -> Plab:
+    def run(*words: str | Path) -> Said:
+        code = main([str(word) for word in words])
+        told = capsys.readouterr()
+        return Said(code, told.out + told.err)
+
+    return run
+
+
+def file(folder: Path, limit: str) -> Path:
+    path = folder / "diet.mps"
+    path.write_text(MPS.replace("LIMIT", limit))
+    return path
+
+
+def test_a_contradiction_is_told_by_the_names_of_rows_and_bounds(
+    tmp_path: Path, plab: Plab
+) -> None:
+    said = plab("solve", file(tmp_path, "4"))
+    assert said.exit_code == 0
+    assert "there is no point that satisfies all conditions (proved)" in said.output
+    assert "2 rows and 1 bound contradict each other, none of which can be left out" in said.output
+    assert "ENERGY, MIX, BREAD <= 4" in said.output
+
+
+def test_a_point_is_told_by_the_names_of_columns(tmp_path: Path, plab: Plab) -> None:
+    path = file(tmp_path, "10")
+    path.write_text(path.read_text().replace("ENERGY       20", "ENERGY       9"))
+    found = json.loads(plab("solve", path, "--json").output)
+    assert (found["status"], found["proved"], found["goal_reached"]) == ("FEASIBLE", True, True)
+    assert found["features"] == ["BREAD", "MILK", "SALT"]
+    assert (found["constraints"], found["dimension"]) == (7, 3)
+    assert found["certificate"]["notes"][0].startswith("the objective is left out")
+    assert found["margin_lower"] is None
+    text = plab("solve", path).output
+    assert "point: BREAD " in text
+    assert "margin" not in text
+
+
+@pytest.mark.parametrize("limit", ["4", "10"])
+def test_a_saved_answer_is_verified_and_a_changed_one_is_not(
+    limit: str, tmp_path: Path, plab: Plab
+) -> None:
+    path, saved = file(tmp_path, limit), tmp_path / "answer.npz"
+    path.write_text(path.read_text().replace("ENERGY       20", "ENERGY       11"))
+    assert plab("solve", path, "--save", saved).exit_code == 0
+    verified = plab("verify", saved)
+    assert verified.exit_code == 0, verified.output
+    assert "1 PROVED" in verified.output
+    with np.load(saved) as arrays:
+        content = dict(arrays)
+    record = json.loads(str(content["json"]))
+    proof = record["certificate"]["linear"]
+    key = "point" if proof["point"] else "weights"
+    proof[key] = ["0"] * 3 if key == "point" else {"0": "1"}
+    np.savez(saved, **(content | {"json": np.array(json.dumps(record))}))
+    changed = plab("verify", saved)
+    assert changed.exit_code == 1
+    assert "NOT PROVED" in changed.output
+
+
+def test_options_that_mean_nothing_here_are_refused(tmp_path: Path, plab: Plab) -> None:
+    path = file(tmp_path, "4")
+    for words, said in [
+        (["--labels", "last"], "labels are a column of"),
+        (["--algorithm", "perceptron"], "seeks strict solutions"),
+        (["--goal", "margin_ratio=0.5"], "a closed set, which has no margin"),
+    ]:
+        refused = plab("solve", path, *words)
+        assert refused.exit_code == 2
+        assert said in " ".join(refused.output.split())

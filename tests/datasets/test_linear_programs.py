@@ -1,0 +1,225 @@
+"""MPS and LP files: every number as printed, nothing dropped or changed in silence."""
+
+from __future__ import annotations
+
+import gzip
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import highspy
+import numpy as np
+import pytest
+
+from perceptron_lab.datasets.formats.problem_files import FileProblem, read_problem
+from perceptron_lab.errors import DataError
+from perceptron_lab.system.conditions import Condition
+from perceptron_lab.system.linear_system import LinearSystem
+
+MPS = """* a comment
+NAME          EXAMPLE
+OBJSENSE
+    MAX
+ROWS
+ N  COST
+ G  LOW
+ L  RANGED
+ E  EQUAL
+ E  BELOW
+ N  SPARE
+COLUMNS
+    X         COST         1.0   LOW          0.1
+    X         RANGED       1.0
+    MARKER                 'MARKER'                 'INTORG'
+    Y         LOW          1.0   EQUAL        -1D0
+    MARKER                 'MARKER'                 'INTEND'
+    Z         EQUAL        1.0   SPARE        1.0
+    Z         BELOW        12345678901234567890.5
+RHS
+    RHS       LOW          1.0   RANGED       0.1
+    RHS       EQUAL        7.0   COST         3
+RANGES
+    RNG       RANGED       0.2   BELOW        -0.3
+BOUNDS
+ UP BND       X            4.0
+ LO BND       Y           -1.5
+ PL BND       Y
+ FR BND       Z
+ENDATA
+"""
+
+LP = """\\ a comment
+minimize
+ obj: x + y
+subject to
+ low: 0.1 x + y >= 1
+ other: x - 3.25 y - z <= 3
+ equal: 2 y + z = 0.7
+bounds
+ x <= 4
+ y free
+ -2 <= z <= 8
+general
+ x
+end
+"""
+
+
+def read(folder: Path, text: str, name: str = "model.mps") -> FileProblem:
+    path = folder / name
+    path.write_text(text)
+    return read_problem(path)
+
+
+def conditions(found: FileProblem) -> dict[str, Condition]:
+    assert isinstance(found.system, LinearSystem)
+    return {one.name: one for one in found.system.conditions}
+
+
+def numbers(one: Condition) -> tuple[dict[int, Fraction], Fraction]:
+    pairs = zip(one.columns, one.coefficients, strict=True)
+    return {j: Fraction(value, one.scale) for j, value in pairs}, Fraction(one.right, one.scale)
+
+
+def test_every_part_of_an_mps_file_is_read_exactly(tmp_path: Path) -> None:
+    found = read(tmp_path, MPS)
+    named = conditions(found)
+    tenth = Fraction(1, 10)
+    assert found.features == ("X", "Y", "Z")
+    assert list(named) == [
+        *("LOW", "RANGED (>=)", "RANGED (<=)", "BELOW (>=)", "BELOW (<=)", "EQUAL"),
+        *("X >= 0", "Y >= -1.5", "X <= 4"),
+    ]
+    assert numbers(named["LOW"]) == ({0: tenth, 1: 1}, 1)
+    assert numbers(named["RANGED (>=)"]) == ({0: 1}, -tenth)
+    assert numbers(named["RANGED (<=)"]) == ({0: -1}, -tenth)
+    assert numbers(named["BELOW (>=)"]) == ({2: Fraction(24691357802469135781, 2)}, -3 * tenth)
+    assert numbers(named["EQUAL"]) == ({1: -1, 2: 1}, 7)
+    assert named["EQUAL"].equation
+    assert [one.bound for one in named.values()] == [False] * 6 + [True] * 3
+
+
+def test_notes_say_what_is_left_out_and_relaxed(tmp_path: Path) -> None:
+    assert read(tmp_path, MPS).notes == (
+        "1 integer column relaxed to real numbers: Y",
+        "the objective is left out: the question is whether there is a point",
+        "1 free row left out: SPARE",
+    )
+    negative = MPS.replace(" UP BND       X            4.0", " UP BND       X            -4.0")
+    found = read(tmp_path, negative)
+    assert found.notes[-1] == "column X has a negative upper bound, and no lower one"
+    assert "X >= 0" not in conditions(found)
+
+
+def test_a_packed_mps_file_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "model.mps.gz"
+    path.write_bytes(gzip.compress(MPS.encode()))
+    assert conditions(read_problem(path)) == conditions(read(tmp_path, MPS))
+
+
+def test_an_lp_file_is_read_as_printed(tmp_path: Path) -> None:
+    found = read(tmp_path, LP, "model.lp")
+    named = conditions(found)
+    assert list(named) == ["low", "other", "equal", "x >= 0", "z >= -2", "x <= 4", "z <= 8"]
+    assert numbers(named["low"]) == ({0: Fraction(1, 10), 1: 1}, 1)
+    assert numbers(named["other"]) == ({0: -1, 1: Fraction(13, 4), 2: 1}, -3)
+    assert numbers(named["equal"]) == ({1: 2, 2: 1}, Fraction(7, 10))
+    assert found.notes[0] == "1 integer column relaxed to real numbers: x"
+
+
+def test_numbers_of_many_digits_in_an_lp_file_are_called_rounded(tmp_path: Path) -> None:
+    found = read(tmp_path, LP.replace("3.25", "3.2512345678901234567"), "model.lp")
+    assert "rounded to doubles: 3.2512345678901234567" in found.notes[-1]
+
+
+@pytest.mark.parametrize("end", ["mps", "lp"])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_highs_writes_is_read_back(end: str, seed: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(seed)
+    shape = rows, width = int(rng.integers(1, 6)), int(rng.integers(1, 6))
+    matrix = np.round(rng.normal(size=shape) * (rng.random(shape) < 0.7), 3)
+    matrix[:, 0] += 1.0  # no row is empty, which HiGHS would leave out of an LP file
+    matrix = np.round(matrix, 3)
+    limits = np.round(rng.normal(size=rows), 2)
+    kinds = rng.integers(0, 3, rows)
+    lower = np.where(rng.random(width) < 0.5, np.round(rng.normal(size=width), 1), -np.inf)
+    path = tmp_path / f"model.{end}"
+    written(path, matrix, np.where(kinds == 1, -np.inf, limits), limits, kinds, lower)
+    expected = []
+    for i in sorted(range(rows), key=lambda i: kinds[i] == 2):
+        sign = -1 if kinds[i] == 1 else 1
+        entries = {j: sign * exact(one) for j, one in enumerate(matrix[i]) if one}
+        expected.append((entries, sign * exact(limits[i])))
+    expected += [({j: Fraction(1)}, exact(one)) for j, one in enumerate(lower) if one > -np.inf]
+    found = read_problem(path)
+    assert isinstance(found.system, LinearSystem)
+    assert [numbers(one) for one in found.system.conditions] == expected
+
+
+def exact(value: Any) -> Fraction:
+    return Fraction(repr(float(value)))
+
+
+def written(path: Path, matrix: Any, low: Any, limits: Any, kinds: Any, lower: Any) -> None:
+    rows, width = matrix.shape
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.silent()
+    for j in range(width):
+        solver.addVar(lower[j], np.inf)
+        solver.passColName(j, f"col{j}")
+    for i in range(rows):
+        places = np.flatnonzero(matrix[i])
+        high = np.inf if kinds[i] == 0 else limits[i]
+        solver.addRow(low[i], high, len(places), places.astype(np.int32), matrix[i, places])
+        solver.passRowName(i, f"row{i}")
+    solver.writeModel(str(path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("RANGED       0.1", "RANGED       abc", "line 21: 'abc' is no number"),
+        ("RANGED       0.1", "RANGED       nan", "line 21: 'nan' is no number"),
+        ("RANGED       0.1", "RANGED     1e9999", "line 21: 1e9999 has an exponent beyond 400"),
+        ("LOW          0.1", "LOWE         0.1", "no row is called 'LOWE' (did you mean 'LOW'?)"),
+        ("Y           -1.5", "W           -1.5", "line 27: no column is called 'W'"),
+        (
+            "    Z         BELOW ",
+            "    Z         EQUAL ",
+            "column Z has a second entry in row EQUAL",
+        ),
+        ("RHS       EQUAL", "RHS       LOW  ", "row LOW has a second number in RHS"),
+        (" G  LOW", " Q  LOW", "row LOW is of kind Q; allowed: N, L, G, E"),
+        (" E  BELOW", " E  LOW", "a second row is called LOW"),
+        ("ENDATA", "", "it ends without ENDATA"),
+        ("BOUNDS", "SOS1", "the section SOS1"),
+        (" FR BND", " SC BND", "a bound of kind SC"),
+        ("EQUAL        7.0", "EQUAL        1e21", "EQUAL is to be at least 1e20"),
+        ("    X         RANGED       1.0", "    X         RANGED", "give a column, and one or two"),
+    ],
+)
+def test_a_damaged_mps_file_is_refused_with_its_place(
+    old: str, new: str, said: str, tmp_path: Path
+) -> None:
+    assert old in MPS
+    with pytest.raises(DataError) as refused:
+        read(tmp_path, MPS.replace(old, new))
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("garbage\nfoo\n", "HiGHS finds no variables"),
+        (LP.replace("y >= 1", "y + 0.2 y >= 1"), "values summed to 1.2"),
+        (LP.replace("general", "semi-continuous"), "semi-continuous columns"),
+        (LP.replace("<= 3", "<= 3abc"), "HiGHS does not take it as it is"),
+        (LP.replace("0.1 x", "1e-14 x"), "HiGHS does not take it as it is"),
+    ],
+)
+def test_an_lp_file_that_highs_would_change_is_refused(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError) as refused:
+        read(tmp_path, text, "model.lp")
+    assert said in str(refused.value)
