@@ -24,8 +24,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.certificates.rounding import above, below
 from perceptron_lab.errors import InputError
+from perceptron_lab.online.bracket_proofs import (
+    consistent,
+    hinge_loss,
+    least_consistent,
+    least_hinge_loss,
+)
 from perceptron_lab.online.presented import AnyKernel, Examples, Presented, presented
 from perceptron_lab.online.soft_margin import Smoothed
 from perceptron_lab.results import FloatArray
@@ -160,7 +165,7 @@ def hinge_loss_bound_of(
             f"a comparison of shape {given.shape}, or one that is not finite; give "
             f"{stream.unknowns} finite numbers"
         )
-    return _hinge_loss(stream, given)[0]
+    return hinge_loss(stream, given)[0]
 
 
 def novikoff_bound(
@@ -202,8 +207,8 @@ def _soft_margins(stream: Presented) -> Iterator[MistakeBound]:
         v = problem.solved(v)
         multipliers = problem.multipliers(v)
         comparison = stream.comparison(v, multipliers)
-        value, loss = _hinge_loss(stream, comparison)
-        least = _least_hinge_loss(stream, multipliers)
+        value, loss = hinge_loss(stream, comparison)
+        least = least_hinge_loss(stream, multipliers)
         flat = stream.everywhere(multipliers)
         yield MistakeBound(value, least, comparison, loss, stream.longest, flat)
 
@@ -216,11 +221,11 @@ def _hard_margins(stream: Presented) -> Iterator[MistakeBound]:
         problem = Smoothed(stream.rows, stream.signs, stream.longest, caps, stiff)
         v = problem.solved(v)
         multipliers = problem.multipliers(v)
-        least = _least_consistent(stream, multipliers)
+        least = least_consistent(stream, multipliers)
         if least > LARGEST:
             return
         comparison = stream.comparison(v, multipliers)
-        score, value = _consistent(stream, comparison)
+        score, value = consistent(stream, comparison)
         if math.isfinite(value):
             flat = stream.everywhere(multipliers)
             yield MistakeBound(value, least, comparison / score, 0.0, stream.longest, flat)
@@ -244,43 +249,3 @@ def _better(one: MistakeBound, other: MistakeBound) -> MistakeBound:
     lower = one if one.value <= other.value else other
     higher = one if one.least >= other.least else other
     return replace(lower, least=higher.least, multipliers=higher.multipliers)
-
-
-def _least_hinge_loss(stream: Presented, multipliers: FloatArray) -> float:
-    """Return a lower bound of R^2 norm(w)^2 + 2 L for all w."""
-    total = below(float(multipliers.sum()), len(multipliers))
-    root = above(stream.combined(multipliers) / (2.0 * stream.shortest), 2)
-    return max(0.0, math.nextafter(total - above(root * root, 2), -math.inf))
-
-
-def _hinge_loss(stream: Presented, w: FloatArray) -> tuple[float, float]:
-    """Return upper bounds of R^2 norm(w)^2 + 2 L and of L."""
-    scores, radius = stream.scores(w)
-    missing = 1.0 - scores
-    # 1 - s is rounded once, and each of the two sums once more
-    slack = 1.01 * radius + 2.0**-51 * (1.0 + np.abs(missing))
-    losses = np.maximum(0.0, missing + slack)
-    loss = above(float(stream.counts @ losses), len(losses) + 2)
-    return above(_length(stream, w) + 2.0 * loss, 2), loss
-
-
-def _least_consistent(stream: Presented, multipliers: FloatArray) -> float:
-    """Return a lower bound of R^2 norm(w)^2 for all consistent w."""
-    total = below(float(multipliers.sum()), len(multipliers))
-    norm = stream.combined(multipliers)
-    ratio = below(stream.shortest * total / norm, 4) if norm > 0.0 else math.inf
-    return below(ratio * ratio, 2)
-
-
-def _consistent(stream: Presented, w: FloatArray) -> tuple[float, float]:
-    """Return the least score, rounded down, and the bound of w over it; infinite for <= 0."""
-    scores, radius = stream.scores(w)
-    least = math.nextafter(float((scores - radius).min()), -math.inf)
-    # in two steps: the square of a tiny score may underflow
-    value = above(_length(stream, w) / least / least, 4) if least > 0.0 else math.inf
-    return least, value
-
-
-def _length(stream: Presented, w: FloatArray) -> float:
-    """Return an upper bound of R^2 norm(w)^2."""
-    return above(stream.longest * stream.longest * stream.square(w), 4)

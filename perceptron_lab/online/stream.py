@@ -113,7 +113,7 @@ class Passes:
         per_pass, at, of_example = list[IntArray](), list[IntArray](), np.zeros(self.size, np.int64)
         made, one = 0, self._one()
         length = len(one)
-        for sequence in self._sequences(one):
+        for sequence in self.sequences():
             wrong = sweep(sequence)
             counts = np.bincount(wrong // length, minlength=len(sequence) // length)
             clean = np.flatnonzero(counts == 0)
@@ -134,13 +134,14 @@ class Passes:
             return np.arange(self.size)
         return np.ascontiguousarray(self.order, dtype=np.int64)
 
-    def _sequences(self, one: IntArray) -> Iterator[IntArray]:
-        """Yield the examples of several passes at a time."""
+    def sequences(self) -> Iterator[IntArray]:
+        """Yield the examples of all passes, those of several whole passes at a time."""
+        one = self._one()
         rng = np.random.default_rng(self.seed)
         together = max(1, TOGETHER // len(one))
         for first in range(0, self.most, together):
             passes = min(together, self.most - first)
             if isinstance(self.order, str) and self.order == "shuffled":
-                yield np.concatenate([rng.permutation(one) for _ in range(passes)])
+                yield rng.permuted(np.tile(one, (passes, 1)), axis=1).ravel()
             else:
                 yield np.tile(one, passes) if passes > 1 else one

@@ -98,8 +98,20 @@ def test_shuffled_passes_present_everything_once_in_an_order_of_the_seed() -> No
     assert not np.array_equal(runs[0].mistakes.at, runs[2].mistakes.at)
     assert np.array_equal(runs[0].mistakes.presentations, np.full(60, 4))
     rng = np.random.default_rng(7)
-    sequence = np.concatenate([rng.permutation(60) for _ in range(4)])
-    assert runs[0].mistakes.at.tolist() == plain_perceptron(examples, signs, sequence)[1]
+    sequence = rng.permuted(np.tile(np.arange(60), (4, 1)), axis=1)
+    assert all(sorted(one) == [*range(60)] for one in sequence.tolist())
+    assert runs[0].mistakes.at.tolist() == plain_perceptron(examples, signs, sequence.ravel())[1]
+
+
+def test_shuffled_passes_do_not_depend_on_how_many_are_swept_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    examples, signs = noisy(3)
+    one = online_perceptron(examples, signs, order="shuffled", passes=7, seed=5).mistakes
+    monkeypatch.setattr("perceptron_lab.online.stream.TOGETHER", 120)
+    assert np.array_equal(
+        online_perceptron(examples, signs, order="shuffled", passes=7, seed=5).mistakes.at, one.at
+    )
 
 
 def test_constraints_are_all_positive() -> None:
