@@ -82,6 +82,7 @@ _OURS = {
         "files": "datasets.collections.files:Files",
         "maxcut": "datasets.generated.maxcut:Maxcut",
         "margin-sets": "datasets.generated.margin_sets:MarginSets",
+        "streams": "datasets.generated.streams:Streams",
         "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",
         "tabular": "datasets.collections.tabular:Tabular",
         "reuters": "datasets.collections.reuters:Reuters",

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from perceptron_lab.datasets.generated.streams import STEEPEST, is_exact, worst_case_examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
-
-# K + 1/K, the largest weight, is a double up to here
-LARGEST = 2**26
 
 
 @dataclass(frozen=True)
@@ -72,13 +70,12 @@ def worst_case(steepness: int) -> WorstCase:
     8069
     """
     whole = isinstance(steepness, int | np.integer) and not isinstance(steepness, bool)
-    if not whole or not 1 <= steepness <= LARGEST or steepness & (steepness - 1):
+    if not whole or not is_exact(int(steepness)):
         raise InputError(
-            f"steepness={steepness!r}; give a power of two from 1 to {LARGEST}, for which nothing "
+            f"steepness={steepness!r}; give a power of two from 1 to {STEEPEST}, for which nothing "
             "is rounded"
         )
     k = int(steepness)
-    examples = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0 / k, 1.0]])
-    signs = np.array([1.0, 1.0, -1.0, 1.0])
+    examples, signs = worst_case_examples(k)
     mistakes, passes = 2 * k * k - 2 * k + 5, k * k - k + 4
     return WorstCase(examples, signs, mistakes, passes, 8 * k * k + 2)

@@ -104,6 +104,7 @@ MADE = {
         "rows": st.integers(1, 10**9),
         "difficulty": REALS,
     },
+    "streams": {"dimension": st.integers(2, 1000), "margin": REALS, "flipped": REALS},
     "conic-sets": {"family": st.just("mixed"), "margin": REALS, "rows": st.integers(1, 1000)},
     "ellipsoid-sets": {"ratio": REALS.map(lambda real: 1 + real)},
     "ellipsoid-separation": {"ratio": REALS.map(lambda real: 1 + real)},

@@ -49,8 +49,7 @@ def exact(rng: Generator, *, dimension: int, rows: int, margin: float) -> Margin
     """
     basis = _orthonormal(rng, dimension)
     centre, complement = basis[:, 0], basis[:, 1:].T
-    heights = margin + (1.0 - margin) * _heights(rng, dimension, rows)
-    data = _rows_at(rng, centre, heights)
+    data = above_margin(rng, centre, rows, margin)
     tight = rng.choice(rows, 2 * (dimension - 1), replace=False)
     across = math.sqrt((1.0 - margin) * (1.0 + margin)) * np.vstack([complement, -complement])
     data[tight] = across + margin * centre
@@ -152,8 +151,9 @@ def worst_case(rng: Generator, *, steepness: int) -> MarginSet:
     The positive examples (1, 1), (1, 0), (1/K, 1) and the negative one (0, 1) give the rows (1, 1),
     (1, 0), (1/K, 1), (0, -1). The bisector of the last two normalised rows, (cos t, -sin t) with
     tan t = 1 / (K + sqrt(K^2 + 1)), is the best point: the margin is sin t, about 1 / (2 K). The
-    input takes O(log K) bits; the perceptron without normalisation makes about 2 K^2 updates in
-    whatever order the rows are visited (measured; the notes say at least order K).
+    input takes O(log K) bits; the perceptron without normalisation makes exactly 2 K^2 - 2 K + 5
+    updates in the order of the notes (:func:`perceptron_lab.online.worst_case.worst_case` proves
+    it) and at least K in whatever order; other orders measured take about 2 K^2 as well.
     """
     data = np.array([[1.0, 1.0], [1.0, 0.0], [1.0 / steepness, 1.0], [0.0, -1.0]])
     point = _unit(np.array([steepness + math.hypot(steepness, 1.0), -1.0]))
@@ -163,6 +163,15 @@ def worst_case(rng: Generator, *, steepness: int) -> MarginSet:
 def random_unit(rng: Generator, dimension: int) -> FloatArray:
     """Return a point that is uniform on the unit sphere."""
     return _unit(rng.standard_normal(dimension))
+
+
+def above_margin(rng: Generator, axis: FloatArray, rows: int, margin: float) -> FloatArray:
+    """Return unit rows with a'axis >= margin: margin + (1 - margin) h, h as in :func:`exact`.
+
+    Shape ``(rows, len(axis))``; uniform in the other directions.
+    """
+    heights = margin + (1.0 - margin) * _heights(rng, len(axis), rows)
+    return _rows_at(rng, axis, heights)
 
 
 def _unit(vector: FloatArray) -> FloatArray:
