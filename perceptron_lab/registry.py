@@ -66,6 +66,10 @@ _OURS = {
         "polynomial-svm": "learners.registered.polynomial_svm:TunedPolynomialSvm",
         "linear-scorer": "learners.registered.tuned_classifiers:TunedLinearScorer",
         "soft-separation": "learners.registered.tuned_classifiers:TunedSoftSeparation",
+        "online-perceptron": "learners.registered.online_perceptrons:StreamedPerceptron",
+        "online-kernel-perceptron": (
+            "learners.registered.online_perceptrons:StreamedKernelPerceptron"
+        ),
     },
     "oracle": {
         "most-violated": "oracles.orthant:MostViolated",

@@ -48,6 +48,8 @@ class Reproved:
     # *_upper
     bounds: dict[str, float]
     message: str  # in words
+    # figures that were counted again, which are equal or wrong
+    counts: dict[str, float] = field(default_factory=dict)
 
 
 class Learner(ABC):
@@ -112,8 +114,8 @@ def prove(
 ) -> Reproved | None:
     """Prove the result of :func:`learn` again; None for learners that prove nothing.
 
-    The status is that of all tasks, or FITTED where they differ; bounds are means. A DataError says
-    that the arrays do not belong to such tasks.
+    The status is that of all tasks, or FITTED where they differ; bounds and counts are means. A
+    DataError says that the arrays do not belong to such tasks.
     """
     parts: list[dict[str, FloatArray]] = [{} for _ in tasks]
     for key, array in proof.items():
@@ -126,7 +128,10 @@ def prove(
     if len(each) < len(found):
         return None
     status = each[0].status if len({one.status for one in each}) == 1 else Status.FITTED
-    return Reproved(status, _means([one.bounds for one in each]), each[0].message)
+    bounds, counts = (
+        _means(figures) for figures in ([one.bounds for one in each], [one.counts for one in each])
+    )
+    return Reproved(status, bounds, each[0].message, counts)
 
 
 def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, float]:

@@ -62,13 +62,18 @@ def precision(task: Task, learned: Learned) -> float:
     return average_precision(task.test_labels, learned.scores)
 
 
+def on_features(name: str) -> bool:
+    return issubclass(registry.load("learner", name), OnFeatures)
+
+
 @pytest.mark.parametrize("name", registry.names("learner"))
 def test_every_registered_learner_learns(name: str) -> None:
     task = ball()
-    learned = registry.load("learner", name)(components=2).learn(sparse(task), 0)
+    given = {"components": 2} if on_features(name) else {}
+    learned = registry.load("learner", name)(**given).learn(sparse(task), 0)
     assert learned.scores.shape == task.test_labels.shape
     assert np.isfinite(learned.scores).all()
-    assert learned.figures["components"] == 2
+    assert learned.figures.get("components") == given.get("components")
     assert learned.figures["cpu_seconds"] >= 0.0
 
 
@@ -250,7 +255,7 @@ def test_the_features_are_those_of_the_kernel(choice: OnFeatures, kernel: dict[s
     np.testing.assert_array_equal(extract(task, given).training, expected)
 
 
-@pytest.mark.parametrize("name", registry.names("learner"))
+@pytest.mark.parametrize("name", [name for name in registry.names("learner") if on_features(name)])
 def test_kernel_features_make_every_learner_find_the_ball(name: str) -> None:
     task = ball()
     kind = registry.load("learner", name)

@@ -16,6 +16,8 @@ from perceptron_lab.goals import Goal, MarginUpper, goal_of
 from perceptron_lab.results import PROVED, Status
 
 _MEASURE: Final = "measure."
+BOUNDS: Final = ("_lower", "_upper")
+"""The endings of a learner's figures that are bounds."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,11 @@ class Claims:
         """Whether nothing is claimed: neither a status that states something, nor a bracket."""
         bracket = (self.margin_lower, self.margin_upper)
         return not self.proved and self.status not in PROVED and bracket == (None, None)
+
+    @property
+    def bounds(self) -> dict[str, float]:
+        """The figures that are bounds; of a learner they are claims where it proves something."""
+        return {name: value for name, value in self.figures.items() if name.endswith(BOUNDS)}
 
     @property
     def relaxed(self) -> bool:

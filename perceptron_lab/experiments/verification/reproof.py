@@ -28,8 +28,6 @@ from perceptron_lab.system.linear_system import LinearSystem
 
 # The statements about the data that an algorithm's row may make.
 _STATEMENTS: Final = PROVED - {Status.UNBOUNDED}
-# The endings of a learner's figures that are bounds.
-_BOUNDS: Final = ("_lower", "_upper")
 
 # By this part of itself a bound may be missed: machines add up numbers in different orders.
 TOLERANCE: Final = 1e-9
@@ -128,18 +126,19 @@ def prove_learnt(
     proof
         The arrays that prove it.
     """
-    bounds = {name: value for name, value in claims.figures.items() if name.endswith(_BOUNDS)}
+    bounds = claims.bounds
     faults = list(claims.contradictions(PROVED, *bounds.values()))
     for name in ("margin_lower", "margin_upper"):
         if getattr(claims, name) is not None:
             faults.append(f"{name} is claimed, and a learner proves no margin")
     if claims.goal_reached is not None:
         faults.append("a goal is claimed, and a learner has none")
-    unchecked = tuple(sorted(claims.figures.keys() - bounds.keys()))
     found = prove(learner, problem.tasks, seed, proof)
     if found is None:
         faults.append(f"a learner {type(learner).__name__} proves nothing")
-        return Finding(tuple(faults), unchecked=unchecked)
+        return Finding(
+            tuple(faults), unchecked=tuple(sorted(claims.figures.keys() - bounds.keys()))
+        )
     # t = 0 is proved where nothing separates, and with it every positive bound of t.
     bounded = found.status is Status.INFEASIBLE and claims.status is Status.MARGIN_BOUNDED
     if claims.status is not found.status and not bounded:
@@ -149,7 +148,12 @@ def prove_learnt(
             faults.append(f"{name} {value:.10g} is claimed, and nothing proves such a bound")
         elif not _reaches(name, found.bounds[name], value, 1.0 + abs(value)):
             faults.append(f"{name} {value:.10g} is claimed, {found.bounds[name]:.10g} is proved")
-    return Finding(tuple(faults), unchecked=unchecked)
+    for name, count in found.counts.items():
+        if claims.figures.get(name) != count:
+            stored = claims.figures.get(name, math.nan)
+            faults.append(f"{name} {stored:.10g} is stored, {count:.10g} is counted")
+    unchecked = claims.figures.keys() - bounds.keys() - found.counts.keys()
+    return Finding(tuple(faults), unchecked=tuple(sorted(unchecked)))
 
 
 def _other_measures(claims: Claims, problem: Problem, point: FloatArray) -> list[str]:

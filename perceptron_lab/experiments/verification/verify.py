@@ -125,8 +125,9 @@ def verify(
 
     FEASIBLE: the point is strictly feasible. INFEASIBLE: the weights prove it. The bracket of the
     margin is reached again but for a part of 1e-9 of each bound, since machines add up numbers in
-    different orders. Separations by ellipsoids are proved from their ellipsoid and weights.
-    Measures of a point are measured again; the figures of learners are not, and named as unchecked.
+    different orders. Separations by ellipsoids are proved from their ellipsoid and weights, bounds
+    of mistakes from their comparison and multipliers; the mistakes on a stream are counted again.
+    Measures of a point are measured again; other figures of learners are named as unchecked.
     A dataset of your own has to be registered before, as it was for the run.
 
     Nothing is written but into a temporary folder, which is removed: the package's generated data
@@ -197,7 +198,7 @@ def _on_row(
         return replace(seen, message=stored.fault)
     try:
         claims = Claims.of_row(stored)
-        if claims.nothing:
+        if claims.nothing and not claims.bounds:
             return _nothing(seen, claims)
         path = path_of(folder, planned.cell)
         if stored.certificate is None or not path.is_file():
@@ -220,7 +221,7 @@ def _on_claims(
     seen: Verified, claims: Claims, certificate: Certificate, problems: CertifiedProblems
 ) -> Verified:
     """Return the verdict on claims; errors are those of a damaged certificate."""
-    if claims.nothing:
+    if claims.nothing and not certificate.proof:
         return _nothing(seen, claims)
     seen = replace(seen, verdict=Verdict.NOT_PROVED)
     if identity_of(certificate) != certificate.cell:
