@@ -109,6 +109,7 @@ _OURS = {
         "precision_differences": "reporting.table_8_1.differences:precision_differences",
         "rare_categories": "reporting.table_8_1.tables:rare_categories",
         "learners": "reporting.table_8_1.tables:learners",
+        "mistakes": "reporting.mistakes.table:mistakes",
     },
     "figure": {
         "table_6_1": "reporting.table_6_1.figure:table_6_1",
@@ -123,6 +124,8 @@ _OURS = {
         "profile": "reporting.performance.profile_figure:profile",
         "scaling": "reporting.performance.scaling:scaling",
         "figure_8_1": "reporting.table_8_1.figure_8_1:figure_8_1",
+        "mistakes": "reporting.mistakes.figure:mistakes",
+        "worst_case": "reporting.mistakes.worst_case:worst_case",
     },
 }
 

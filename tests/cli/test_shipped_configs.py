@@ -100,6 +100,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     others |= {"separation_as_feasibility"}
     others |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
     others |= {"soft_separation"}
+    others |= {"online", "worst_case"}
     own = {name for name in gallery() if not name.startswith("benchmarks/")}
     assert set(SIZES) == set(REPORTS) == own - others
 

@@ -47,6 +47,10 @@ SWEEP: dict[str, Any] = {
         ("separation_2d", "algorithms.0.parameters.components=5", "with components: null"),
         ("separation_2d", "report.figures=[figure_7_4]", "no parameters rescaled, exponent"),
         ("soft_separation", "report.figures=[figure_7_2]", "no run has an ellipsoid in dimension"),
+        ("quickstart", "report.tables=[mistakes]", "no label counts its mistakes on a stream"),
+        ("separation_2d", "report.figures=[mistakes]", "learners that do are online-perceptron"),
+        ("online", "report.figures=[worst_case]", "0 problems with a worst case"),
+        ("worst_case", "problems.0.grid.steepness=[4]", "1 problem with a worst case"),
         ("separation_2d", "report.tables=[precision_differences]", "no label soft-ellipsoid has"),
     ],
 )

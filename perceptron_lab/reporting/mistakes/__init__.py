@@ -1,0 +1,1 @@
+"""Mistakes of perceptrons on streams, beside the bounds of `PerceptronNotes`."""
