@@ -20,16 +20,25 @@ NAMES = (
 
 
 def section(heading: str) -> str:
-    """Return the text under a heading, up to the next one of its level or above, in one line.
-
-    Code and the targets of links are left out.
-    """
+    """Return the text under a heading, up to the next one of its level or above, in one line."""
     level = len(heading.split(" ")[0])
     start = README.index(f"\n{heading}\n") + len(heading) + 2
     rest = README[start:]
     ends = [found.start() for found in re.finditer(rf"^#{{1,{level}}} ", rest, re.MULTILINE)]
-    text = re.sub(r"```.*?```", "", rest[: min(ends, default=len(rest))], flags=re.DOTALL)
-    text = re.sub(r"\]\([^)]*\)", "]", text)
+    return _plain(rest[: min(ends, default=len(rest))])
+
+
+def paragraph(words: str) -> str:
+    """Return the paragraph that begins with some words, in one line."""
+    (found,) = [part for part in README.split("\n\n") if part.startswith(words)]
+    return _plain(found)
+
+
+def _plain(text: str) -> str:
+    """Return a text without code, pictures and the targets of links, in one line."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    text = re.sub(r"!\[[^]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"\[`?results[^]]*\]|\]\([^)]*\)", "]", text)
     text = re.sub(r"`[^`]*`", "``", text)
     return " ".join(text.split())
 

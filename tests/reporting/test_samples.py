@@ -13,13 +13,13 @@ from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
+from perceptron_lab.experiments.verification.verify import verify
 from perceptron_lab.reporting import report
 
 SAMPLES = Path(__file__).parents[2] / "results" / "sample"
 TABLES_ALONE = {
     "certificates",
     "ellipsoids",
-    "kernel",
     "margin_sets",
     "margin_sets_mu0",
     "rare_categories",
@@ -40,6 +40,7 @@ def test_every_sample_has_its_store() -> None:
     assert folders - {folder.name for folder in STORED} == TABLES_ALONE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
 def test_its_tables_are_made_again_byte_by_byte(folder: Path, tmp_path: Path) -> None:
     """Captions may say by now that the rows are those of another version; the numbers stay."""
@@ -76,3 +77,17 @@ def test_it_names_no_place_of_the_machine(folder: Path) -> None:
     for environment in json.loads((folder / "environment.json").read_text()).values():
         assert environment["argv"][0] == "plab"
         assert not environment["git"]["dirty"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "folder",
+    [folder for folder in STORED if (folder / "certificates").is_dir()],
+    ids=lambda folder: folder.name,
+)
+def test_its_certificates_are_proved(folder: Path, request: pytest.FixtureRequest) -> None:
+    if read_config_of(folder).problems[0].dataset == "sdplib":
+        request.getfixturevalue("sdplib_folder")
+    found = verify(folder)
+    assert set(found.counts) == {"PROVED"}
+    assert found.counts["PROVED"] == len(found.cells)
