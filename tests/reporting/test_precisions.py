@@ -82,6 +82,7 @@ def test_table_8_1_has_means_over_seeds_and_categories_beside_the_thesis() -> No
 def test_the_spread_is_printed_beside_the_mean() -> None:
     printed = table("table_8_1", TWO_BY_TWO).latex("Title")
     assert "80.0 (75.0--85.0)" in printed
+    assert "80.0 (75.0–85.0)" in table("table_8_1", TWO_BY_TWO).markdown("Title")
     assert "97.6" in printed
 
 
@@ -369,9 +370,25 @@ def test_the_figure_has_a_panel_per_learner_and_a_line_per_category() -> None:
     figure = report.figure("figure_8_1", _evidence(rows))
     assert [axes.get_title() for axes in figure.axes] == ["hard", "soft"]
     for axes in figure.axes:
-        drawn = [line for line in axes.lines if len(np.asarray(line.get_xdata())) == 2]
-        assert np.asarray(drawn[0].get_xdata()).tolist() == [5, 30]
+        drawn = [line for line in axes.lines if line.get_marker() != "None"]
+        # problems stand side by side
+        places = np.array([np.asarray(line.get_xdata()) for line in drawn])
+        assert places.prod(axis=0).tolist() == pytest.approx([25.0, 900.0])
+        assert (places[0] < places[1]).all()
+        assert axes.get_xlabel() == "features k"
         assert np.asarray(drawn[0].get_ydata()).tolist() == pytest.approx([41.0, 81.0])
+
+
+def test_points_of_one_seed_are_hollow_where_others_have_more() -> None:
+    rows = [
+        learnt("earn", f"soft components={k}", 0.5, seed=s, parameters=f'{{"components": {k}}}')
+        for k, seeds in ((5, 2), (30, 1))
+        for s in range(seeds)
+    ]
+    (axes,) = report.figure("figure_8_1", _evidence(rows)).axes
+    assert axes.get_xlabel() == "features k (hollow: one seed)"
+    hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
+    assert [np.asarray(line.get_xdata()).tolist() for line in hollow] == [[30.0]]
 
 
 def test_a_figure_without_numbers_of_features_is_refused() -> None:

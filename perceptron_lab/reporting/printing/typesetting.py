@@ -23,9 +23,12 @@ _SYMBOLS = {
     **{command.removesuffix("{}"): character for character, command in _SPECIAL.items()},
     **{r"\cdot": "·", r"\dagger": "†", r"\geq": "≥", r"\infty": "∞", r"\leq": "≤", r"\tau": "τ"},
     **{r"\log": "log", r"\min": "min", r"\,": " ", "$": "", "``": "“", "''": "”", "_+": "₊"},
+    "--": "–",
 }
 _RAISED = str.maketrans("0123456789-+e", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵉ")
-_TOKEN = re.compile(r"\^\{(?P<raised>.*?)\}|(?P<symbol>\\[a-z]+|\\.|\$|``|''|_\+)(?:\{\})?")
+_TOKEN = re.compile(
+    r"\^\{(?P<raised>.*?)\}|(?P<symbol>\\[a-z]+|\\.|\$|``|''|_\+|(?<=\d)--(?=\d))(?:\{\})?"
+)
 
 
 def escape(text: str) -> str:

@@ -16,6 +16,9 @@ from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import common
 from perceptron_lab.reporting.table_8_1.precisions import Entry, entries, features_of
 
+APART = 1.035
+"""The ratio of the places of neighbouring problems at one number of features."""
+
 
 def with_features(outline: Outline) -> list[str]:
     """Return the labels of learners that are given a number of features."""
@@ -34,8 +37,9 @@ def figure_8_1(evidence: Evidence) -> Figure:
     """Average precision against the number of features, one panel per learner.
 
     The labels of a learner differ in the parameter ``components`` alone. Markers are means over the
-    seeds, bars reach from the lowest to the highest; a point without a result in every cell is left
-    out, which breaks its line.
+    seeds, bars reach from the lowest to the highest; where a learner has one seed, and more
+    elsewhere, they are hollow. Problems stand side by side at each number of features. A point
+    without a result in every cell is left out, which breaks its line.
     """
     labels = with_features(evidence)
     swept = [entry for entry in entries(evidence) if entry.label in labels]
@@ -59,13 +63,23 @@ def _panel(axes: Axes, given: Sequence[Entry], shown: dict[str, Look]) -> None:
     axes.set_xticks(ticks, [str(tick) for tick in ticks], minor=False)
     axes.set_xticks([], minor=True)
     named = common([entry.label for entry in given], " ")
-    axes.set(xlabel="features k", title=" ".join(part for part in named if part != "*"))
+    alone = {entry.seeds for entry in given} != {1} and any(entry.seeds == 1 for entry in given)
+    axes.set(
+        xlabel="features k (hollow: one seed)" if alone else "features k",
+        title=" ".join(part for part in named if part != "*"),
+    )
     drawing.rule(axes, "both", "0.92")
-    for name, look in shown.items():
-        mine = [(entry.components or 0, entry.spread) for entry in given if entry.problem == name]
-        mine.sort(key=lambda pair: pair[0])
-        means = [float("nan") if one.mean is None else one.mean for _, one in mine]
-        axes.plot([k for k, _ in mine], means, linewidth=0.9, markersize=3.5, **look)
-        for k, one in mine:
-            if one.lowest is not None and one.highest is not None:
-                drawing.draw_bar(axes, k, [one.lowest, one.highest], look["color"], 0.7)
+    for place, (name, look) in enumerate(shown.items()):
+        shift = APART ** (place - 0.5 * (len(shown) - 1))
+        mine = [entry for entry in given if entry.problem == name]
+        mine.sort(key=lambda entry: entry.components or 0)
+        at = [shift * (entry.components or 0) for entry in mine]
+        spreads = [entry.spread for entry in mine]
+        means = [float("nan") if one.mean is None else one.mean for one in spreads]
+        axes.plot(at, means, linewidth=0.9, markersize=3.5, **look)
+        for k, entry, one in zip(at, mine, spreads, strict=True):
+            if one.lowest is None or one.highest is None:
+                continue
+            drawing.draw_bar(axes, k, [one.lowest, one.highest], look["color"], 0.7)
+            if alone and entry.seeds == 1:
+                axes.plot([k], [one.lowest], markersize=3.5, markerfacecolor="white", **look)
