@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,6 +20,14 @@ from perceptron_lab.experiments.configuration.loader import checked
 from perceptron_lab.experiments.configuration.yaml_source import Source
 from perceptron_lab.experiments.running.plan import plan
 from perceptron_lab.experiments.storage.core_digest import PACKAGE
+
+# Libraries of others that several cells need: imported once for all, and not in every process. The
+# package's own modules are imported by each cell, so that it is seen which it executes.
+LIBRARIES = (
+    *("clarabel", "cvxpy", "highspy", "pandas", "scs", "scipy.linalg", "scipy.optimize"),
+    *("scipy.sparse.linalg", "scipy.spatial.distance", "scipy.special", "sklearn.datasets"),
+    *("sklearn.linear_model", "sklearn.model_selection", "sklearn.preprocessing", "sklearn.svm"),
+)
 
 
 def executed(tree: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +53,11 @@ def executed(tree: dict[str, Any]) -> dict[str, Any]:
 # What every cell needs is loaded once, as in the server that forks cells.
 load_kernels()
 thread_pools()
-for tree in json.load(sys.stdin):
+trees = json.load(sys.stdin)
+if len(trees) > 1:
+    for library in LIBRARIES:
+        import_module(library)
+for tree in trees:
     sys.stdout.flush()
     child = os.fork()
     if not child:
