@@ -18,6 +18,7 @@ from perceptron_lab.certificates.matrices.definite import (
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.results import FloatArray
+from perceptron_lab.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.symmetric.pattern import Pattern, factorised
 from tests.oracles.exact import Kind, exact, kind, plus_identity
 from tests.repetitions import repeated
@@ -150,3 +151,16 @@ def test_a_large_matrix_is_proved_with_little_fill() -> None:
     assert 0.499 < bound <= 2.5 - 2.0 * math.cos(math.pi / (order + 1))
     assert pattern.elimination.terms < 10
     assert sp.issparse(pattern.sparse(entries))
+
+
+def test_a_small_eigenvalue_that_lanczos_does_not_reach_is_proved_positive() -> None:
+    """The lowest eigenvalues of a path, 2 - 2 cos(pi k / (n + 1)), are close together."""
+    order = 800
+    nodes = np.arange(order)
+    rows, columns = np.append(nodes, nodes[:-1]), np.append(nodes, nodes[1:])
+    lowest = 2.0 - 2.0 * math.cos(math.pi / (order + 1))
+    entries = np.where(rows == columns, 2.0 - 0.9 * lowest, -1.0)
+    pattern = Pattern(order, rows, columns)
+    found = lowest_eigenpair(pattern.sparse(entries), 1e-15)
+    assert found.error > 0.1 * lowest, "the matrix is too easy to say anything"
+    assert 0.0 < pattern_eigenvalue_bound(pattern, entries) <= 0.1 * lowest * (1.0 + 1e-6)

@@ -17,6 +17,7 @@ Proofs: docs/notes/eigenvalue-bounds.md.
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 import numpy as np
 import scipy.linalg
@@ -129,7 +130,11 @@ def pattern_eigenvalue_bound(pattern: Pattern, entries: FloatArray) -> float:
         return -math.inf
     unit = _rounding(pattern, np.maximum(entries[pattern.diagonal] - computed, 0.0))
     unit += 4.0 * UNIT_ROUNDOFF * abs(computed)  # that of the shift itself
-    shifts = (computed - error - steps * unit for steps in STEPS)
+    # Where Lanczos has not converged, the estimate is often far too large. If the sign is open,
+    # elimination knows: a positive eigenvalue is at least one of these halves.
+    steps_down = int(math.log2(computed / unit)) if unit < computed <= error + unit else 0
+    halves = ((computed - STEPS[0] * unit) * 0.5**k for k in range(steps_down))
+    shifts = chain(halves, (computed - error - steps * unit for steps in STEPS))
     bounds = (shifted_pattern_bound(pattern, entries, shift) for shift in shifts)
     return next((bound for bound in bounds if bound > -math.inf), -math.inf)
 
