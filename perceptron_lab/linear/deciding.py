@@ -42,6 +42,8 @@ from perceptron_lab.system.linear_system import LinearSystem
 
 # An exact tableau of more entries takes longer to set up than its pivots are worth
 MOST_ENTRIES = 2_000_000
+# One of at most so many takes next to no time
+FEW_ENTRIES = 2_000
 
 
 @dataclass
@@ -139,14 +141,28 @@ def _made_exact(
     if not proposal.feasible:
         return _contradiction_near(system, rows, weights, work)
     point = point_near(system, proposal.point, proposal.tight)
-    if point is None:
-        return None
+    kept = set(proposal.tight.tolist())
     guess = [
-        weight if system.conditions[k].equation or k in set(proposal.tight.tolist()) else Fraction()
+        weight if system.conditions[k].equation or k in kept else Fraction()
         for k, weight in enumerate(weights)
     ]
+    if point is None:
+        # What doubles take for tight may contradict itself by next to nothing
+        thin = weights_near(system, guess, None)
+        if thin is None or contradiction(system, thin) is None:
+            return None
+        return _infeasible(system, _fewest(system, thin, work), "weights near those of HiGHS")
     always = weights_near(system, guess, 0) if len(proposal.tight) else {}
     return _feasible(system, point, always or {}, "near a point of HiGHS", work)
+
+
+def _fewest(system: LinearSystem, weights: Weights, work: Work) -> Weights:
+    """Return weights of a contradiction of which no condition can be left out, where affordable."""
+    entries = len(weights) * (len(system.variables) + 1)
+    if irreducible(system, weights) or entries > FEW_ENTRIES:
+        return weights
+    found = decided_by_pivots(system, sorted(weights), work)
+    return weights if found is None or found[0] is not None else found[1]
 
 
 def _contradiction_near(
@@ -172,7 +188,7 @@ def _by_pivots(system: LinearSystem, work: Work) -> Decision | None:
     """Return the decision by exact pivots; None if they are too many."""
     if len(system.conditions) * (len(system.variables) + 1) > MOST_ENTRIES:
         return None
-    found = decided_by_pivots(system, work)
+    found = decided_by_pivots(system, range(len(system.conditions)), work)
     if found is None:
         return None
     point, weights = found

@@ -58,7 +58,7 @@ def _free_first(system: LinearSystem, guess: FloatArray) -> list[int]:
 
 
 def weights_near(
-    system: LinearSystem, guess: Sequence[Fraction], value: int
+    system: LinearSystem, guess: Sequence[Fraction], value: int | None
 ) -> dict[int, Fraction] | None:
     """Return exact weights w of the conditions with a guess, sum_k w_k a_k = 0, w'b = value; None.
 
@@ -69,7 +69,8 @@ def weights_near(
     guess
         Of the conditions in whole numbers, shape ``(K,)``.
     value
-        1 for a contradiction, 0 for weights that prove conditions to be tight.
+        1 for a contradiction, 0 for weights that prove conditions to be tight; None leaves w'b to
+        what comes.
     """
     support = [k for k, weight in enumerate(guess) if weight]
     rows: dict[int, dict[int, int]] = {}
@@ -79,9 +80,10 @@ def weights_near(
             rows.setdefault(j, {})[place] = number
     sums = {place: system.conditions[k].right for place, k in enumerate(support)}
     equations = [Equation(row, 0) for row in rows.values()]
-    equations.append(Equation({place: b for place, b in sums.items() if b}, value))
-    if not equations[-1].entries and value:
-        return None
+    if value is not None:
+        equations.append(Equation({place: b for place, b in sums.items() if b}, value))
+        if not equations[-1].entries and value:
+            return None
     given = [guess[k] for k in support]
     order = np.argsort([-abs(float(one)) for one in given], kind="stable").tolist()
     found = near_solution(equations, given, order)
@@ -143,11 +145,14 @@ def best_bounds(system: LinearSystem) -> dict[tuple[int, bool], tuple[Fraction, 
 
 
 def decided_by_pivots(
-    system: LinearSystem, work: Work
+    system: LinearSystem, chosen: Sequence[int], work: Work
 ) -> tuple[tuple[Fraction, ...] | None, dict[int, Fraction]] | None:
-    """Return an exact point, or None and weights of a contradiction; None if the work is spent."""
+    """Return an exact point of chosen conditions, or None and weights of a contradiction.
+
+    None if the work is spent.
+    """
     width = len(system.variables)
-    columns, owners = _columns(system, range(len(system.conditions)), frozenset(), last=None)
+    columns, owners = _columns(system, chosen, frozenset(), last=None)
     found = alternative(columns, width, work)
     if found is None:
         return None
@@ -158,7 +163,7 @@ def decided_by_pivots(
 
 
 def _columns(
-    system: LinearSystem, chosen: Sequence[int] | range, equal: frozenset[int], last: int | None
+    system: LinearSystem, chosen: Sequence[int], equal: frozenset[int], last: int | None
 ) -> tuple[list[dict[int, int]], list[tuple[int, int]]]:
     """Return (a_k, b_k) as columns, equations in both directions, and condition and sign of each.
 

@@ -13,13 +13,11 @@ from perceptron_lab.linear.deciding import Decision
 from perceptron_lab.linear.exact_answers import absorbed, best_bounds
 from perceptron_lab.linear.floating_rows import INFINITE, loaded
 from perceptron_lab.linear.proofs import LinearProof, tight_at
+from perceptron_lab.linear.words import FEASIBLE, INFEASIBLE
 from perceptron_lab.outward import above
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.linear_system import LinearSystem, nearest_double
-
-FEASIBLE, INFEASIBLE = "HiGHS calls it feasible", "HiGHS calls it infeasible"
-"""How the message of such an answer begins, by its word."""
 
 
 def asked_highs(system: LinearSystem, seconds: float) -> Decision:

@@ -13,11 +13,13 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab import ConicSystem, Status, solve
+from perceptron_lab.datasets.generated.linear_systems import LinearSystems
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.linear.linear_result import LinearResult
 from perceptron_lab.linear.proofs import always_tight, faults
 from perceptron_lab.results import Result
+from perceptron_lab.system.linear_system import LinearSystem
 from tests.linear.exact_simplex import has_a_point
 from tests.linear.random_systems import random_system
 
@@ -80,6 +82,17 @@ def test_a_gap_far_below_the_resolution_of_doubles_decides(gap: int, status: str
     found = solved(system)
     assert found.status.value == status
     assert found.exact.tight == ((0, 1) if gap == 0 else ())
+
+
+def test_a_contradiction_of_many_rows_below_doubles_needs_no_pivot() -> None:
+    """Weights of what seems tight are exact, and prove what is there instead."""
+    system = (
+        LinearSystems(kind="infeasible", variables=20, inequalities=40, gap=25).problem(3).system
+    )
+    assert isinstance(system, LinearSystem)
+    found = solved(system, budget=Budget(updates=0))
+    assert found.status is Status.INFEASIBLE
+    assert faults(system, found.status, found.exact) == []
 
 
 @pytest.mark.parametrize("gap", [0, 1])
@@ -157,7 +170,10 @@ def test_a_point_of_the_strict_system_is_one_of_any_algorithm() -> None:
     assert system.violation(x) == 0
 
 
-def test_without_a_budget_the_bracket_of_the_least_violation_is_proved() -> None:
+def test_without_a_budget_the_bracket_of_the_least_violation_is_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("perceptron_lab.linear.deciding.complementary_pair", lambda *_: None)
     thin = Fraction(1, 10**40)
     rows = [[1, 1], [-1, -1]]
     system = ConicSystem.from_linear(rows, [Fraction(1, 3), thin - Fraction(1, 3)])

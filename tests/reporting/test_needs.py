@@ -35,6 +35,7 @@ SWEEP: dict[str, Any] = {
     ("name", "override", "said"),
     [
         ("quickstart", "report.tables=[learners]", r"report\.tables\.0: .* no label is a learner"),
+        ("quickstart", "report.tables=[lp_feasibility]", "no problem is of the dataset linear-sys"),
         ("quickstart", "report.figures=[scaling]", "no two problems differ in the rows"),
         ("quickstart", "report.figures=[figure_1]", "has no parameter difficulty"),
         ("quickstart", "report.figures=[figure_2]", "is no class against the rest"),

@@ -108,6 +108,11 @@ MADE = {
     "conic-sets": {"family": st.just("mixed"), "margin": REALS, "rows": st.integers(1, 1000)},
     "ellipsoid-sets": {"ratio": REALS.map(lambda real: 1 + real)},
     "ellipsoid-separation": {"ratio": REALS.map(lambda real: 1 + real)},
+    "linear-systems": {
+        "kind": st.sampled_from(["tight", "infeasible"]),
+        "gap": st.integers(0, 40),
+        "inequalities": st.integers(2, 1000),
+    },
     "inverted-balls": {"exponent": st.integers(-6, 6)},
     "maxcut": {"instances": st.lists(NASTY | st.just("random-50-120"), max_size=2)},
     "reuters": {"instances": st.lists(NASTY | st.just("earn"), max_size=2)},

@@ -30,6 +30,7 @@ DATASETS: dict[str, dict[str, Any]] = {
     "conic-sets": {"family": "mixed", "dimension": 5, "rows": 6},
     "ellipsoid-sets": {"training": 12, "test": 5},
     "inverted-balls": {"training": 8, "test": 5},
+    "linear-systems": {"variables": 3, "inequalities": 4, "equations": 1},
     "streams": {"dimension": 4, "rows": 20},
     "ellipsoid-separation": {"dimension": 2, "attained": 1.5, "ratio": 1.2},
 }

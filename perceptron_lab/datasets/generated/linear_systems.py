@@ -1,0 +1,130 @@
+"""Random linear inequalities, equations and bounds, of which it is known whether they agree."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import Generator
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.generated.generator import GeneratedDataset
+from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
+from perceptron_lab.goals import STRICT
+from perceptron_lab.system import ConicSystem
+
+# Numbers are whole multiples of 10^-digits, at most so large before
+LARGEST = 9
+
+Whole = npt.NDArray[Any]  # Python's whole numbers
+
+
+@dataclass(frozen=True, config=STRICT)
+class LinearSystems(GeneratedDataset):
+    """A x >= b, C x = d and bounds around a random point x, in decimals; half the x_j are bounded.
+
+    Rows are sparse, with whole numbers from -9 to 9 over 10^digits. The last row of A is
+    minus the sum of the others, multiplied by 1 to 3, unless the kind is ``feasible``: so the slack
+    of all of them together is fixed.
+
+    - ``feasible``: x is strictly inside of all inequalities.
+    - ``tight``: the rows of A are tight at every point, and some bounds at x.
+    - ``dependent``: as tight, and half the equations are combinations of the others.
+    - ``infeasible``: as dependent, and the last row asks for 10^-gap more than there is.
+
+    Parameters
+    ----------
+    kind
+        ``feasible`` (default), ``tight``, ``dependent`` or ``infeasible``.
+    variables
+        1 to 200 (default 10).
+    inequalities
+        The rows of A, 2 to 1000 (default 20).
+    equations
+        The rows of C, 0 to 200 (default 4); those that are independent are fewer than variables.
+    digits
+        Of decimals, 0 (default) to 9.
+    gap
+        Of an infeasible system, 0 (default) to 40: far below the resolution of doubles.
+    """
+
+    kind: Literal["feasible", "tight", "dependent", "infeasible"] = "feasible"
+    variables: Annotated[int, Field(ge=1, le=200)] = 10
+    inequalities: Annotated[int, Field(ge=2, le=1000)] = 20
+    equations: Annotated[int, Field(ge=0, le=200)] = 4
+    digits: Annotated[int, Field(ge=0, le=9)] = 0
+    gap: Annotated[int, Field(ge=0, le=40)] = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the instance: its kind, sizes, digits and gap."""
+        size = f"{self.variables}x{self.inequalities}x{self.equations}"
+        said = f"{self.kind}-{size}-{self.digits}"
+        return f"{said}-{self.gap}" if self.kind == "infeasible" else said
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there is a point, by construction."""
+        return self.kind != "infeasible"
+
+    def problem(self, seed: int) -> Problem:
+        """Generate the instance."""
+        size = (self.inequalities + self.equations + 4) * (self.variables + 1)
+        with self.random(seed, 64 * size) as rng:
+            parts = self._parts(rng)
+        unit = Fraction(1, 10**self.digits)
+        rows, right, equations, values, point, room = parts
+        last = Fraction(1, 10**self.gap) if self.kind == "infeasible" else Fraction(0)
+        limits = [unit**2 * one for one in right.tolist()]
+        limits[-1] += last
+        bounded = self.variables // 2
+        at = [unit * one for one in point.tolist()]
+        slack = [unit * one for one in room.tolist()]
+        free = [None] * (self.variables - bounded)
+        pairs = list(zip(at[:bounded], slack[:bounded], strict=True))
+        system = ConicSystem.from_linear(
+            rows * unit,
+            np.array(limits),
+            (equations * unit, np.array([unit**2 * one for one in values.tolist()])),
+            [*(x - s for x, s in pairs), *free],
+            [*(x + s + unit for x, s in pairs), *free],
+        )
+        numbers = [np.array(part.tolist(), dtype=np.int64) for part in parts]
+        return Problem(self.name, system, sha256_of_arrays(*numbers), system.facts())
+
+    def _parts(self, rng: Generator) -> tuple[Whole, Whole, Whole, Whole, Whole, Whole]:
+        """Return A, b, C, d, x and the room below it, in whole multiples of 10^-digits.
+
+        Those of b and d are of its square. x is a point with A x >= b and C x = d.
+        """
+        scale = 10**self.digits
+        point = self._whole(rng, (self.variables,), scale)
+        rows = self._whole(rng, (self.inequalities, self.variables), scale)
+        equations = self._whole(rng, (self.equations, self.variables), scale)
+        if self.kind in ("dependent", "infeasible") and self.equations > 1:
+            half = self.equations // 2
+            mix = rng.integers(-2, 3, (half, self.equations - half)).astype(object)
+            equations[-half:] = mix.dot(equations[:-half])
+        slack = rng.integers(1, 2 * scale + 1, self.inequalities).astype(object) * scale
+        if self.kind != "feasible":
+            weights = rng.integers(1, 4, self.inequalities - 1).astype(object)
+            rows[-1] = -weights.dot(rows[:-1])
+            slack[:] = 0
+        room = rng.integers(0 if self.kind != "feasible" else 1, scale + 1, self.variables)
+        return (
+            rows,
+            rows.dot(point) - slack,
+            equations,
+            equations.dot(point),
+            point,
+            room.astype(object),
+        )
+
+    def _whole(self, rng: Generator, shape: tuple[int, ...], scale: int) -> Whole:
+        """Return whole numbers as Python's own, a third of them 0."""
+        drawn = rng.integers(-LARGEST * scale, LARGEST * scale + 1, shape)
+        kept: Whole = np.where(rng.random(shape) < 2 / 3, drawn, 0).astype(object)
+        return kept

@@ -1,0 +1,70 @@
+"""Generated linear systems are what they are called, by a judge in fractions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from perceptron_lab import solve
+from perceptron_lab.datasets.generated.linear_systems import LinearSystems
+from perceptron_lab.linear.linear_result import LinearResult
+from perceptron_lab.system.linear_system import LinearSystem
+from tests.linear.exact_simplex import has_a_point
+
+KINDS: list[dict[str, Any]] = [
+    {"kind": "feasible"},
+    {"kind": "tight", "digits": 1},
+    {"kind": "dependent"},
+    {"kind": "infeasible", "gap": 20},
+]
+SMALL = {"variables": 3, "inequalities": 5, "equations": 2}
+
+
+def made(seed: int, **parameters: Any) -> LinearSystem:
+    found = LinearSystems(**(SMALL | parameters)).problem(seed).system
+    assert isinstance(found, LinearSystem)
+    return found
+
+
+@pytest.mark.parametrize("parameters", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_known_answer_is_right(parameters: dict[str, Any], seed: int) -> None:
+    system, rows, equations = made(seed, **parameters), [], []
+    for one in system.conditions:
+        entries = dict(zip(one.columns, one.coefficients, strict=True))
+        line = [entries.get(j, 0) for j in range(system.unknowns)]
+        (equations if one.equation else rows).append((line, one.right))
+    judged = has_a_point(
+        [row for row, _ in rows],
+        [right for _, right in rows],
+        [row for row, _ in equations],
+        [value for _, value in equations],
+    )
+    assert judged == (parameters["kind"] != "infeasible")
+
+
+def test_rows_of_tight_systems_are_always_tight_and_those_of_feasible_ones_never() -> None:
+    for kind, expected in (("tight", SMALL["inequalities"]), ("feasible", 0)):
+        system = made(1, kind=kind)
+        found = solve(system)
+        assert isinstance(found, LinearResult)
+        tight = [system.conditions[k].name for k in found.exact.tight]
+        assert sum(name.startswith("row ") for name in tight) == expected
+
+
+def test_equal_seeds_give_equal_systems_of_one_shape() -> None:
+    dataset = LinearSystems(kind="infeasible", gap=3)
+    (name,) = dataset.names()
+    assert name == "infeasible-10x20x4-0-3"
+    first, again, other = (dataset.load(name, seed=seed, base=Path()) for seed in (1, 1, 2))
+    assert first.sha256 == again.sha256 != other.sha256
+    assert first.system.constraints == other.system.constraints == 20 + 4 + 5 + 5
+    assert first.system.unknowns == 10
+
+
+def test_sizes_beyond_their_limits_are_refused() -> None:
+    with pytest.raises(ValidationError):
+        LinearSystems(variables=0)

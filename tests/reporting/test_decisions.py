@@ -1,0 +1,53 @@
+"""The table of decided linear systems, and the experiment that it belongs to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from perceptron_lab import check, verify
+from perceptron_lab.cli.main import main
+from perceptron_lab.reporting.performance.decisions import answered
+
+SMALL = [
+    "problems.0={dataset: linear-systems, variables: 3, inequalities: 5, equations: 1}",
+    "problems.1={dataset: linear-systems, kind: tight, variables: 3, inequalities: 5}",
+    "problems.2={dataset: linear-systems, kind: infeasible, gap: 20, variables: 3}",
+    *("problems.3=" + "{dataset: linear-systems, kind: dependent}",),
+]
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "answer"),
+    [
+        ("FEASIBLE", "", True),
+        ("INFEASIBLE", "", False),
+        ("UNVERIFIED", "HiGHS calls it feasible; its point", True),
+        ("UNVERIFIED", "HiGHS calls it infeasible; its ray", False),
+        ("TIME_LIMIT", "HiGHS calls it feasible", None),
+        ("UNVERIFIED", "something else", None),
+    ],
+)
+def test_an_answer_is_told_by_status_or_words(status: str, message: str, answer: bool) -> None:
+    assert answered(status, message) is answer
+
+
+@pytest.mark.slow
+def test_the_experiment_runs_to_its_table_and_is_verified(tmp_path: Path) -> None:
+    assert check("lp_feasibility")
+    words = [word for one in [*SMALL, "seeds=[0]", "experiment=lp"] for word in ("-s", one)]
+    rest = ["-s", "problems.4.inequalities=6", "-s", "problems.5.inequalities=6"]
+    sizes = [f"problems.{i}.variables=4" for i in range(4, 9)]
+    rest += [word for one in sizes for word in ("-s", one)]
+    code = main(["run", "lp_feasibility", "-q", "--output", str(tmp_path), *words, *rest])
+    assert code == 1  # HiGHS's answers are not all exact
+    table = pd.read_csv(tmp_path / "lp" / "lp_feasibility.csv")
+    exact = table[table["label"] == "exact"]
+    assert (exact["decided"] == exact["seeds"]).all()
+    assert (exact["false"].dropna() == 0).all()
+    thin = table[(table["label"] == "HiGHS") & table["problem"].str.endswith("-20")]
+    assert (thin["false"] == thin["seeds"]).all()
+    assert table["false"].isna().sum() == 2 * 2  # of the files nobody knows
+    assert not verify(tmp_path / "lp").failed
