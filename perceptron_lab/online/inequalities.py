@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational, Real
 from typing import Any
 
 import numpy as np
@@ -130,10 +133,9 @@ def linear_inequalities(matrix: ArrayOrSparse, bounds: npt.ArrayLike) -> LiftedI
     (True, array([2. , 0.5]))
     """
     given = doubles_of_rows(matrix)
+    refuse_not_finite(given.values)
     limits = _column(bounds, given.values.shape[0])
     right = doubles_of_rows(limits)
-    for part in (given, right):
-        refuse_not_finite(part.values)
     if given.roundings or right.roundings:
         return LiftedInequalities(ConicSystem.from_rows(_exact(matrix, limits)))
     last = np.zeros((1, given.values.shape[1] + 1))
@@ -157,6 +159,13 @@ def _column(bounds: npt.ArrayLike, count: int) -> Any:
         raise InputError(
             f"{count} inequalities, but bounds of shape {column.shape}; give one number each"
         )
+    for place, bound in enumerate(column.ravel().tolist()):
+        finite = isinstance(bound, Rational)  # integers may be beyond doubles
+        if not finite and not (isinstance(bound, Real | Decimal) and math.isfinite(bound)):
+            raise InputError(
+                f"bound {place} is {str(bound)[:40]!r} ({type(bound).__name__}); give a finite "
+                "real number for each inequality"
+            )
     return column.reshape(count, 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
@@ -38,11 +39,15 @@ def test_the_counts_are_there_however_much_the_cells_have_to_say(screen: io.Stri
         for cell in cells[:3]:
             lines.started(cell)
             lines.moved(cell, 10**6, -1.0 / 3.0)
+        lines._bar.update(lines._task, left="more than 10 min left (estimate)")
         lines._bar.refresh()
-        shown = screen.getvalue().splitlines()[-1]
-    assert "1/6" in shown
-    assert "random-50-120" in shown
-    assert "…" in shown
+        bar, running = screen.getvalue().splitlines()[-2:]
+    assert "1/6" in bar
+    assert bar.endswith("more than 10 min left (estimate)")
+    assert bar.count("━") + bar.count("╸") + bar.count(" ") >= 20
+    assert "random-50-120  PRA  margin -0.333, 1000000 updates; random-50-120" in running
+    assert running.endswith("…")
+    assert max(len(re.sub("\x1b\\[[0-9;]*[A-Za-z]", "", line)) for line in (bar, running)) <= 80
 
 
 def test_the_time_left_is_estimated_from_cells_of_the_same_label(

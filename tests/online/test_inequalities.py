@@ -155,7 +155,19 @@ def test_many_weights_are_proved_to_exist() -> None:
     ("call", "message"),
     [
         (lambda: linear_inequalities(np.eye(2), [1.0]), "2 inequalities, but bounds of shape"),
-        (lambda: linear_inequalities(np.eye(2), [1.0, np.nan]), "holds NaN or infinity"),
+        (
+            lambda: linear_inequalities(np.eye(2), [1.0, np.nan]),
+            "bound 1 is 'nan' \\(float\\); give",
+        ),
+        (
+            lambda: linear_inequalities(np.eye(2), ["1", "b"]),
+            "bound 0 is '1' \\(str\\); give a fin",
+        ),
+        (lambda: linear_inequalities(np.eye(2), [1.0, None]), "bound 1 is 'None' \\(NoneType\\)"),
+        (
+            lambda: linear_inequalities(np.full((2, 2), np.inf), [1.0, 1.0]),
+            "row 0 holds NaN or infinity",
+        ),
         (lambda: linear_inequalities([[1.0], [0.0]], [1.0, 0.0]), "row 1 is zero"),
         (lambda: one().solution([1.0, 0.0]), "t = 0, or is not finite"),
         (lambda: one().exact_solution([1.0, -2.0]), "t = -2"),

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
+from matplotlib.colors import to_rgb
+
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.printing.drawing import looks, nested, spelt_out
 from tests.reporting.made_runs import MakeRuns, make_row
 
-LABELS = [f"label {number}" for number in range(56)]
+LABELS = [f"label {number}" for number in range(168)]
 
 
-def test_fourteen_labels_have_a_colour_each_and_more_differ_in_line_or_marker() -> None:
+def test_twenty_one_labels_have_a_colour_each_and_more_differ_in_line_or_marker() -> None:
     found = list(looks(LABELS).values())
-    assert len({look["color"] for look in found[:14]}) == 14
-    assert len({(look["color"], look["linestyle"]) for look in found[:28]}) == 28
-    assert len({(look["color"], look["marker"]) for look in found}) == 56
+    assert len({look["color"] for look in found[:21]}) == 21
+    assert len({(look["color"], look["linestyle"]) for look in found[:84]}) == 84
+    assert len({(look["color"], look["marker"]) for look in found}) == 168
+
+
+def test_no_two_of_the_colours_are_nearly_one() -> None:
+    colours = [to_rgb(look["color"]) for look in looks(LABELS[:21]).values()]
+    pairs = [
+        max(abs(a - b) for a, b in zip(one, other, strict=True))
+        for one, other in combinations(colours, 2)
+    ]
+    assert min(pairs) > 0.1
 
 
 def test_later_labels_are_thinner_so_that_equal_curves_are_both_seen() -> None:

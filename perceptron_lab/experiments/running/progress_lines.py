@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.table import Column
@@ -25,7 +25,7 @@ from perceptron_lab.results import Status
 
 
 class ProgressLines(Progress):
-    """Print a line to stderr for every finished cell; on a terminal, draw a bar below.
+    """Print a line to stderr for every finished cell; on a terminal, a bar and the running cells.
 
     In a notebook that has ``ipywidgets`` there is the bar, and lines of failed cells alone.
 
@@ -43,18 +43,12 @@ class ProgressLines(Progress):
         self._console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self._verbose = verbose
         self._widgets = self._console.is_jupyter and find_spec("ipywidgets") is not None
-        self._bar = Bar(
+        self._bar = _BarAndCells(
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=16),
+            BarColumn(bar_width=None, table_column=Column(ratio=1)),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}", markup=False),
-            # What the cells have reached is cut where there is no room for it, and nothing else.
-            TextColumn(
-                "{task.fields[current]}",
-                markup=False,
-                table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
-            ),
             console=self._console,
             expand=True,
             disable=quiet or not (self._console.is_terminal or self._widgets),
@@ -161,6 +155,19 @@ class ProgressLines(Progress):
             self._drawn = now
             current = "; ".join(self._running.values())
             self._bar.update(self._task, left=self._left(now), current=current)
+
+
+class _BarAndCells(Bar):
+    """The bar, as wide as the line has room for it, and the running cells on a line of their own.
+
+    What these have reached is cut where the line ends, and nothing else.
+    """
+
+    def get_renderables(self) -> Iterator[RenderableType]:
+        """Yield both lines."""
+        yield self.make_tasks_table(self.tasks)
+        for task in self.tasks:
+            yield Text(task.fields["current"], no_wrap=True, overflow="ellipsis")
 
 
 def _key(cell: Cell) -> tuple[str, str, int]:

@@ -38,10 +38,12 @@ STYLE: list[str | dict[str, Any]] = [
 """The reader's own matplotlibrc is set aside, so that the same runs give the same bytes."""
 
 # Okabe and Ito's palette, told apart with every kind of colour vision; without its yellow, which
-# is too pale for small markers on white; seven darker colours follow, whose lines are broken.
+# is too pale for small markers on white; two rows of darker colours follow, whose lines are dashed
+# and dotted.
 _COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"),
     *("#332288", "#882255", "#999933", "#8C510A", "#7F7F7F", "#44AA99", "#66A61E"),
+    *("#117733", "#B2182B", "#6699CC", "#AA4499", "#A6761D", "#404040", "#661100"),
 )
 _IN_A_ROW = 7
 _MARKERS = ("o", "s", "D", "^", "v", "P", "h", "<")
@@ -64,7 +66,7 @@ class Look(TypedDict):
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """Return label -> look; 56 labels differ in colour or marker, 28 in colour or line."""
+    """Return label -> look; 21 labels differ in colour, 84 in colour or line, and 168 at all."""
     return {
         label: {
             "color": _COLOURS[i % len(_COLOURS)],
