@@ -60,6 +60,16 @@ SIZES = {
         "problems.3.dimension=5",
         "seeds=[0]",
     ],
+    "margins": [
+        "problems.0={dataset: margin-sets, family: classes, dimension: 4, rows: 50}",
+        "problems.1={dataset: tabular, source: digits, task: pairs, instances: [digits-0-1]}",
+        "problems.2={dataset: margin-sets, family: classes, dimension: 5, rows: 60}",
+        "problems.3.grid.rows=[200]",
+        *(f"algorithms.{i}.parameters.epochs=50" for i in range(1, 6)),
+        "algorithms.6.parameters.iterations=100000",
+        "algorithms.7.parameters.longest=1000",
+        "seeds=[0]",
+    ],
 }
 """What is overridden, so that a second or two suffices."""
 REPORTS = {
@@ -69,6 +79,7 @@ REPORTS = {
     "kernel": ("table_figure_2", 5 * 6),
     "conic": ("conic", 5 * 7),
     "rates": ("rates", 5 * 9),
+    "margins": ("margins", 4 * 8),
 }
 """Configuration -> its table, and how many lines it has."""
 DRAWN_FIRST = "margin_effect"
@@ -110,7 +121,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
 def test_its_figures_are_drawn(name: str, tmp_path: Path) -> None:
     results = run_small(name, tmp_path)
     figures = load_experiment(gallery()[name]).config.report.figures
-    assert "convergence" in figures
+    assert "convergence" in figures or name == "margins"
     for figure in figures:
         for suffix in ("png", "pdf"):
             assert (results / f"{figure}.{suffix}").stat().st_size > 1000
@@ -163,3 +174,15 @@ def test_no_algorithm_exceeds_its_bound(tmp_path: Path) -> None:
     assert (ratios["largest ratio"] <= 1).all()
     assert (ratios["side"] == "feasible").sum() == 2 * 9
     assert table.loc[table["bound"].isna(), "reason"].notna().all()
+
+
+def test_no_method_has_more_than_the_proved_margin(tmp_path: Path) -> None:
+    rows, table = run("margins", tmp_path)
+    assert statuses(rows) == {"FEASIBLE"}
+    assert len(table) == REPORTS["margins"][1]
+    assert (table["share"] <= 1.0).all()
+    exact = table[table["label"] == "minimum-norm-point"]
+    assert (exact["own ratio"] >= 0.9999).all()
+    assert (exact["share"] >= 0.9999).all()
+    bounded = table[table["label"] == "bisection with bounds"]
+    assert (bounded["own ratio"] <= bounded["share"]).all()

@@ -256,6 +256,9 @@ def test_the_rows_of_least_score_join_and_keep_their_places() -> None:
     few = few_of(rows, point)
     scores = rows @ point
     assert set(few.indices) == set(np.argsort(scores)[:10])
+    assert few.join(scores, float(np.sort(scores)[12])) == 3  # none of those that are there
+    assert set(few.indices) == set(np.argsort(scores)[:13])
+    few = few_of(rows, point)
     other = np.array([1.0, 2.0, 0.0, 0.0, 0.0])
     scores = rows @ other
     before = few.indices.copy()

@@ -1,0 +1,231 @@
+"""How much of the largest margin runs have reached, and how soon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from statistics import median
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.outward import text_below
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.needs import Outline, needs
+from perceptron_lab.reporting.performance.courses import MOST_PROBLEMS
+from perceptron_lab.reporting.performance.curves import Course, quartile_curve
+from perceptron_lab.reporting.printing import drawing, typesetting
+from perceptron_lab.reporting.printing.columns import cells, in_bold, medians, numbers, texts
+from perceptron_lab.reporting.printing.columns import seconds as seconds_column
+from perceptron_lab.reporting.printing.drawing import Look
+from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.results import FloatArray, Trace
+
+MARKS: Final = (0.9, 0.99, 0.999)
+"""The shares to which the table has the time."""
+CLOSEST: Final = 1e-4
+"""The least missing part that the figure tells apart."""
+_TICKS: Final = {1.0: "0", 0.5: "50 %", 0.1: "90 %", 1e-2: "99 %", 1e-3: "99.9 %", 1e-4: "99.99 %"}
+_BESIDE: Final = 3
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The course of one cell: the share of the best proved bound by seconds, never falling.
+
+    ``share`` is what is proved in the end, ``ratio`` the cell's own proved bracket; None where
+    there is no such proof.
+    """
+
+    seconds: FloatArray
+    shares: FloatArray
+    share: float | None
+    ratio: float | None
+
+    def time_to(self, part: float) -> float | None:
+        """Return the seconds of the first record with this share, or None."""
+        places = np.flatnonzero(self.shares >= part)
+        return float(self.seconds[places[0]]) if len(places) else None
+
+
+def methods_with_margins(outline: Outline) -> None:
+    """Refuse outlines with learners, whose answers have no margin."""
+    learners = [label for label, method in outline.methods().items() if method.learns]
+    if learners:
+        raise DataError(
+            f"{', '.join(learners)}: learners have no margin; leave them out, or take the tables "
+            "and figures of learners"
+        )
+
+
+def best_bounds(evidence: Evidence) -> dict[tuple[str, float], float]:
+    """Return (problem, seed) -> the least upper bound that any label has proved, if positive.
+
+    A DataError where there is none at all.
+    """
+    known = evidence.frame.dropna(subset=["margin_upper"])
+    least = known.groupby(["problem", "seed"])["margin_upper"].min()
+    found = {(str(key[0]), float(key[1])): float(v) for key, v in least.items() if v > 0.0}
+    if not found:
+        raise DataError(
+            "no run has proved a positive upper bound of the margin, which shares are of; add "
+            "minimum-norm-point"
+        )
+    return found
+
+
+def courses(evidence: Evidence, entry: Summary) -> list[Reached]:
+    """Return the courses of a summary's cells, of those that have a result and a bound."""
+    bounds, found = best_bounds(evidence), []
+    for _, run in entry.runs.iterrows():
+        bound, trace = bounds.get((entry.problem, float(run["seed"]))), evidence.trace(run["cell"])
+        if bound is not None and trace is not None:
+            found.append(_reached(trace, bound, run["margin_lower"], run["margin_upper"]))
+    return found
+
+
+def _reached(trace: Trace, bound: float, lower: float, upper: float) -> Reached:
+    margins = np.nan_to_num(np.array(trace.margin, dtype=float), nan=0.0)
+    shares = np.maximum.accumulate(np.maximum(margins, 0.0)) / bound
+    proved = None if np.isnan(lower) else max(0.0, lower) / bound
+    ratio = None if np.isnan(lower) or not upper > 0.0 else max(0.0, lower) / upper
+    return Reached(np.array(trace.seconds), shares, proved, ratio)
+
+
+@needs(methods_with_margins)
+def margins(evidence: Evidence) -> Table:
+    """Share of the largest margin that each label has reached, and how soon.
+
+    A share is that of the least upper bound that any label has proved on the instance (problem and
+    seed): no share is above 1.
+
+    Columns: ``problem``, ``dimension``, ``rows``, ``label``, ``seeds``; medians over the seeds of
+    ``share`` (of the margin proved in the end, 0 where none is) and ``own ratio`` (of the two
+    bounds that the run itself has proved: by equal weights, where a method has none); ``to 90 %``,
+    ``to 99 %`` and ``to 99.9 %``, the seconds after which a point of that share was found, as
+    computed, empty unless every seed has one; medians of ``seconds`` and ``epochs``, the products
+    with all rows, of which a row looked at is its part; ``status``, the endings of the cells.
+    """
+    entries = summaries(evidence.frame)
+    found = [courses(evidence, entry) for entry in entries]
+    problems = [entry.problem for entry in entries]
+    everyone = [True] * len(entries)
+    waits = [
+        in_bold(
+            seconds_column(
+                f"to {100 * part:g} %",
+                [
+                    _median([one.time_to(part) for one in own], entry)
+                    for own, entry in zip(found, entries, strict=True)
+                ],
+            ),
+            problems,
+            everyone,
+        )
+        for part in MARKS
+    ]
+    pairs = list(zip(found, entries, strict=True))
+    columns = [
+        *cells(evidence.frame, entries),
+        numbers("share", [_median([o.share for o in own], e) for own, e in pairs], _share),
+        numbers("own ratio", [_median([o.ratio for o in own], e) for own, e in pairs], _share),
+        *waits,
+        *medians(entries, ["seconds"]),
+        numbers("epochs", [entry.median("products") for entry in entries]),
+        texts("status", [entry.endings for entry in entries]),
+    ]
+    return Table("margins", columns, keys=3, notes=[_NOTE], long=True)
+
+
+_NOTE = (
+    "Medians over the seeds. Share: proved margin over the least upper bound that any label has "
+    "proved; own ratio: over the bound that the run itself has proved. To 90\\,\\%: seconds until "
+    "such a point was found, in every seed. Epochs: products with all rows, of which a row looked "
+    "at is its part; other solvers' own passes are not counted. Bold: the least of a problem."
+)
+
+
+def _median(values: Sequence[float | None], entry: Summary) -> float | None:
+    """Return the median over the seeds, None unless every one has a number."""
+    present = [value for value in values if value is not None]
+    return median(present) if present and len(present) == entry.seeds else None
+
+
+def _share(value: float | None) -> str:
+    """Return a share with five digits after the point, rounded down: none is said to be 1."""
+    if value is None or value <= 0.0:
+        return typesetting.NOTHING if value is None else "0"
+    return f"{min(float(text_below(value, 5)), value):.5f}" if value >= 0.1 else f"{value:.3g}"
+
+
+@needs(methods_with_margins)
+def margins_figure(evidence: Evidence) -> Figure:
+    """Share of the largest margin against the seconds of the algorithm, in a panel per problem.
+
+    A share is that of the least upper bound that any label has proved on the instance. The axis is
+    logarithmic in what is missing, up to 99.99 % at its upper edge. Each run counts with its best
+    point so far, as computed; lines are medians over the seeds, the shade behind them reaches from
+    quartile to quartile, and a run that has ended keeps its last value. A marker ends a label all
+    of whose cells have a proved feasible point, a cross one of which some have none. Of more than
+    eight problems the first eight are drawn, and the figure says so.
+    """
+    entries = summaries(evidence.frame)
+    problems = list(dict.fromkeys(entry.problem for entry in entries))
+    drawn = problems[:MOST_PROBLEMS]
+    known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
+    beside = min(_BESIDE, len(drawn))
+    lines = ceil(len(drawn) / beside)
+    figure = drawing.canvas(7.0, 0.8 + 2.0 * lines)
+    panels = figure.subplots(lines, beside, squeeze=False, sharey=True)
+    for axes in panels.flat[len(drawn) :]:
+        axes.remove()
+    for place, problem in enumerate(drawn):
+        axes = panels.flat[place]
+        own = [entry for entry in entries if entry.problem == problem]
+        _draw(axes, [(entry, courses(evidence, entry)) for entry in own], known)
+        axes.set_title(problem, loc="left")
+        if place + beside >= len(drawn):
+            axes.set_xlabel("seconds")
+        if place % beside == 0:
+            axes.set_ylabel("share of the proved margin")
+    proved = all(entry.feasible for entry in entries)
+    names = drawing.spelt_out(evidence.algorithms())
+    drawing.legend_above(
+        figure, drawing.handles(known, proved, names=names, linewidth=1.0, size=3.5)
+    )
+    drawing.name_left_out(figure, drawn, problems, "problems")
+    return figure
+
+
+def _draw(
+    axes: Axes, found: Sequence[tuple[Summary, Sequence[Reached]]], known: Mapping[str, Look]
+) -> None:
+    """Draw one problem: what is missing of the share, downwards."""
+    factors = drawing.nested(known)
+    axes.set(xscale="log", yscale="log", ylim=(1.3, 0.7 * CLOSEST))
+    for entry, own in found:
+        curve = quartile_curve([Course(one.seconds, one.shares) for one in own])
+        if curve is None:
+            continue
+        look, factor = known[entry.label], factors[entry.label]
+        lower, middle, upper = (
+            np.maximum(1.0 - shares, CLOSEST) for shares in (curve.lower, curve.median, curve.upper)
+        )
+        shade: dict[str, Any] = {"color": look["color"], "alpha": 0.1, "linewidth": 0, "zorder": 1}
+        axes.fill_between(curve.places, upper, lower, step="post", **shade)
+        line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": factor}
+        axes.step(curve.places, middle, where="post", label=entry.label, **line)
+        mark = look["marker"] if entry.feasible else "x"
+        end: dict[str, Any] = {"color": look["color"], "marker": mark, "markersize": 3.4 * factor}
+        axes.plot(curve.places[-1:], middle[-1:], clip_on=False, zorder=3, **end)
+    axes.yaxis.set_major_locator(FixedLocator(list(_TICKS)))
+    axes.yaxis.set_major_formatter(FixedFormatter(list(_TICKS.values())))
+    axes.yaxis.set_minor_locator(NullLocator())
+    drawing.rule_logarithmic(axes, "x", 12.0)
+    drawing.rule(axes, "y", "0.9")
