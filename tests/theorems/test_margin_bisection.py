@@ -115,7 +115,7 @@ def test_proofs_of_failure_change_nothing_but_the_time(
 ) -> None:
     """In the first procedure: the same rounds succeed, and end in the same points."""
     given = known(seed)
-    monkeypatch.setattr(bisection_trial, "LOOK", 0)  # a look at the bound after every epoch
+    monkeypatch.setattr(bisection_trial, "LOOK", 0)  # looks at the bound soon
     options = {"factor": factor, **PLACES[place]}
     if place == "few":  # a failing round leaves other rows in the set
         options["block"] = 100.0

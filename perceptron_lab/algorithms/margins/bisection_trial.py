@@ -18,7 +18,9 @@ from perceptron_lab.results import FloatArray
 
 Module = Literal["free-length", "fixed-length"]
 
-# Entries of rows that are looked at between two looks at the bound of the weights: a millisecond
+# Between two looks at the bound of the weights come so many epochs, and so many entries of rows (a
+# millisecond), at least
+LOOK_EPOCHS = 4
 LOOK = 2**20
 
 
@@ -56,10 +58,12 @@ class Trial:
     point: FloatArray = field(init=False)
     shares: FloatArray = field(init=False)
     _look: int = field(default=0, init=False)
+    _begun_mass: float = field(init=False)
 
     def __post_init__(self) -> None:
         """a_0, or for a fixed length beta a_0 / norm(a_0), or beta y_1 / norm(y_1) for a_0 = 0."""
         self.point, rows = self.begun.point.copy(), self.swept.rows
+        self._begun_mass = float(self.begun.weights.sum())
         self.shares = np.zeros(len(rows) + 1)
         self.shares[-1] = 1.0
         if self.module == "fixed-length":
@@ -113,7 +117,7 @@ class Trial:
     def bound(self) -> float:
         """Return norm(A w) / <e, w> of its weights, which no margin exceeds; inf without any."""
         self._wait()
-        inherited = float(self.shares[-1]) * float(self.begun.weights.sum())
+        inherited = float(self.shares[-1]) * self._begun_mass
         mass = self.rate * self.scale * (float(self.shares[:-1].sum()) + inherited)
         return float(np.linalg.norm(self.point)) / mass if mass > 0.0 else math.inf
 
@@ -145,4 +149,5 @@ class Trial:
         return coming > 0
 
     def _wait(self) -> None:
-        self._look = self.seen + max(len(self.swept.rows), LOOK // self.swept.rows.shape[1])
+        size, dimension = self.swept.rows.shape
+        self._look = self.seen + max(LOOK_EPOCHS * size, LOOK // dimension)

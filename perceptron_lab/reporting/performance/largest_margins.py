@@ -70,8 +70,9 @@ def best_bounds(evidence: Evidence) -> dict[tuple[str, float], float]:
     A DataError where there is none at all.
     """
     known = evidence.frame.dropna(subset=["margin_upper"])
-    least = known.groupby(["problem", "seed"])["margin_upper"].min()
-    found = {(str(key[0]), float(key[1])): float(v) for key, v in least.items() if v > 0.0}
+    least = known.groupby(["problem", "seed"], as_index=False)["margin_upper"].min()
+    lines = least.itertuples(index=False, name=None)
+    found = {(str(problem), float(seed)): float(v) for problem, seed, v in lines if v > 0.0}
     if not found:
         raise DataError(
             "no run has proved a positive upper bound of the margin, which shares are of; add "
@@ -219,8 +220,9 @@ def _draw(
         )
         shade: dict[str, Any] = {"color": look["color"], "alpha": 0.1, "linewidth": 0, "zorder": 1}
         axes.fill_between(curve.places, upper, lower, step="post", **shade)
-        line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": factor}
-        axes.step(curve.places, middle, where="post", label=entry.label, **line)
+        line: dict[str, Any] = {"color": look["color"], "linestyle": look["linestyle"]}
+        line |= {"linewidth": factor, "label": entry.label}
+        axes.step(curve.places, middle, where="post", **line)
         mark = look["marker"] if entry.feasible else "x"
         end: dict[str, Any] = {"color": look["color"], "marker": mark, "markersize": 3.4 * factor}
         axes.plot(curve.places[-1:], middle[-1:], clip_on=False, zorder=3, **end)
