@@ -142,7 +142,8 @@ def learners(evidence: Evidence) -> Table:
     ]
     note = (
         "Averages over the seeds. Chosen: the median of C (support vector machines) or of the "
-        "regularisation; on edge: seeds in which it is the first or last of its candidates. "
+        "regularisation, for average precision and not for the error; on edge: seeds in which it "
+        "is the first or last of its candidates. "
         "Seconds: processor time of features and final fit, tuning excluded, the largest of the "
         "seeds."
     )
