@@ -36,4 +36,15 @@ class MarginBelow:
     bound: float
 
 
-Claim = FeasiblePoint | MarginAbove | MarginBelow
+@dataclass(frozen=True)
+class NearlyWidest:
+    """The point has the ratio of the largest margin that the run asks for, as the weights show.
+
+    The point has shape ``(dimension,)``, the weights are those of :class:`MarginBelow`.
+    """
+
+    point: FloatArray
+    weights: FloatArray
+
+
+Claim = FeasiblePoint | MarginAbove | MarginBelow | NearlyWidest

@@ -18,7 +18,7 @@ from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.failures import describe, kept, numerical
-from perceptron_lab.goals import Budget, Goal, MarginUpper
+from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper
 from perceptron_lab.guarantees import guarantee
 from perceptron_lab.judge import Judge
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
@@ -83,6 +83,8 @@ def drive(
     started = given.started(by_kind, np.random.default_rng(streams[0]))
     if isinstance(goal, MarginUpper):
         started = replace(started, target=goal.margin_upper)
+    if isinstance(goal, MarginRatio):
+        started = replace(started, ratio=goal.margin_ratio)
     limits = budget or Budget()
     recorder = Recorder(limits.seconds / SHARE, observe, watch)
     run = _Run(Judge(started, goal), algorithm, limits, recorder, tuple(record_at), stop)
@@ -269,7 +271,7 @@ class _Run:
             return None
         self.examined = len(trace)
         clock = time.perf_counter()
-        status = self.judge.reached(self.state)
+        status = self.judge.reached(self.state, (trace.margin[-1], trace.upper[-1]))
         self.proof_seconds += time.perf_counter() - clock
         return status
 

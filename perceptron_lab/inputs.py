@@ -208,7 +208,10 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
             f"{count} examples, but {given.size} labels of shape {given.shape}; give one each"
         )
     integral = given.dtype.kind in "biu"
-    missing = [] if integral else [i for i, x in enumerate(given.tolist()) if _is_missing(x)]
+    if given.dtype.kind == "f":
+        missing = np.flatnonzero(np.isnan(given)).tolist()
+    else:
+        missing = [] if integral else [i for i, x in enumerate(given.tolist()) if _is_missing(x)]
     if missing:
         raise InputError(
             f"label {missing[0]} is missing ({len(missing)} are None, NaN or NA); give every one"
@@ -219,6 +222,10 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
 def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:
     """Return +1 for the larger of two labels, -1 for the other, shape ``(count,)``."""
     given = labels_of(labels, count)
+    if given.dtype.kind in "biuf":  # two numbers are told without sorting
+        high, low = given == given.max(), given == given.min()
+        if (high != low).all():
+            return np.where(high, 1.0, -1.0)
     classes = np.unique(given)
     if len(classes) != 2:
         some = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")

@@ -12,7 +12,7 @@ import numpy as np
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.central_weights import central_weights
 from perceptron_lab.certificates.contract import PointProof
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow, NearlyWidest
 from perceptron_lab.failures import kept, log, sentence
 from perceptron_lab.goal_proofs import Proved
 from perceptron_lab.goals import Goal, MarginRatio, MarginUpper
@@ -29,6 +29,9 @@ SHIFTS = tuple(10.0**k for k in range(-15, -5))
 
 # A claim that is repeated unchanged up to this caution of the system ends a run
 LARGEST_CAUTION = 1e-7
+
+# By this factor a computed ratio may miss the goal, and be worth a proof all the same
+HOPEFUL = 1.0 - 1e-6
 
 _LIMITS = frozenset({Status.UPDATE_LIMIT, Status.TIME_LIMIT})
 
@@ -73,6 +76,8 @@ class Judge:
         self._last, self._updates = claim, state.updates
         if isinstance(claim, MarginBelow):
             self._settled = self._settle_weights(claim)
+        elif isinstance(claim, NearlyWidest):
+            self._settled = self._settle_widest(claim)
         elif self._feasible and isinstance(claim, FeasiblePoint):  # the run goes on after it
             self.message = self.message or "a point is proved strictly feasible"
             self._settled = Status.FEASIBLE
@@ -89,6 +94,8 @@ class Judge:
 
     def _prove(self, point: FloatArray) -> PointProof:
         """Prove a point, and keep it if it is the best so far; a failed proof proves nothing."""
+        if self._best is not None and np.array_equal(point, self._best[1]):
+            return self._best[0]
         try:
             proof = self.system.prove_point(point)
         except Exception as error:
@@ -116,6 +123,18 @@ class Judge:
         elif self._mended(claim.point):
             return Status.FEASIBLE
         self.message = f"no proof of the claimed point (margin >= {text_below(lower, 3)})"
+        return None
+
+    def _settle_widest(self, claim: NearlyWidest) -> Status | None:
+        proof = self._prove(claim.point)
+        self._bound(claim.weights)
+        if not proof.feasible:
+            self.message = "no proof of the point of the largest margin"
+            return None
+        if self.proved(Status.FEASIBLE).reaches(self.goal):
+            self.message = f"the goal {self.goal} is proved"
+            return Status.FEASIBLE
+        self.message = self.proved(Status.FEASIBLE).missed(self.goal)
         return None
 
     def _mended(self, point: FloatArray) -> bool:
@@ -219,14 +238,21 @@ class Judge:
         self._tried = products, upper
         return Status.INFEASIBLE if self._infeasible(state.weights) else None
 
-    def reached(self, state: State) -> Status | None:
-        """Return the status of a state under way that reaches the goal, if it is proved to."""
+    def reached(self, state: State, computed: tuple[float, float]) -> Status | None:
+        """Return the status of a state under way that reaches the goal, if it is proved to.
+
+        ``computed`` are the margin of its point and the bound of its weights, or NaN: nothing is
+        proved for the sake of a ratio that they are far from.
+        """
         if self.goal == "budget":
             return None
         if not isinstance(self.goal, MarginUpper) and not self._feasible:
             decided = self.infeasible(state)
             if decided is not None or self.goal == "decide":
                 return decided
+        margin, upper = computed
+        if isinstance(self.goal, MarginRatio) and margin < self.goal.margin_ratio * upper * HOPEFUL:
+            return None
         self._bound_above(state)
         if isinstance(self.goal, MarginRatio):
             self._prove(state.point)
@@ -266,7 +292,8 @@ class Judge:
             assert self.weights is not None
             self._add(f"the weights prove it: {self._nothing(self.weights)}")
             status = Status.INFEASIBLE
-        data = self.system.provenance
+        data, name = self.system.provenance, self.system.margin_name
+        self.certificate |= {"margin": name} if name else {}
         self.certificate |= {"method": proof.method, "exact_rows": proof.exact_rows, "data": data}
         if data != EXACT and status not in (Status.FEASIBLE, Status.INFEASIBLE):
             self._add(f"the data: {data}")

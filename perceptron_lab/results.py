@@ -208,13 +208,18 @@ class Result:
     goal_reached: bool | None = None
     proof: dict[str, FloatArray] = field(default_factory=dict)
 
+    @property
+    def margin_name(self) -> str:
+        """``unit margin``, ``directional margin`` or ``geometric margin``; else ``margin``."""
+        return f"{self.certificate.get('margin', '')} margin".strip()
+
     def __str__(self) -> str:
         goal = f", goal {self.goal} {'reached' if self.goal_reached else 'missed'}"
         if self.goal is None or (self.goal == "decide" and self.goal_reached):
             goal = ""  # the status says it
         lines = [
             f"{self.status}{' (proved)' if self.proved else ''}{goal}: {self.message}",
-            f"  margin in {bracket_text(self.margin_lower, self.margin_upper)}",
+            f"  {self.margin_name} in {bracket_text(self.margin_lower, self.margin_upper)}",
             f"  {self.updates} updates, {self.queries} queries, {self.iterations} iterations, "
             f"{self.products:g} products, {self.seconds:.3g} s",
         ]
@@ -226,14 +231,15 @@ class Result:
         """Return the outcome in a line; the arrays and the trace are attributes."""
         bracket = bracket_text(self.margin_lower, self.margin_upper)
         proved = " proved" if self.proved else ""
-        return f"<Result {self.status}{proved}, margin in {bracket}, {self.updates} updates>"
+        name = self.margin_name
+        return f"<Result {self.status}{proved}, {name} in {bracket}, {self.updates} updates>"
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks; every text in it is escaped."""
         rows = {
             "status": f"{self.status}{' (proved)' if self.proved else ''}",
             "message": self.message,
-            "margin in": bracket_text(self.margin_lower, self.margin_upper),
+            f"{self.margin_name} in": bracket_text(self.margin_lower, self.margin_upper),
             "point": _entries(self.point),
             "weights": "none" if self.weights is None else _entries(self.weights),
             "updates": f"{self.updates} (bound: {self.bound})",

@@ -20,6 +20,7 @@ from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.recording import Observe, Watch
 from perceptron_lab.results import Result
 from perceptron_lab.system.conic_system import ConicSystem, Problem
+from perceptron_lab.system.constructors import Margin
 
 _ARGUMENTS: Final[dict[str, tuple[Any, str]]] = {
     "seed": (Integral, "a whole number, 0 or more"),
@@ -37,6 +38,7 @@ def solve(
     labels: npt.ArrayLike | AnyAlgorithm | type[AnyAlgorithm] | None = None,
     algorithm: str | AnyAlgorithm | type[AnyAlgorithm] | None = None,
     *,
+    margin: Margin | None = None,
     oracle: str | Oracle | Iterable[str | Oracle] | None = None,
     goal: Goal | Mapping[str, float] = "decide",
     budget: Budget | None = None,
@@ -61,6 +63,9 @@ def solve(
     algorithm
         A name of ``plab list algorithms`` (default ``auto``), or an algorithm's record with its
         parameters (a class stands for its defaults).
+    margin
+        Of rows and labelled examples: ``unit`` (default), ``directional`` or ``geometric``; see
+        :meth:`.ConicSystem.from_rows` and :meth:`.ConicSystem.from_labelled`.
     oracle
         A name of ``plab list oracles``, a record, or a list of them (one per kind of cone); None
         takes each cone's default.
@@ -111,6 +116,13 @@ def solve(
     >>> solve([[1.0], [3.0]], ["no", "yes"]).point.shape
     (2,)
 
+    The margin of support vector machines, half the distance of the classes' hulls:
+
+    >>> examples, classes = [[1.0], [3.0]], ["no", "yes"]
+    >>> widest = solve(examples, classes, margin="geometric", goal={"margin_ratio": 0.99})
+    >>> print(widest.point, f"{widest.margin_lower:.6f} {widest.margin_upper:.6f}")
+    [ 1. -2.] 1.000000 1.000000
+
     No point y has y > 0 and -y > 0; weights prove that:
 
     >>> opposite = solve([[1.0], [-1.0]], "von-neumann")
@@ -136,7 +148,7 @@ def solve(
     )
     given: Any = problem if labels is None else (problem, labels)
     return drive(
-        as_system(given),
+        as_system(given, margin),
         record,
         oracles=_oracles(oracle),
         goal=goal_of(goal),
@@ -200,7 +212,7 @@ def _oracles(given: Any) -> list[Oracle]:
     return found
 
 
-def as_system(problem: Problem | str | Path) -> ConicSystem:
+def as_system(problem: Problem | str | Path, margin: Margin | None = None) -> ConicSystem:
     """Return the conic system of a problem.
 
     Parameters
@@ -209,6 +221,8 @@ def as_system(problem: Problem | str | Path) -> ConicSystem:
         A :class:`ConicSystem`; the path of a file (:func:`.read_system` says of which kinds); rows,
         shape ``(m, dimension)``, or a source of rows (the homogeneous system rows @ y > 0); or
         ``(X, y)``, examples and labels of two classes (an affine separator (w, b)).
+    margin
+        ``unit``, ``directional`` or ``geometric``; None leaves it to the problem.
 
     Raises
     ------
@@ -218,10 +232,18 @@ def as_system(problem: Problem | str | Path) -> ConicSystem:
         If the file cannot be read.
     """
     if isinstance(problem, str | Path):
-        return read_system(Path(problem))
+        return read_system(Path(problem), margin=margin or "unit")
     if isinstance(problem, tuple) and len(problem) == 2 and isinstance(problem[0], str | Path):
         raise InputError(
             f"labels beside the file {problem[0]}; name the column that holds them: "
             "solve(read_system(Path(...), 'NAME')), or `plab solve FILE --labels NAME`"
         )
-    return ConicSystem.of(problem)
+    if margin is None:
+        return ConicSystem.of(problem)
+    if isinstance(problem, ConicSystem):
+        raise InputError(f"margin {margin!r} of a conic system, which has its own; leave it out")
+    if isinstance(problem, tuple) and len(problem) == 2:
+        return ConicSystem.from_labelled(*problem, margin=margin)
+    if isinstance(problem, tuple):
+        raise InputError(f"a tuple of length {len(problem)}; give (X, y), examples and labels")
+    return ConicSystem.from_rows(problem, margin=margin)

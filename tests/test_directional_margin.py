@@ -184,7 +184,7 @@ def test_whole_numbers_in_place_of_fractions_are_multiplied_as_their_constant_is
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"margin": "geometric"}, "margin 'geometric'; give 'unit' or 'directional'"),
+        ({"margin": "wide"}, "margin 'wide'; give 'unit', 'directional' or 'geometric'"),
         ({"augment": 0.0}, "augment=0.0; give a finite number above 0"),
         ({"augment": float("inf")}, "give a finite number above 0"),
         ({"augment": 2.0, "affine": False}, "without a constant feature; leave one of them out"),

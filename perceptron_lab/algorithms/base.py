@@ -69,7 +69,7 @@ class Algorithm(ABC, Generic[S]):
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system on which to run; answers are proved on the original data."""
-        return system
+        return system.formed()
 
     @abstractmethod
     def start(self, system: ConicSystem, rng: np.random.Generator) -> S:

@@ -8,9 +8,11 @@ import numpy as np
 
 from perceptron_lab.certificates.by_cone import by_block, ray_on
 from perceptron_lab.certificates.contract import PointProof
+from perceptron_lab.certificates.rows.hulls import prove_classes_point
 from perceptron_lab.certificates.rows.orthant import prove_kernel_point
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -24,6 +26,7 @@ def prove_point(
 
     Rows: s = fl(a'y) with the dot-product bound, and integers where that does not decide the sign,
     or takes more than a small part off the least margin.
+    Classes with a free bias: the same of the examples, and the norm of (w, b) is that of w.
     Kernels: the sign as for rows, of the kernel matrix, with the errors of its values.
     Second-order blocks: t - norm(u) with the bounds of all scores, and integers where that does not
     decide. Matrices: F(y) = sum y_i F_i with the bound of each entry, then a lower bound of the
@@ -44,6 +47,8 @@ def prove_point(
         return PointProof(False, -math.inf, 0, "the point is zero or not finite")
     if isinstance(operator, Gram):
         return prove_kernel_point(operator, ray, unit_rows=unit_rows)
+    if isinstance(operator, Classes):
+        return prove_classes_point(operator, ray)
     if not isinstance(operator, Matrix):
         raise TypeError(f"no proof is known for the operator {type(operator).__name__}")
     norms = operator.row_norms() if unit_rows else None

@@ -20,8 +20,10 @@ from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_boun
 from perceptron_lab.certificates.rounding import SMALLEST, above, gamma, in_range, norm_above
 from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import combined
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 
@@ -62,6 +64,8 @@ def prove_infeasible(
     are never formed, nothing is proved. The data are the original ones, unscaled.
     """
     ray = ray_on(operator, weights, cone.size)
+    if ray is not None and isinstance(operator, Classes):
+        return _prove_classes(operator, ray)
     if ray is None or not isinstance(operator, Matrix):
         return None
     if cone.of_rows:
@@ -79,6 +83,18 @@ def prove_infeasible(
     near = cone.of_rows and (float(np.linalg.norm(combined(ray, operator.stored))) <= NEAR * mass)
     attempts = (_prove_at(operator, cone, ray + shift * centre, near) for shift in SHIFTS)
     return next((proof for proof in attempts if proof is not None), None)
+
+
+def _prove_classes(classes: Classes, weights: FloatArray) -> InfeasibilityProof | None:
+    """Prove it of the rows s_i (x_i, 1) that have weights: a subset without a solution suffices."""
+    support = np.flatnonzero(weights)
+    rows = Matrix(classes.rows(support), roundings=classes.roundings)
+    found = prove_infeasible(rows, Orthant(len(support)), weights[support])
+    if found is None:
+        return None
+    flat = np.zeros(len(weights))
+    flat[support] = found.weights
+    return InfeasibilityProof(flat, found.ratio, found.method)
 
 
 def _prove_vertex(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:

@@ -25,6 +25,7 @@ from perceptron_lab.certificates.rounding import (
     product_with_radius,
     worth_exact,
 )
+from perceptron_lab.certificates.rows.hulls import prove_classes_weights
 from perceptron_lab.certificates.rows.orthant import (
     identical_examples_cancel,
     kernel_scores,
@@ -33,6 +34,7 @@ from perceptron_lab.certificates.rows.orthant import (
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import chosen_rows
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -46,11 +48,14 @@ def prove_weights(
     For every unit y and w in K*: <e, w> min over atoms <= <w, A*y> = <A w, y> <= norm(A w). For
     rows divided by their norms <e, w> becomes sum_i w_i norm(a_i). Weights of matrix and
     second-order blocks that do not lie in the cone to the last bit are first moved inside by a
-    multiple of e. The matrix of a kernel is positive semidefinite: norm(A w)^2 = w'Sw.
+    multiple of e. The matrix of a kernel is positive semidefinite: norm(A w)^2 = w'Sw. For classes
+    with a free bias the bound is half the distance of two points of their hulls.
 
     The data are the original ones, unscaled; the weights, flat, need not be normalised;
     ``unit_rows`` says that the margin is that of the rows divided by their norms.
     """
+    if isinstance(operator, Classes):
+        return prove_classes_weights(operator, weights)
     ray = ray_on(operator, weights, cone.size)
     if ray is None:
         return None

@@ -24,6 +24,7 @@ from perceptron_lab.certificates.spectral_norm import (
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import blocks
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.rescaled import RescaledMap
@@ -57,6 +58,8 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
         exponent, moderate = _in_range(operator)
         if kind == "euclidean":
             bound = _euclidean(moderate, cone)
+        elif isinstance(moderate, Classes):
+            bound = moderate.longest()
         elif cone.of_rows and isinstance(moderate, Matrix | Gram):
             bound = float(moderate.row_norms().max())
         else:

@@ -18,7 +18,7 @@ from perceptron_lab.datasets.formats.columns import LAST, Columns
 from perceptron_lab.datasets.formats.problem_files import FORMATS
 from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.answers import MOST_NUMBERS, answer
+from perceptron_lab.experiments.answers import MOST_NUMBERS, Answer, answer
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.yaml_source import parse
 from perceptron_lab.experiments.ellipsoid_answers import ellipsoid_answer
@@ -27,6 +27,8 @@ from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from perceptron_lab.system.constructors import Margin
 
 _GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
@@ -79,6 +81,14 @@ def _bytes(text: str) -> int:
     help="Read the rows of a .npy or .parquet file block by block, a pass over them taking this "
     "much memory (as 512MB), beside some numbers per row and those rows that the algorithm keeps. "
     f"Without it a .npy file is mapped; a .parquet file is read with {MEMORY // 10**6}MB.",
+)
+@click.option(
+    "--margin",
+    type=click.Choice(["unit", "directional", "geometric"]),
+    default="unit",
+    show_default=True,
+    help="Of rows: divided by their norms, or as given; of two classes as well: half the distance "
+    "of their hulls (the margin of support vector machines).",
 )
 @click.option(
     "--algorithm",
@@ -150,6 +160,7 @@ def command(
     drop_missing: bool,
     one_hot: bool,
     memory: int | None,
+    margin: Margin,
     algorithm: str,
     assignments: tuple[str, ...],
     ellipsoid: bool,
@@ -188,6 +199,7 @@ def command(
     columns = Columns(labels, rows, drop_missing, one_hot)
     if ellipsoid:
         given = {"--save": save, "--memory": memory, "--oracle": oracles, "-s": assignments}
+        given["--margin"] = margin != "unit"
         for name, value in given.items():
             if value:
                 raise InputError(f"{name} with --ellipsoid, which does not use it; leave one out")
@@ -201,6 +213,7 @@ def command(
             file,
             columns,
             memory=memory,
+            margin=margin,
             algorithm=algorithm,
             parameters=_parameters(assignments),
             oracles=oracles,
@@ -210,16 +223,20 @@ def command(
             watch=watch,
             stop=interrupt.asked,
         )
-    if as_json:
-        click.echo(json.dumps(found.row(), indent=2))
-    else:
-        status = found.result.status  # it begins the second line
-        click.echo(str(found).replace(f"\n{status}", f"\n{coloured(status)}", 1))
+    click.echo(_printed(found, as_json=as_json))
     if save is not None:
         found.save(save)
     if plot is not None:
         _draw(found.result.plot(), plot)
     return 130 if interrupt.asked() else int(found.result.status.failed)
+
+
+def _printed(found: Answer, *, as_json: bool) -> str:
+    """Return an answer as text, its status in colour, or as JSON."""
+    if as_json:
+        return json.dumps(found.row(), indent=2)
+    status = found.result.status  # it begins the second line
+    return str(found).replace(f"\n{status}", f"\n{coloured(status)}", 1)
 
 
 def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:

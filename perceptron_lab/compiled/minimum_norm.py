@@ -30,7 +30,7 @@ _SHARE = 0.5
     "boolean(float64[::1], float64[:, ::1], float64[:, ::1], float64[::1], int64)",
     fastmath=REORDER,
 )
-def _enter(
+def enter(
     row: FloatArray, carrying: FloatArray, factor: FloatArray, solved: FloatArray, count: int
 ) -> bool:
     """Append a row to P, R and z; False if it is affinely dependent on the active ones."""
@@ -60,7 +60,7 @@ def _enter(
     "void(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], int64, int64)",
     fastmath=REORDER,
 )
-def _leave(
+def leave(
     carrying: FloatArray,
     factor: FloatArray,
     solved: FloatArray,
@@ -97,7 +97,7 @@ def _leave(
     " int64)",
     fastmath=REORDER,
 )
-def _descend(
+def descend(
     carrying: FloatArray,
     factor: FloatArray,
     solved: FloatArray,
@@ -130,7 +130,7 @@ def _descend(
             return count
         for a in range(count):
             weights[a] += step * (target[a] - weights[a])
-        _leave(carrying, factor, solved, active, weights, count, drop)
+        leave(carrying, factor, solved, active, weights, count, drop)
         count -= 1
 
 
@@ -154,11 +154,11 @@ def _minimum_norm(
     carrying, pool = np.empty((room, dimension)), np.empty(0, np.int64)
     count, least = 0, 0.0
     for i in range(len(rows)):
-        if start[i] > 0.0 and count < room and _enter(rows[i], carrying, factor, solved, count):
+        if start[i] > 0.0 and count < room and enter(rows[i], carrying, factor, solved, count):
             active[count] = i
             weights[count] = start[i]
             count += 1
-    count = _descend(carrying, factor, solved, active, weights, target, count)
+    count = descend(carrying, factor, solved, active, weights, target, count)
     point[:] = np.dot(weights[:count], carrying[:count])
     for turn in range(most):
         square = float(point @ point)
@@ -176,11 +176,11 @@ def _minimum_norm(
             least = _SHARE * gap
             pool = np.flatnonzero(scores < square - least)[: 16 + dimension // 3]
         known = (active[:count] == new).any()
-        if known or count == room or not _enter(rows[new], carrying, factor, solved, count):
+        if known or count == room or not enter(rows[new], carrying, factor, solved, count):
             return count, turn
         active[count] = new
         weights[count] = 0.0
-        count = _descend(carrying, factor, solved, active, weights, target, count + 1)
+        count = descend(carrying, factor, solved, active, weights, target, count + 1)
         point[:] = np.dot(weights[:count], carrying[:count])
     return count, most
 

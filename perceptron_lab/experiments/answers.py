@@ -29,6 +29,7 @@ from perceptron_lab.recording import Watch
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.solving import solve
 from perceptron_lab.system.conditions import number_text
+from perceptron_lab.system.constructors import Margin
 from perceptron_lab.system.linear_system import LinearSystem
 
 _OF_EXPERIMENTS: Final = ("cell", "environment", "core")
@@ -50,6 +51,8 @@ class Answer:
         As they were asked for; no oracles stand for those of the cones.
     result
         The answer.
+    margin
+        The margin that was asked for.
     """
 
     file: Path
@@ -59,6 +62,7 @@ class Answer:
     oracles: tuple[Oracle, ...]
     seed: int
     result: Result
+    margin: Margin = "unit"
 
     def __str__(self) -> str:
         system, result, labels = self.problem.system, self.result, self.problem.labels
@@ -117,7 +121,8 @@ class Answer:
         elif self.problem.system.homogenised:
             thing = "strictly feasible point of the program"
         if result.status is Status.FEASIBLE:
-            margin = f", margin {text_below(lower, 3)} or more" if lower is not None else ""
+            name = result.margin_name
+            margin = f", {name} {text_below(lower, 3)} or more" if lower is not None else ""
             return f"there is {article} {thing}{margin} (proved)"
         if result.status is Status.INFEASIBLE:
             return f"there is no {thing} (proved)"
@@ -125,7 +130,8 @@ class Answer:
             least = bracket_text(*result.violation, 3)
             return f"not decided whether there is {article} {thing}; least violation in {least}"
         if upper is not None:
-            return f"not decided; {article} {thing} has a margin of {text_above(upper, 3)} at most"
+            most = f"a {result.margin_name} of {text_above(upper, 3)} at most"
+            return f"not decided; {article} {thing} has {most}"
         return f"not decided whether there is {article} {thing}"
 
     def row(self) -> Row:
@@ -184,6 +190,7 @@ class Answer:
         if self.file == STANDARD_INPUT:
             return None
         asked = {name: value for name, value in asdict(self.columns).items() if value}
+        asked |= {} if self.margin == "unit" else {"margin": self.margin}
         oracles = [
             {"name": registry.name_of("oracle", oracle), "parameters": {}}
             for oracle in self.oracles
@@ -228,6 +235,7 @@ def answer(
     columns: Columns | None = None,
     *,
     memory: int | None = None,
+    margin: Margin = "unit",
     algorithm: str = "auto",
     parameters: Mapping[str, Any] | None = None,
     oracles: Sequence[str] = (),
@@ -241,7 +249,7 @@ def answer(
 
     Parameters
     ----------
-    file, columns, memory
+    file, columns, memory, margin
         As for :func:`~perceptron_lab.datasets.formats.problem_files.read_problem`.
     algorithm, parameters
         A name of ``plab list algorithms``, and the parameters that are not to have their defaults.
@@ -258,7 +266,7 @@ def answer(
         wrong = "; ".join(".".join(map(str, one.crumbs)) + f": {one.message}" for one in faults)
         raise ConfigError(f"algorithm {algorithm}: {wrong}")
     asked = tuple(registry.load("oracle", name)() for name in oracles)
-    problem = read_problem(file, columns, memory=memory)
+    problem = read_problem(file, columns, memory=memory, margin=margin)
     result = solve(
         problem.system,
         algorithm=chosen.record,
@@ -269,4 +277,4 @@ def answer(
         watch=watch,
         stop=stop,
     )
-    return Answer(file, columns, problem, chosen, asked, seed, result)
+    return Answer(file, columns, problem, chosen, asked, seed, result, margin)

@@ -47,6 +47,8 @@ class AskedSystem:
     target
         0, or the upper bound of the margin whose proof ends the run, instead of the bound that an
         algorithm would claim.
+    ratio
+        0, or the part of the largest margin whose proof ends the run.
     counters
         What algorithms have asked of the system.
     """
@@ -60,6 +62,7 @@ class AskedSystem:
     homogenised: bool = False
     caution: float = 0.0
     target: float = 0.0
+    ratio: float = 0.0
     counters: Counters = field(default_factory=Counters)
 
     def __post_init__(self) -> None:
@@ -154,6 +157,8 @@ class AskedSystem:
 
     def inside(self, score: float, scores: FloatArray) -> bool:
         """Return whether scores with this lowest eigenvalue lie inside K, by the caution."""
+        if not self.caution:
+            return score > 0.0
         return score > 0.0 and score > self.caution * float(np.abs(scores).max())
 
     def norm(self, point: FloatArray) -> float:

@@ -21,6 +21,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.inputs import ArrayOrSparse
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.kernels import Kernel, KernelMatrix
 from perceptron_lab.operators.matrix import Matrix
@@ -82,7 +83,7 @@ class ConicSystem(AskedSystem):
         margin
             ``unit`` (default): min_i a_i'y / norm(a_i) for norm(y) = 1; algorithms see the rows
             divided by their norms. ``directional``: min_i a_i'y, on the rows as given
-            (`TsampoukaShaweTaylor`, (2.4)).
+            (`TsampoukaShaweTaylor`, (2.4)). ``geometric`` is of labelled examples only.
         memory
             Bytes that a pass over a dense array may take, 1 MB or more; None: whatever is fastest.
             A source has a memory of its own.
@@ -136,7 +137,13 @@ class ConicSystem(AskedSystem):
             Its value rho > 0 (default 1). The larger it is, the nearer the directional margin is to
             the geometric one, and the longer the rows are (:func:`.geometric_bracket`).
             Where single precision would round it, the rows are in double precision.
-        margin, memory
+        margin
+            As for :meth:`from_rows`; or ``geometric``: min_i y_i (w'x_i + b) / norm(w) with b free,
+            the largest of which is half the distance of the classes' hulls, the margin of support
+            vector machines. Examples are then used as they are. Algorithms for it are
+            ``minimum-norm-point`` and ``auto``; others run on the unit rows y_i (x_i, 1), and the
+            geometric margin of their answers is proved.
+        memory
             As for :meth:`from_rows`; with a memory, dense examples are not copied.
 
         Examples
@@ -144,6 +151,9 @@ class ConicSystem(AskedSystem):
         >>> system = ConicSystem.from_labelled([[1.0], [3.0]], ["no", "yes"])
         >>> system.prove_point(np.array([1.0, -2.0])).feasible  # x > 2
         True
+        >>> wide = ConicSystem.from_labelled([[1.0], [3.0]], ["no", "yes"], margin="geometric")
+        >>> print(f"{wide.prove_point(np.array([1.0, -2.0])).margin_lower:.6f}")
+        1.000000
         """
         parts = constructors.of_labelled(
             examples, labels, affine=affine, augment=augment, margin=margin, memory=memory
@@ -265,8 +275,18 @@ class ConicSystem(AskedSystem):
         Gram matrix. Other systems are returned as they are.
         """
         if not isinstance(self.operator, Gram):
-            return self
+            return self.formed()
         return replace(self, operator=Coordinates(self.operator))
+
+    def formed(self) -> ConicSystem:
+        """Return two classes as unit rows y_i (x_i, 1), in place of examples with a free bias.
+
+        Points are the same, and answers are proved of the geometric margin. Other systems are
+        returned as they are.
+        """
+        if not isinstance(self.operator, Classes):
+            return self
+        return replace(self, operator=views.formed(self.operator), origin=self, unit_rows=True)
 
     def completed(self, *, required: bool = True) -> ConicSystem:
         """Return the same system with all entries of its matrix blocks, so that weights are whole.
@@ -278,6 +298,8 @@ class ConicSystem(AskedSystem):
         required
             Whether blocks that are too large for it are refused; else they keep their pattern.
         """
+        if isinstance(self.operator, Classes):
+            return self.formed()
         operator, cone = views.completed(self.operator, self.cone, required=required)
         return self if cone is self.cone else replace(self, operator=operator, cone=cone)
 
@@ -293,6 +315,40 @@ class ConicSystem(AskedSystem):
         inside = None if base.interior is None else operator.from_base(base.interior)
         origin = base if base.origin is None else base.origin
         return replace(base, operator=operator, origin=origin, interior=inside)
+
+    @property
+    def margin_name(self) -> str:
+        """The margin that is proved: ``unit``, ``directional`` or ``geometric``; empty of cones.
+
+        Matrices and second-order blocks have one margin only.
+        """
+        if not self.cone.of_rows:
+            return ""
+        if isinstance(self._innermost()[0], Classes):
+            return "geometric"
+        return "unit" if self.unit_rows else "directional"
+
+    def margin(self, point: FloatArray) -> float:
+        """Return the computed (not proved) margin of a point; -inf if it is 0 or not finite.
+
+        Of classes the geometric one, whatever this view has. Counts nothing.
+        """
+        operator, _ = self._innermost()
+        if not isinstance(operator, Classes):
+            return super().margin(point)
+        length = operator.length(point)
+        return float(operator.scores(point).min()) / length if length > 0.0 else -math.inf
+
+    def upper(self, weights: FloatArray) -> float:
+        """Return the computed (not proved) bound of the margin by weights, or NaN.
+
+        It is norm(A w) / <e, w> of the cuts as this view has them; of classes half the distance of
+        the two points of their hulls. Counts nothing.
+        """
+        operator, _ = self._innermost()
+        if not isinstance(operator, Classes):
+            return super().upper(weights)
+        return operator.half_distance(self.weights_to_origin(weights))
 
     @property
     def resolution(self) -> float:
@@ -349,10 +405,15 @@ class ConicSystem(AskedSystem):
         multiple = self.multiple if self.origin is None else self.origin.multiple
         norm = norm_bound(operator, cone, "atoms") / multiple
         shortest = None
+        if isinstance(operator, Classes):  # (2.67): at least margin / norm of the rows (x_i, 1)
+            margin = None if margin is None else margin / norm
+            margin = margin / norm if margin is not None and self.unit_rows else margin
         if cone.of_rows and isinstance(operator, Matrix | Gram):
             shortest = float(operator.row_norms().min()) / multiple or None
         unit = raw = margin
-        if margin is not None and self.unit_rows:
+        if margin is not None and self.unit_rows and isinstance(operator, Classes):
+            raw = margin  # the rows (x_i, 1) have norms of 1 and more
+        elif margin is not None and self.unit_rows:
             assert isinstance(operator, Matrix | Gram)
             raw = margin * float(operator.row_norms().min()) / multiple
         elif margin is not None:

@@ -33,6 +33,7 @@ from perceptron_lab.inputs import (
     signs_of,
 )
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.kernels import Kernel, KernelMatrix, kernel_matrix, symmetrised
 from perceptron_lab.operators.matrix import Matrix
@@ -47,8 +48,9 @@ from perceptron_lab.results import FloatArray
 # Rows as users pass them, shape (m, n)
 Rows = ArrayOrSparse | RowSource | Doubles
 
-# Of rows: ``unit`` is that of the rows divided by their norms, ``directional`` of those given
-Margin = Literal["unit", "directional"]
+# Of rows: ``unit`` is that of the rows divided by their norms, ``directional`` of those given;
+# ``geometric``, of two classes: half the distance of their hulls
+Margin = Literal["unit", "directional", "geometric"]
 
 
 class Parts(NamedTuple):
@@ -72,6 +74,13 @@ class Parts(NamedTuple):
 
 def of_rows(rows: Rows, memory: int | None = None, margin: Margin = "unit") -> Parts:
     """Return rows, or unit rows in their place; see :meth:`.ConicSystem.from_rows`."""
+    if margin == "geometric":
+        if not (isinstance(rows, LabelledRows) and rows.affine and memory is None):
+            raise InputError(
+                "margin 'geometric' of rows, which have no classes; give examples with their "
+                "labels, or 'unit' or 'directional'"
+            )
+        return _classes(Doubles(rows.examples), rows.signs, rows.omitted)
     return _seen(_checked(rows, memory), margin)
 
 
@@ -89,6 +98,13 @@ def of_labelled(
     given = _checked(examples, memory)
     data, whole = given.values, given.whole
     signs = signs_of(labels, data.shape[0])
+    if margin == "geometric":
+        if constant != 1.0:
+            raise InputError(
+                f"margin 'geometric' with affine={affine}, augment={augment}; its bias is free: "
+                "leave both out"
+            )
+        return _classes(given, signs)
     if isinstance(data, RowSource):
         return of_rows(LabelledRows(data, signs, affine=affine, augment=augment), margin=margin)
     if whole is not None and constant is not None:
@@ -163,12 +179,25 @@ def _seen(given: Doubles, margin: Margin) -> Parts:
     if margin == "directional":  # whole numbers would have another margin
         return Parts(original, Orthant(given.values.shape[0]))
     if margin != "unit":
-        raise InputError(f"margin {margin!r}; give 'unit' or 'directional'")
+        raise InputError(f"margin {margin!r}; give 'unit', 'directional' or 'geometric'")
     view = Matrix(given.values, 1.0 / norms, given.roundings)
     proved_on, multiple = original, 1.0
     if given.whole is not None:
         proved_on, multiple = Matrix(given.whole), given.multiple
     return Parts(view, Orthant(given.values.shape[0]), proved_on, multiple)
+
+
+def _classes(given: Doubles, signs: FloatArray, omitted: int | None = None) -> Parts:
+    """Return two classes of examples as they are, checked to be finite and in range."""
+    double = signs.astype(np.float64)
+    found = Classes(given.values, double, omitted=omitted, roundings=given.roundings)
+    if not found.dimension > 1:
+        raise InputError("there is no feature beside the labels; give one column or more")
+    norms = found.example_norms()
+    fine = norms < 1e150
+    if not fine.all():
+        refuse_extreme_rows(given.values, np.where(fine, 1.0, norms))
+    return Parts(found, Orthant(found.size))
 
 
 def _kernel_matrix_of(

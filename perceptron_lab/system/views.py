@@ -7,8 +7,27 @@ import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.operators.base import Operator
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.row_source import LabelledRows, RowSource
 from perceptron_lab.operators.whitening import Whitening
+from perceptron_lab.results import FloatArray
+
+
+def formed(classes: Classes) -> Matrix:
+    """Return the rows s_i (x_i, 1) divided by their norms, in memory unless they are on disk."""
+    examples, signs = classes.examples, classes.signs
+    if isinstance(examples, RowSource):
+        source = LabelledRows(examples, signs, affine=True, omitted=classes.omitted)
+        return Matrix(source, 1.0 / source.norms)
+    rows: FloatArray | sp.csr_array
+    if isinstance(examples, np.ndarray):
+        rows = classes.rows(np.arange(len(signs)))
+    else:
+        ones = sp.csr_array(np.ones((len(signs), 1)))
+        rows = sp.csr_array(sp.diags_array(signs) @ sp.hstack([examples, ones]))
+    found = Matrix(rows, roundings=classes.roundings)
+    return Matrix(rows, 1.0 / found.row_norms(), classes.roundings)
 
 
 def completed(operator: Operator, cone: Cone, *, required: bool) -> tuple[Operator, Cone]:

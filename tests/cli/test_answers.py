@@ -54,16 +54,17 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
         (
             ["flowers.csv", "--labels", "kind"],
             "flowers.csv: there is an affine function that separates 'versicolor' from 'setosa', "
-            "margin 0.1",
+            "unit margin 0.1",
         ),
         (
             ["xor.csv", "--labels", "kind"],
             "xor.csv: there is no affine function that separates 'y' from 'x' (proved)",
         ),
-        (["rows.csv"], "rows.csv: there is a point with all inequalities strict, margin "),
+        (["rows.csv"], "rows.csv: there is a point with all inequalities strict, unit margin "),
         (
             ["xor.csv", "--labels", "kind", "--algorithm", "perceptron", "--budget-updates", "3"],
-            "xor.csv: not decided; an affine function that separates 'y' from 'x' has a margin of ",
+            "xor.csv: not decided; an affine function that separates 'y' from 'x' has a unit "
+            "margin of ",
         ),
     ],
 )
@@ -154,6 +155,34 @@ def test_forged_answers_are_not_proved(capsys: pytest.CaptureFixture[str]) -> No
     np.savez("c.npz", **(content | {"point": -content["point"], "json": json.dumps(record)}))
     assert main(["verify", "c.npz"]) == 1
     assert "NOT PROVED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["unit", "directional", "geometric"])
+def test_the_margin_that_was_asked_for_is_named_and_verified(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["flowers.csv", "--labels", "kind", "--goal", "margin_ratio=0.99", "--margin", name]
+    printed = said(capsys, *words, "--save", "a.npz")
+    assert f"'setosa', {name} margin " in printed
+    assert f"\n  {name} margin in [" in printed
+    assert main(["verify", "a.npz"]) == 0
+    assert "PROVED" in capsys.readouterr().out
+    assert json.loads(said(capsys, *words, "--json"))["certificate"]["margin"] == name
+    with np.load("a.npz") as arrays:  # the other margins are not the one claimed
+        content = dict(arrays)
+    record = json.loads(str(content["json"]))
+    record["source"]["problem"]["parameters"]["margin"] = (
+        "directional" if name == "unit" else "unit"
+    )
+    np.savez("b.npz", **(content | {"json": json.dumps(record)}))
+    assert main(["verify", "b.npz"]) == 1
+    assert "NOT PROVED" in capsys.readouterr().out
+
+
+def test_a_margin_that_the_file_does_not_have(capsys: pytest.CaptureFixture[str]) -> None:
+    said_of_rows = said(capsys, "rows.csv", "--margin", "geometric", code=2)
+    assert "margin 'geometric' of rows, which have no classes" in said_of_rows
+    assert "--margin" in said(capsys, "rows.csv", "--margin", "wide", code=2)
 
 
 def test_parameters_of_an_algorithm(capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,7 +71,8 @@ def test_rows_are_a_homogeneous_system(name: str, capsys: pytest.CaptureFixture[
     write_rows(name, ROWS)
     assert main(["solve", name, "--save", "answer.npz"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0].startswith(f"{name}: there is a point with all inequalities strict, margin ")
+    there = f"{name}: there is a point with all inequalities strict, unit margin "
+    assert printed[0].startswith(there)
     assert printed[1].startswith("FEASIBLE (proved): ")
     assert "  3 constraints, dimension 2; auto" in printed
     assert (ROWS @ Result.load("answer.npz").point > 0).all()

@@ -20,9 +20,9 @@ from tests.repetitions import examples, repeated
 
 PROPERTY = settings(deadline=None, max_examples=examples(150), derandomize=True)
 COMPILED = [
-    "_enter",
-    "_leave",
-    "_descend",
+    "enter",
+    "leave",
+    "descend",
     "_minimum_norm",
 ]
 

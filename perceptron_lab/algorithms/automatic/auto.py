@@ -20,11 +20,11 @@ from perceptron_lab.algorithms.base import (
     claim_bound,
     claim_of,
 )
+from perceptron_lab.algorithms.nearest_point.column_generation import OPTIMAL, lowest
+from perceptron_lab.algorithms.nearest_point.hull_distance import HullsState
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
-    OPTIMAL,
     MinimumNormPoint,
     MinimumNormState,
-    lowest,
 )
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
@@ -32,6 +32,7 @@ from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVon
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Bound, IntArray
 from perceptron_lab.system import ConicSystem
@@ -142,7 +143,8 @@ class Auto(SeesAll[State]):
     Everything is claimed on the data as given. Kernels are treated as rows, in the coordinates of
     their pivoted Cholesky factor. Other cones: the von Neumann algorithm for a few updates, which
     settles well-centred systems at once, then the ellipsoid method; and towards the largest margin
-    ``smoothed-von-neumann``. What was done is in the certificate's ``notes``.
+    ``smoothed-von-neumann``. Of two classes with a free bias the nearest points of the hulls are
+    sought, as ``minimum-norm-point`` does. What was done is in the certificate's ``notes``.
 
     Parameters
     ----------
@@ -170,7 +172,7 @@ class Auto(SeesAll[State]):
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return rows in coordinates, and other cones with whole matrices but for large ones."""
         if system.cone.of_rows:
-            return system.in_coordinates()
+            return WIDEST.view(system)
         return system.completed(required=False)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
@@ -181,6 +183,10 @@ class Auto(SeesAll[State]):
             state = DelegatedState(inner.point, rng=rng, inner=inner, algorithm=algorithm)
             state.weights, state.phase, state.notes = inner.weights, "von-neumann", ["von-neumann"]
             return state
+        if isinstance(system.operator, Classes):
+            hulls = HullsState.of(system.operator)
+            hulls.notes = ["the nearest points of the two hulls"]
+            return hulls
         mean = np.full(system.cone.size, 1.0 / system.cone.size)
         return WorkingState(system.combine(mean), notes=["the mean of the rows"], rng=rng)
 
@@ -188,6 +194,8 @@ class Auto(SeesAll[State]):
         """Make up to ``most`` rounds, or updates of the algorithm that is used."""
         if isinstance(state, DelegatedState):
             return state, state.advance(system, most, self.epsilon)
+        if isinstance(state, HullsState):
+            return state, state.advance(system, most)
         assert isinstance(state, WorkingState)
         phase = state.phase
         try:
@@ -219,7 +227,9 @@ class Auto(SeesAll[State]):
             scores = system.scores(state.point)
             score = system.lowest(scores)
         if system.inside(score, scores) and state.claimed == state.updates:
-            state.largest = WIDEST.start(system, state.rng)  # proved, and there is more to do
+            largest = WIDEST.start(system, state.rng)  # proved, and there is more to do
+            assert isinstance(largest, MinimumNormState)
+            state.largest = largest
             state.phase = "minimum-norm-point"
             return None
         claim = claim_of(system, state, score, scores, np.inf, self.epsilon)

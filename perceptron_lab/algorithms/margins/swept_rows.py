@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from perceptron_lab.algorithms.nearest_point.minimum_norm_point import lowest
+from perceptron_lab.algorithms.nearest_point.column_generation import lowest
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 

@@ -8,7 +8,9 @@ error of 2^-53 / margin, however ill-conditioned the rows are: see docs/notes/ac
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -24,6 +26,14 @@ TOLERANCE = 4.0  # Scores may miss 1 by so many u norm(y) sqrt(n)
 PATIENCE = 4
 REFINEMENTS = 2  # Steps of iterative refinement towards a'y = 1 in the end
 NOTHING = 1e-13  # A rounding error, relative to the largest of its kind
+
+
+class Lowest(NamedTuple):
+    """The row of least a'y: a, shape ``(n,)``, the name of the row, and a'y."""
+
+    normal: FloatArray
+    name: int
+    score: float
 
 
 @dataclass
@@ -73,13 +83,22 @@ class ActiveSet:
             Whether that has led to other active rows. If not, no row is violated beyond rounding,
             or rounding has brought back rows that were active before, or no y exists.
         """
+
+        def lowest(point: FloatArray) -> Lowest:
+            scores = rows @ point
+            new = int(np.argmin(scores))
+            return Lowest(rows[new], int(indices[new]), float(scores[new]))
+
+        return self.enter_from(lowest)
+
+    def enter_from(self, lowest: Callable[[FloatArray], Lowest]) -> bool:
+        """Let rows enter, as :meth:`enter` does, that a function of y finds: that of least a'y."""
         changed = False
         while not self.vanishing:
-            scores = rows @ self.point
-            new = int(np.argmin(scores))
-            if scores[new] >= 1.0 - self.tolerance:
+            found = lowest(self.point)
+            if found.score >= 1.0 - self.tolerance:
                 break
-            self._admit(rows[new], int(indices[new]), float(scores[new]))
+            self._admit(found.normal, found.name, found.score)
             if self.vanishing or not self._is_news():
                 break
             changed = True

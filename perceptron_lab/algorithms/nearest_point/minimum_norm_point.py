@@ -12,23 +12,26 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import InCoordinates, SeesAll, State, Step, Systems, claim_of
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
+from perceptron_lab.algorithms.nearest_point.column_generation import (
+    ACTIVE_SET,
+    GAP,
+    OPTIMAL,
+    PROVABLE,
+    SHARP,
+    ZERO,
+    lowest,
+)
+from perceptron_lab.algorithms.nearest_point.hull_distance import HullsState
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Bound, FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
-
-# The phase in which rounding has stopped Wolfe's algorithm, and the active set goes on
-ACTIVE_SET = "active set"
-OPTIMAL = "optimal"  # The phase in which no row improves the point
-GAP = 1e-15  # norm(w)^2 - a'w below this is rounding error, for rows of norm 1
-ZERO = 1e-14  # A least norm below this is 0 for all that can be told, for rows of norm 1
-SHARP = 1e-12  # min a'w within this part of norm(w)^2: w is as good as it can be
-PROVABLE = 1e-12  # What the proof of norm(A w) may add to its computed value, for rows of norm 1
 
 
 @plain_dataclass(kw_only=True)
@@ -102,7 +105,9 @@ class MinimumNormState(State):
 
 
 @dataclass(frozen=True, config=STRICT)
-class MinimumNormPoint(InCoordinates[MinimumNormState], SeesAll[MinimumNormState]):
+class MinimumNormPoint(
+    InCoordinates[MinimumNormState | HullsState], SeesAll[MinimumNormState | HullsState]
+):
     """The point w of least norm in the hull of the rows, exact up to rounding.
 
     norm(w) is the margin where it is positive, and w / norm(w) the point that attains it: a'w >=
@@ -116,6 +121,11 @@ class MinimumNormPoint(InCoordinates[MinimumNormState], SeesAll[MinimumNormState
     in the phase ``optimal``. Before weights are claimed, y with a'y = 1 on the rows that carry w is
     tried as a separator: for margins below 1e-8 it is more exact than w. One update is one round;
     ``products`` counts the pricing, not the work on the working set.
+
+    Of two classes with a free bias (margin ``geometric``) the rows are the half differences
+    (x_i - x_j) / 2 of their examples, and norm(w) is half the distance of the hulls:
+    :mod:`~perceptron_lab.algorithms.nearest_point.hull_distance`. Bounds of that margin are claimed
+    where a run asks for one, or the hulls meet.
 
     norm(w) falls with every round after the first, so that no carrying set returns and the rounds
     are finitely many. They are few, but no useful bound of their number is known.
@@ -138,8 +148,17 @@ class MinimumNormPoint(InCoordinates[MinimumNormState], SeesAll[MinimumNormState
     block: Annotated[float, Field(gt=0)] = 2.0
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
 
-    def start(self, system: ConicSystem, rng: np.random.Generator) -> MinimumNormState:
-        """Return the state at the barycentre of the rows, none of them active."""
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return the system in coordinates; two classes with a free bias as they are."""
+        return system if isinstance(system.operator, Classes) else system.in_coordinates()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> MinimumNormState | HullsState:
+        """Return the state at the barycentre of the rows, none of them active.
+
+        Of two classes: at half the difference of the first example of each.
+        """
+        if isinstance(system.operator, Classes):
+            return HullsState.of(system.operator)
         if not (system.cone.of_rows and isinstance(system.operator, Matrix)):
             raise InputError(
                 "minimum-norm-point works on rows and kernels only; choose another algorithm"
@@ -149,9 +168,11 @@ class MinimumNormPoint(InCoordinates[MinimumNormState], SeesAll[MinimumNormState
         return MinimumNormState(system.combine(weights), weights=weights, working=nothing)
 
     def step(
-        self, system: ConicSystem, state: MinimumNormState, most: int
-    ) -> Step[MinimumNormState]:
+        self, system: ConicSystem, state: MinimumNormState | HullsState, most: int
+    ) -> Step[MinimumNormState | HullsState]:
         """Make up to ``most`` rounds; claim w, or weights that bound the margin."""
+        if isinstance(state, HullsState):
+            return state, state.advance(system, most)
         for _ in range(most):
             scores = system.scores(state.point)
             score, norm = system.lowest(scores), system.norm(state.point)
@@ -224,10 +245,3 @@ def equal_scores(rows: FloatArray) -> FloatArray:
     separates down to 1e-14 or so.
     """
     return np.asarray(scipy.linalg.lstsq(rows, np.ones(len(rows)), lapack_driver="gelsy")[0])
-
-
-def lowest(candidates: IntArray, scores: FloatArray, most: int) -> IntArray:
-    """Return the candidates of least score, at most so many."""
-    if len(candidates) <= most:
-        return candidates
-    return candidates[np.argpartition(scores[candidates], most)[:most]]

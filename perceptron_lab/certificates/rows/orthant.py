@@ -134,7 +134,7 @@ class OrthantProofs(ConeProofs[Orthant]):
         feasible, lower, exact_rows = decided(scores, radius, exact)
         if feasible and (norms is None or in_range(norms)):
             if not roundings:
-                _doubled(lower, radius, norms, data, point)
+                doubled(lower, radius, norms, lambda some: chosen_rows(data, some), point)
             exact_rows = max(exact_rows, sharpen(lower, radius, norms, exact, data.shape[1]))
         margin = margin_below(lower, norm_below(point), norm_above(point), norms, data.shape[1])
         return PointProof(feasible, margin, exact_rows, "rows by dot-product bounds")
@@ -159,10 +159,27 @@ class OrthantProofs(ConeProofs[Orthant]):
         return [Scaling(at[some], data, used, weights[some], roundings) for some in pieces]
 
 
-def _doubled(
-    lower: FloatArray, radius: FloatArray, norms: FloatArray | None, data: Data, point: FloatArray
+def doubled(
+    lower: FloatArray,
+    radius: FloatArray,
+    norms: FloatArray | None,
+    rows: Callable[[IntArray], FloatArray],
+    point: FloatArray,
 ) -> None:
-    """Raise the lower bounds of rows that may have the least margin, in twice the precision."""
+    """Raise the lower bounds of rows that may have the least margin, in twice the precision.
+
+    Parameters
+    ----------
+    lower, radius
+        Lower bounds of the scores, > 0, and of the rounding errors in them, shape ``(m,)`` each;
+        both are overwritten.
+    norms
+        Of the rows, > 0, or None for ones.
+    rows
+        Returns some of the rows, by their places.
+    point
+        y, shape ``(n,)``.
+    """
     lengths = 1.0 if norms is None else norms
     margins = lower / lengths
     least = int(np.argmin(margins))
@@ -171,7 +188,7 @@ def _doubled(
     highest = float(((lower + 2.0 * radius) / lengths).min())
     places = np.flatnonzero(margins <= highest)
     if worth_doubling(len(places), len(point)):
-        scores, errors = doubled_product(chosen_rows(data, places), point)
+        scores, errors = doubled_product(rows(places), point)
         better = np.nextafter(scores - errors, -np.inf)
         higher = better > lower[places]
         lower[places[higher]], radius[places[higher]] = better[higher], errors[higher]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
@@ -71,6 +71,9 @@ class Files(Dataset):
     one_hot
         Whether each value of a column of texts becomes a column of zeros and ones (default false:
         texts are refused).
+    margin
+        ``unit`` (default: rows are divided by their norms), ``directional`` (rows as given) or, of
+        labelled examples, ``geometric`` (half the distance of the classes' hulls).
     test_fraction
         Of the examples, 0 (default) to below 1, not used for training.
     """
@@ -80,6 +83,7 @@ class Files(Dataset):
     rows: bool = False
     drop_missing: bool = False
     one_hot: bool = False
+    margin: Literal["unit", "directional", "geometric"] = "unit"
     test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
     @field_validator("files")
@@ -111,7 +115,7 @@ class Files(Dataset):
         columns = Columns(self.labels, self.rows, self.drop_missing, self.one_hot)
         if self.test_fraction:
             return self._split(name, path, columns, seed)
-        system = read_problem(path, columns).system
+        system = read_problem(path, columns, margin=self.margin).system
         return Problem(name, system, sha256_of(path), system.facts())
 
     def _split(self, name: str, path: Path, columns: Any, seed: int) -> Problem:
@@ -142,7 +146,8 @@ class Files(Dataset):
                     "nearer to 0.5"
                 ) from None
             train, test = np.sort(train), np.sort(test)
-            system = ConicSystem.from_labelled(rows.part(train), signs[train])
+            given = rows.part(train)
+            system = ConicSystem.from_labelled(given, signs[train], margin=self.margin)
         task = Task(name, rows.values[train], signs[train], rows.values[test], signs[test])
         facts = system.facts()
         return Problem(name, system, sha256_of(path), facts, _error_on(task), (task,))

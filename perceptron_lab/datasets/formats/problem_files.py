@@ -37,6 +37,7 @@ from perceptron_lab.inputs import labels_of, signs_of
 from perceptron_lab.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.printed_numbers import of_short_decimals
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.constructors import Margin
 
 FORMATS: Final = {
     ".dat-s": "a semidefinite program (SDPA)",
@@ -101,14 +102,19 @@ def read_system(
     drop_missing: bool = False,
     one_hot: bool = False,
     memory: int | None = None,
+    margin: Margin = "unit",
 ) -> ConicSystem:
     """Return the system that a file states; the parameters are those of :func:`read_problem`."""
     columns = Columns(labels, rows, drop_missing, one_hot)
-    return read_problem(path, columns, memory=memory).system
+    return read_problem(path, columns, memory=memory, margin=margin).system
 
 
 def read_problem(
-    path: Path, columns: Columns | None = None, *, memory: int | None = None
+    path: Path,
+    columns: Columns | None = None,
+    *,
+    memory: int | None = None,
+    margin: Margin = "unit",
 ) -> FileProblem:
     """Return the system that a file states.
 
@@ -128,6 +134,9 @@ def read_problem(
     memory
         Bytes that a pass over the rows may take, 1 MB or more, beside the vectors of an algorithm;
         only for .npy and .parquet files, the others are read as a whole.
+    margin
+        ``unit``, ``directional`` or, of labelled examples, ``geometric``; as for
+        :meth:`.ConicSystem.from_labelled`.
 
     Raises
     ------
@@ -135,6 +144,8 @@ def read_problem(
         If there is no such file, or it does not hold what the end of its name promises.
     """
     with told(path):
+        if margin != "unit" and kind_of(path) in (".dat-s", *_LINEAR):
+            raise InputError(f"margin {margin!r}, which is of rows and examples; leave it out")
         if kind_of(path) == ".dat-s":
             _refuse_options(path, ".dat-s", columns or Columns(), memory)
             return FileProblem(homogenised(read_sdpa(path)))
@@ -143,9 +154,9 @@ def read_problem(
         found = read_contents(path, columns, memory=memory)
         features = None if found.features is None else tuple(found.features)
         if found.classes is None:
-            system = ConicSystem.from_rows(found.rows)
+            system = ConicSystem.from_rows(found.rows, margin=margin)
             return FileProblem(system, features, notes=tuple(found.notes))
-        system = ConicSystem.from_labelled(found.rows, found.classes)
+        system = ConicSystem.from_labelled(found.rows, found.classes, margin=margin)
         classes = np.unique(labels_of(found.classes, len(found.classes))).tolist()
         negative, positive = (  # 1.0 was a 1 in the file
             int(one) if isinstance(one, float) and one.is_integer() else one for one in classes

@@ -1,0 +1,227 @@
+"""The nearest points of the hulls of two classes: the geometric margin, exact up to rounding.
+
+With p and q the nearest points, w = (p - q) / 2 is the point of least norm in the hull of all
+(x_i - x_j) / 2, i of the one class and j of the other; norm(w) is the geometric margin, and with
+b = -w'(p + q) / 2 the hyperplane attains it. The pairs are never listed: that of least score is the
+example of least score of either class. Columns are generated as for the point of least norm of
+rows, each class having a working set; then Wolfe's algorithm, and the active set of pairs where
+rounding stops that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import State
+from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet, Lowest
+from perceptron_lab.algorithms.nearest_point.column_generation import (
+    ACTIVE_SET,
+    GAP,
+    OPTIMAL,
+    PROVABLE,
+    SHARP,
+    ZERO,
+    lowest,
+)
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow, NearlyWidest
+from perceptron_lab.compiled.nearest_points import least_of_each, nearest_points
+from perceptron_lab.operators.classes import Classes
+from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.system import ConicSystem
+
+# Examples of a class in the first working sets, and those that come in a round, at most, as a
+# multiple of the dimension: an example costs a thousandth of what a pass costs, and less
+FIRST, COMING = 50, 20
+TURNS = 1000  # Pairs that may enter in one round, as a multiple of the dimension
+# The computed ratio is to be this much nearer to 1 than the one asked for, so that it is proved
+SAFE = 1.0 - 2.0**-40
+
+
+@dataclass(kw_only=True)
+class HullsState(State):
+    """The pairs that carry w with their weights, and a working set of each class.
+
+    ``pairs`` are examples of the first and the second class, shape ``(k, 2)``, ``shares`` sum to 1,
+    ``first`` and ``second`` are empty before the first round. ``size`` is the length, in the data's
+    unit, by which the rows of ``exact`` were divided.
+    """
+
+    pairs: IntArray
+    shares: FloatArray
+    first: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    second: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    exact: ActiveSet | None = None
+    size: float = 1.0
+
+    @classmethod
+    def of(cls, classes: Classes) -> HullsState:
+        """Return the state at half the difference of the first example of each class."""
+        pair = np.array([[np.argmax(classes.positive), np.argmin(classes.positive)]])
+        state = cls(np.zeros(classes.dimension), pairs=pair, shares=np.ones(1))
+        state.place(classes)
+        return state
+
+    def place(self, classes: Classes, direction: FloatArray | None = None) -> None:
+        """Set the point (w, b) and the weights by the pairs, or by them and a given w."""
+        ends = [classes.chosen(self.pairs[:, k]) for k in (0, 1)]
+        if direction is None:
+            direction = 0.5 * (self.shares @ (ends[0] - ends[1]))
+        middle = 0.5 * (self.shares @ (ends[0] @ direction + ends[1] @ direction))
+        self.point = np.append(direction, -middle)
+        self.weights = np.zeros(classes.size)
+        for k in (0, 1):
+            np.add.at(self.weights, self.pairs[:, k], 0.5 * self.shares)
+
+    def advance(self, system: ConicSystem, most: int) -> Claim | None:
+        """Make up to so many rounds; claim w, or weights that bound the margin."""
+        classes = system.operator
+        assert isinstance(classes, Classes)
+        for _ in range(most):
+            if not len(self.first):
+                self.begin(classes)
+                continue
+            scores = system.scores(self.point)
+            norm, phase = classes.length(self.point), self.phase
+            claim = self.claim(system, classes, scores, norm)
+            if claim is not None:
+                return claim
+            if not self.move(classes, scores, norm):
+                self.enter_next_phase(classes, system.lowest(scores), norm)
+            if self.phase != phase:
+                return None
+        return None
+
+    def begin(self, classes: Classes) -> None:
+        """Go to the nearest points of a few examples, evenly taken."""
+        few = FIRST * classes.dimension
+        for name, mask in (("first", classes.positive), ("second", ~classes.positive)):
+            members = np.flatnonzero(mask)
+            setattr(self, name, members[:: -(-len(members) // few)])
+        self.nearest(classes)
+        self.count()
+
+    def count(self) -> None:
+        """Count a round."""
+        self.updates += 1
+        self.iterations += 1
+
+    def claim(
+        self, system: ConicSystem, classes: Classes, scores: FloatArray, norm: float
+    ) -> Claim | None:
+        """Return a claim: the point with its best b, or that no margin is above norm(w)."""
+        sides = least_of_each(scores, classes.positive)
+        score, best = 0.5 * (sides[0] + sides[1]), self.point.copy()
+        best[-1] += 0.5 * (sides[1] - sides[0])
+        assert self.weights is not None
+        ended, fresh = self.phase == OPTIMAL, self.claimed != self.updates
+        separates = system.inside(score, scores)
+        if separates and system.ratio and score >= system.ratio * norm**2 / SAFE and fresh:
+            self.claimed, self.point = self.updates, best
+            return NearlyWidest(best.copy(), self.weights.copy())
+        if separates and (ended or (fresh and not system.ratio)):
+            self.claimed, self.point = self.updates, best
+            return FeasiblePoint(best.copy())
+        nothing = norm <= ZERO * max(self.size, norm)
+        if ended or nothing or norm <= system.target:
+            bound = (1.0 + 1e-9) * norm + PROVABLE * self.size
+            return MarginBelow(self.weights.copy(), max(bound, system.target))
+        return None
+
+    def move(self, classes: Classes, scores: FloatArray, norm: float) -> bool:
+        """Let violated examples join the working sets; False if that has not shortened w."""
+        exact, square = self.exact, norm**2
+        below = square - GAP * self.size**2
+        if exact is not None:
+            below = square * (1.0 - exact.tolerance)
+        most, joined = COMING * classes.dimension, False
+        carrying = self.pairs[:, 0], self.pairs[:, 1]
+        violated = np.flatnonzero(scores < below)
+        sides = classes.positive[violated]
+        parts, grown = (violated[sides], violated[~sides]), []
+        for some, old, part in zip(carrying, (self.first, self.second), parts, strict=True):
+            kept = np.union1d(some, lowest(old, scores, most))
+            coming = lowest(part, scores, most)
+            grown.append(np.union1d(kept, coming))
+            joined = joined or len(grown[-1]) > len(kept)
+        # Wolfe's algorithm has done with the working sets; the active set, which rounding does not
+        # stop there, may not have begun with them.
+        if not joined and exact is None:
+            return False
+        self.first, self.second = grown
+        improved = self.nearest(classes, norm) if exact is None else self.enter(classes, exact)
+        if improved:
+            self.count()
+        return improved
+
+    def nearest(self, classes: Classes, norm: float = np.inf) -> bool:
+        """Go to the nearest points of the working sets; False if they are no nearer than before."""
+        first, second = self.scaled(classes, resize=True)
+        places = np.searchsorted(self.first, self.pairs[:, 0]) * len(second)
+        places += np.searchsorted(self.second, self.pairs[:, 1])
+        if not np.isfinite(norm):  # the pair of the start need not be among the first examples
+            places = np.zeros(1, np.int64)
+        most = TURNS * classes.dimension
+        x, pairs, shares, _ = nearest_points(first, second, most, places, self.shares)
+        x *= self.size
+        if float(np.linalg.norm(x)) >= norm:
+            return False
+        i, j = pairs // len(second), pairs % len(second)
+        self.pairs = np.column_stack([self.first[i], self.second[j]])
+        self.shares = shares
+        self.place(classes, x)
+        return True
+
+    def scaled(self, classes: Classes, *, resize: bool = False) -> tuple[FloatArray, FloatArray]:
+        """Return the working examples, so moved and divided that (x_i - x_j) / 2 is a difference.
+
+        Resized, the largest of them has norm 1 / 2.
+        """
+        first, second = classes.chosen(self.first), classes.chosen(self.second)
+        origin = second[0]
+        first, second = first - origin, second - origin
+        if resize:
+            lengths = np.linalg.norm(first, axis=1).max(), np.linalg.norm(second, axis=1).max()
+            self.size = float(max(lengths)) or 1.0
+        divisor = 2.0 * self.size
+        return np.ascontiguousarray(first / divisor), np.ascontiguousarray(second / divisor)
+
+    def enter(self, classes: Classes, exact: ActiveSet) -> bool:
+        """Let pairs of the working sets enter the active set; False if that has changed nothing."""
+        first, second = self.scaled(classes)
+
+        def pair(point: FloatArray) -> Lowest:
+            low, high = first @ point, second @ point
+            i, j = int(np.argmin(low)), int(np.argmax(high))
+            name = int(self.first[i]) * classes.size + int(self.second[j])
+            return Lowest(first[i] - second[j], name, float(low[i] - high[j]))
+
+        improved = exact.enter_from(pair)
+        if improved or exact.vanishing:
+            self.show(classes, exact)
+        return improved
+
+    def show(self, classes: Classes, exact: ActiveSet) -> None:
+        """Show y of the active set as a point of the hull of the half differences."""
+        self.pairs = np.column_stack([exact.active // classes.size, exact.active % classes.size])
+        self.shares = exact.multipliers / exact.multipliers.sum()
+        self.place(
+            classes, None if exact.vanishing else exact.point * (self.size / exact.length**2)
+        )
+
+    def enter_next_phase(self, classes: Classes, score: float, norm: float) -> None:
+        """Go on with the active set, if rounding has stopped Wolfe's algorithm; else end."""
+        blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * self.size
+        if self.exact is None and blurred:
+            halves = 0.5 * (classes.chosen(self.pairs[:, 0]) - classes.chosen(self.pairs[:, 1]))
+            names = self.pairs[:, 0] * classes.size + self.pairs[:, 1]
+            self.exact = ActiveSet(names, np.asarray(halves / self.size))
+            self.phase = ACTIVE_SET
+        else:
+            self.phase = OPTIMAL
+            if self.exact is None or self.exact.vanishing:
+                return
+            self.exact.refine()
+        self.show(classes, self.exact)
+        self.count()
