@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -251,6 +251,39 @@ class ConicSystem(AskedSystem):
         from perceptron_lab.system.linear_system import linear_system
 
         return linear_system(matrix, right, equalities, lower, upper)
+
+    @classmethod
+    def from_cvxpy(cls, problem: Any) -> ConicSystem:
+        """Return the feasible set of a cvxpy problem, its objective left out.
+
+        Its numbers are those of cvxpy's conic form, doubles that cvxpy has computed. Linear
+        constraints make a :class:`~perceptron_lab.system.linear_system.LinearSystem`, whose
+        ``variables`` are cvxpy's and its auxiliary ones. With second-order cones or matrices the
+        question is that of a strict solution, homogenised: a point is (t, x) with t > 0, and x / t
+        is strictly feasible.
+
+        Parameters
+        ----------
+        problem
+            A ``cvxpy.Problem`` that follows its rules, in real variables.
+
+        Raises
+        ------
+        InputError
+            If a constraint is on another cone, or there are equations beside conic constraints.
+
+        Examples
+        --------
+        >>> import cvxpy
+        >>> x = cvxpy.Variable(2, name="x")
+        >>> apart = cvxpy.Problem(cvxpy.Minimize(0), [x >= 1, cvxpy.sum(x) <= 1])
+        >>> ConicSystem.from_cvxpy(apart).variables
+        ('x[0]', 'x[1]')
+        """
+        # Imported here: cvxpy takes a second to load.
+        from perceptron_lab.system.cvxpy_problem import system_of_problem
+
+        return system_of_problem(problem)
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> ConicSystem:
         """Return this system with fresh oracles (by kind of cone) and fresh counters."""
