@@ -40,6 +40,23 @@ def test_the_lines_are_the_margins_of_the_points(tmp_path: Path) -> None:
     assert not figure.axes[0].texts
 
 
+@pytest.mark.parametrize("seeds", [2, 3, 4])
+def test_few_runs_are_lines_and_more_have_a_band(seeds: int, tmp_path: Path) -> None:
+    rows = [make_row("a", "L", cell=f"c{seed}", seed=seed) for seed in range(seeds)]
+    traces = [
+        make_trace([0, 1, 2, 4], [-math.inf, -0.5, -0.01, 0.002 * (1 + seed)])
+        for seed in range(seeds)
+    ]
+    results = {row["cell"]: make_result(one) for row, one in zip(rows, traces, strict=True)}
+    axes = convergence(write_folder(tmp_path, rows, results)).axes[0]
+    ends = {heights(line)[-1] for line in axes.get_lines()}
+    assert len(axes.collections) == (seeds >= 4)
+    if seeds < 4:
+        assert {0.002 * (1 + seed) for seed in range(seeds)} <= ends
+    else:
+        assert 0.002 * seeds not in ends
+
+
 @pytest.mark.parametrize(
     "margins", [(-0.9, -1e-3, 2e-5), (-1e-7, 3e-1), (-30.0, 4e-9), (0.5, 0.7), (-5e-4, -0.9)]
 )

@@ -16,6 +16,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.mistakes.streamed import drawn_problems, online_labels, streamed
 from perceptron_lab.reporting.needs import needs
 from perceptron_lab.reporting.performance.curves import Course, quartile_curve
+from perceptron_lab.reporting.performance.spread import draw_spread
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import Summary
@@ -36,11 +37,12 @@ def mistakes(evidence: Evidence) -> Figure:
     """Mistakes along the stream, beside both bounds, a panel per problem.
 
     Solid: the mistakes in the first t presentations, the median over the seeds, the shade behind it
-    from the lower to the upper quartile. Dashed: Theorem 2's bound of each beginning, the least of
-    a few comparisons, the median over the seeds. Dotted, where the stream is separable: Novikoff's
-    bound, which is the same for all beginnings. A colour per label, on logarithmic axes; no solid
-    line of a seed lies above its dashed or dotted one. Of more than nine problems the first nine
-    are drawn, and the figure says so.
+    from the lower to the upper quartile (of fewer than four seeds thin lines are the runs
+    themselves). Dashed: Theorem 2's bound of each beginning, the least of a few comparisons, the
+    median over the seeds. Dotted, where the stream is separable: Novikoff's bound, which is the
+    same for all beginnings. A colour per label, on logarithmic axes; no solid line of a seed lies
+    above its dashed or dotted one. Of more than nine problems the first nine are drawn, and the
+    figure says so.
     """
     entries = streamed(evidence)
     problems = drawn_problems(entries)
@@ -86,9 +88,8 @@ def _draw(axes: Axes, evidence: Evidence, entry: Summary, look: Look) -> None:
         curve = quartile_curve(courses[name])
         if curve is None:
             continue
-        if name == "mistaken" and len(courses[name]) > 1:
-            shade: dict[str, Any] = {"color": colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.0}
-            axes.fill_between(curve.places, curve.lower, curve.upper, step="post", **shade)
+        if name == "mistaken":
+            draw_spread(axes, curve, courses[name], colour)
         style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
         axes.step(curve.places, curve.median, where="post", label=f"{entry.label} {name}", **style)
     novikoff = entry.median("novikoff_bound_upper")

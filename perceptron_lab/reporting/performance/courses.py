@@ -23,6 +23,7 @@ from perceptron_lab.reporting.performance.curves import (
     finite_medians,
     quartile_curve,
 )
+from perceptron_lab.reporting.performance.spread import draw_spread
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.printing.drawing import Look
 from perceptron_lab.reporting.summary import Summary, summaries
@@ -66,9 +67,10 @@ def convergence(evidence: Evidence) -> Figure:
 
     In one panel per problem against the oracle queries or iterations, in another against the
     seconds of the algorithm: a line is the median over the seeds, the shade behind it reaches from
-    the lower to the upper quartile, and a run that has ended keeps its last value. A marker ends a
-    label all of whose cells have a proved answer, a cross one of which some have none; at the edge
-    of a panel it stands for a value beyond it. A label without a course is named in the panel. Of
+    the lower to the upper quartile (of fewer than four seeds thin lines are the runs themselves),
+    and a run that has ended keeps its last value. A marker ends a label all of whose cells have a
+    proved answer, a cross one of which some have none; at the edge of a panel it stands for a value
+    beyond it. A label without a course is named in the panel. Of
     more than eight problems the first eight are drawn, and the figure says so.
 
     Margins are negative until a point is feasible, and small afterwards: the axis is logarithmic on
@@ -115,9 +117,10 @@ def certificates(evidence: Evidence) -> Figure:
 
     In one panel per problem against the oracle queries or iterations, in another against the
     seconds of the algorithm: a line is the median over the seeds, the shade behind it reaches from
-    the lower to the upper quartile, and a run that has ended keeps its last value. A marker ends a
-    label all of whose cells have a proved answer, a cross one of which some have none; at the edge
-    of a panel it stands for a value beyond it. A label without a course is named in the panel. Of
+    the lower to the upper quartile (of fewer than four seeds thin lines are the runs themselves),
+    and a run that has ended keeps its last value. A marker ends a label all of whose cells have a
+    proved answer, a cross one of which some have none; at the edge of a panel it stands for a value
+    beyond it. A label without a course is named in the panel. Of
     more than eight problems the first eight are drawn, and the figure says so.
 
     Weights w in the dual cone prove that the margin is at most norm(A w) / <e, w>. Each run counts
@@ -158,10 +161,11 @@ def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
 
     One against the oracle queries or iterations, one against the seconds of the algorithm. A
     line is the median over the seeds, the shade around it reaches from the lower to the upper
-    quartile; a run that has ended keeps its last value. A dot ends a label all of whose cells have
-    a proved answer, a cross one of which some have none; at the edge of a panel it stands for a
-    value beyond it. A label without a course, or without this quantity, is named in the panel. Of
-    more than eight problems the first eight are drawn, and the figure says so.
+    quartile (of fewer than four seeds thin lines are the runs themselves); a run that has ended
+    keeps its last value. A dot ends a label all of whose cells have a proved answer, a cross one of
+    which some have none; at the edge of a panel it stands for a value beyond it. A label without a
+    course, or without this quantity, is named in the panel. Of more than eight problems the first
+    eight are drawn, and the figure says so.
     """
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
@@ -228,26 +232,26 @@ def _draw(
     panels: Sequence[Axes], quantity: Quantity, traces: _Traces, known: Mapping[str, Look]
 ) -> None:
     """Draw the panels of one problem."""
-    found = [
-        (axes, entry, quartile_curve([Course(places(t), quantity.values(t)) for t in own]))
+    runs = [
+        (axes, entry, [Course(places(t), quantity.values(t)) for t in own])
         for entry, own in traces
         for axes, (_, places) in zip(panels, _AXES, strict=True)
     ]
-    curves = [(axes, entry, curve) for axes, entry, curve in found if curve is not None]
+    found = [(axes, entry, courses, quartile_curve(courses)) for axes, entry, courses in runs]
+    curves = [
+        (axes, entry, courses, curve) for axes, entry, courses, curve in found if curve is not None
+    ]
     for axes in panels:
         # First, as the ends of curves are clipped to the limits
         quantity.scale(axes, [curve for *_, curve in curves])
         if quantity.level is not None:
             axes.axhline(quantity.level, **_LEVEL)
     factors = drawing.nested(known)
-    for axes, entry, curve in curves:
+    for axes, entry, courses, curve in curves:
         look, factor = known[entry.label], factors[entry.label]
         finite = np.isfinite(curve.median)
         at, median, colour = curve.places[finite], curve.median[finite], look["color"]
-        ends = curve.lower[finite], curve.upper[finite]
-        # Below the medians of all labels, and pale: bands of many labels overlap
-        shade: dict[str, Any] = {"color": colour, "alpha": 0.1, "linewidth": 0, "zorder": 1.0}
-        axes.fill_between(at, *ends, step="post", **shade)
+        draw_spread(axes, curve, courses, colour)
         style: dict[str, Any] = {
             "color": colour,
             "linestyle": look["linestyle"],
