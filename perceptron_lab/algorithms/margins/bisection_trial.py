@@ -58,10 +58,11 @@ class Trial:
     point: FloatArray = field(init=False)
     shares: FloatArray = field(init=False)
     _look: int = field(default=0, init=False)
+    _limits: FloatArray = field(init=False)
     _begun_mass: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """a_0, or for a fixed length beta a_0 / norm(a_0), or beta y_1 / norm(y_1) for a_0 = 0."""
+        """Begin at a_0, for a fixed length at the length beta: from y_1 where a_0 is 0."""
         self.point, rows = self.begun.point.copy(), self.swept.rows
         self._begun_mass = float(self.begun.weights.sum())
         self.shares = np.zeros(len(rows) + 1)
@@ -101,8 +102,9 @@ class Trial:
         rows, squares = self.swept.rows, self.swept.squares
         given = self.point, self.shares
         if self.limit:
-            limits = np.full(len(rows), self.limit)
-            made, seen, self.row, self.quiet = margin_sweep(rows, *given, limits, self.rate, *to)
+            made, seen, self.row, self.quiet = margin_sweep(
+                rows, *given, self._limits, self.rate, *to
+            )
         elif self.module == "free-length":
             made, seen, self.row, self.quiet = fixed_margin_sweep(
                 rows, squares, *given, self.rate, self.beta, self.angle, *to
@@ -133,6 +135,7 @@ class Trial:
         self.shares *= self.scale
         self.scale, self.quiet = 1.0, 0
         self.limit = self.beta * float(np.linalg.norm(self.point))
+        self._limits = np.full(len(self.swept.rows), self.limit)
         self.budget = self.seen / len(self.swept.rows) + budget
         self._wait()
 
@@ -145,6 +148,7 @@ class Trial:
         coming = self.swept.join(scores, asked)
         if coming:
             self.shares = np.concatenate([self.shares[:-1], np.zeros(coming), self.shares[-1:]])
+            self._limits = np.full(len(self.swept.rows), self.limit)
             self.quiet = 0
         return coming > 0
 

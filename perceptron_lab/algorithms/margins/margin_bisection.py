@@ -50,8 +50,9 @@ class MarginBisection(InCoordinates[BisectionState]):
     can be proved from both sides. With f_t = 1 and a free length, beta norm(a) >= y_k'a makes the
     bound of a round that goes on and on come down to beta in the limit, by (2.42), or below. So a
     round is ``hopeless`` as soon as its bound is beta or less, and it is known to be so if that of
-    an earlier one is; both change nothing but the time. How close to gamma_d the bounds come
-    depends on the epochs, and is less with a fixed length, which forgets old updates.
+    an earlier one is; in the first procedure that changes nothing but the time. How close to
+    gamma_d the bounds come depends on the epochs, and is less with a fixed length, which forgets
+    old updates.
 
     On a working set a round sweeps over some of the rows, at first those of least score at the
     mean. Where the condition holds for these, all rows are priced, by one product, and of those for
