@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, solve
@@ -13,6 +14,7 @@ from perceptron_lab.datasets.collections.tabular import Tabular
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
+from perceptron_lab.system.geometric_margin import geometric_bracket
 
 
 def breast_cancer() -> ConicSystem:
@@ -91,3 +93,32 @@ def test_so_they_do_on_breast_cancer_with_all_monomials_of_degree_2(place: str) 
 @pytest.mark.parametrize("place", PLACES)
 def test_so_they_do_on_many_rows(place: str) -> None:
     check(synthetic(10**5), **PLACES[place])
+
+
+def test_far_from_the_origin_the_directional_margin_is_nearly_the_geometric_one() -> None:
+    """(2.67), with the exact distance of the classes' hulls as the judge."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1.0, -1.0], 100)
+    examples = rng.standard_normal((200, 5)) + 3.0
+    examples[:, 0] += 4.0 * labels
+    exact = solve(
+        ConicSystem.from_labelled(examples, labels, margin="geometric"),
+        "minimum-norm-point",
+        goal={"margin_ratio": 0.9999},
+    )
+    assert exact.goal_reached
+    assert exact.margin_lower is not None
+    found = []
+    for augment in (1.0, 30.0):
+        system = ConicSystem.from_labelled(examples, labels, margin="directional", augment=augment)
+        result = solve(system, MarginBisection(), goal="budget", budget=Budget(updates=10**9))
+        assert result.margin_lower is not None
+        assert result.margin_upper is not None
+        longest = system.facts().norm
+        assert longest is not None
+        bracket = result.margin_lower, result.margin_upper
+        low, high = geometric_bracket(*bracket, longest=longest, augment=augment)
+        assert low <= exact.margin_lower <= high
+        found.append(result.margin_lower / exact.margin_lower)
+    assert found[0] < 0.8
+    assert 0.98 < found[1] <= 1.0
