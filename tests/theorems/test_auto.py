@@ -1,5 +1,7 @@
 """`auto` answers with a proof: on every family of rows, on kernels, on cones."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -81,7 +83,15 @@ def test_the_same_seed_takes_the_same_course_and_says_what_it_did():
     one, two = (solve(rows, Auto(first=2, growth=1), seed=9) for _ in range(2))
     assert np.array_equal(one.point, two.point)
     assert one.certificate["notes"] == two.certificate["notes"]
-    assert "working set of" in one.certificate["notes"][0]
+    said = r"a separator of \d+ rows, chosen in \d+ rounds, was sought by "
+    assert re.match(said, one.certificate["notes"][0])
+
+
+def test_it_says_which_algorithm_went_on_with_another_cone():
+    system = planted_pencil(5, 4, 0.05, np.random.default_rng(0))[0]
+    result = solve(system, "auto", goal={"margin_ratio": 0.9}, budget=Budget(updates=500))
+    (note,) = result.certificate["notes"]
+    assert re.fullmatch(r"(\d+ updates? of [a-z-]+, then )+smoothed-von-neumann", note)
 
 
 def test_a_goal_on_the_upper_bound_ends_with_weights():

@@ -65,7 +65,9 @@ def test_rows_of_tiny_margin_are_decided_by_those_that_are_active() -> None:
         rows, rng = tiny_among_others(seed)
         search = of(rows)
         search.separate(rng, rounding(10))
-        found.append(any("the active rows" in event for event in search.events))
+        found.append(
+            any("the largest margin" in event or "is 0" in event for event in search.events)
+        )
     assert any(found)
 
 

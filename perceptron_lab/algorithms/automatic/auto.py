@@ -30,6 +30,7 @@ from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
 from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.errors import counted
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.classes import Classes
@@ -38,6 +39,7 @@ from perceptron_lab.results import Bound, IntArray
 from perceptron_lab.system import ConicSystem
 
 WIDEST = MinimumNormPoint()  # For the largest margin of rows
+MEAN = "the mean of the rows was tried as the answer"
 # For the largest margin of other cones: bracket and error fall like 1 / k
 WIDEST_OF_CONES = SmoothedVonNeumann()
 # Updates of the von Neumann algorithm on a conic system before the ellipsoid method takes over
@@ -54,13 +56,14 @@ class WorkingState(State):
 
     def annotate(self) -> None:
         """Set the notes."""
-        self.notes = ["the mean of the rows"]
+        self.notes = [MEAN]
         if self.search is not None:
             size, how = len(self.search.working), self.search.summary
-            first = f"working set of {size} rows, {self.updates} rounds; {how}"
+            first = f"a separator of {counted(size, 'row')}, chosen in "
+            first += f"{counted(self.updates, 'round')}, was sought by {how}"
             self.notes = [first, *self.search.events]
         if self.largest:
-            self.notes.append("then the point of least norm")
+            self.notes.append("then minimum-norm-point went on towards the largest margin")
 
     def separate(self, system: ConicSystem, joining: IntArray) -> bool:
         """Let rows join; make y a separator of the working set, or set weights on it: False."""
@@ -105,9 +108,11 @@ class DelegatedState(State):
 
     def hand_over(self, system: ConicSystem, algorithm: AnyAlgorithm, name: str) -> None:
         """Let another algorithm go on, from its own start."""
-        self.done += self.inner.updates
+        made, before = self.inner.updates, self.notes[0].removesuffix(self.phase)
+        spent = f"{counted(made, 'update')} of {self.phase}, then " if made else ""
+        self.done += made
+        self.notes = [f"{before}{spent}{name}"]
         self.algorithm, self.phase = algorithm, name
-        self.notes = [f"{self.done} updates before, then {name}" if self.done else name]
         self.inner = algorithm.start(system, self.rng)
 
     def advance(self, system: ConicSystem, most: int, epsilon: float) -> Claim | None:
@@ -188,7 +193,7 @@ class Auto(SeesAll[State]):
             hulls.notes = ["the nearest points of the two hulls"]
             return hulls
         mean = np.full(system.cone.size, 1.0 / system.cone.size)
-        return WorkingState(system.combine(mean), notes=["the mean of the rows"], rng=rng)
+        return WorkingState(system.combine(mean), notes=[MEAN], rng=rng)
 
     def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` rounds, or updates of the algorithm that is used."""

@@ -11,7 +11,7 @@ from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, imaged, separates
 from perceptron_lab.compiled.entropic_separation import Course, carried, separate
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
-from perceptron_lab.errors import NumericalError
+from perceptron_lab.errors import NumericalError, counted
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.whitening import LARGEST_DIMENSION, Whitening
 from perceptron_lab.results import FloatArray, IntArray
@@ -79,11 +79,13 @@ class Separation:
     @property
     def summary(self) -> str:
         """The work so far, in words."""
-        parts = [f"{self.steps} primal-dual steps in single precision"] if self.steps else []
+        steps = counted(self.steps, "primal-dual step")
+        parts = [f"{steps} in single precision"] if self.steps else []
         if self._swept is not None:
             digits = "single" if self._swept.precision is np.float32 else "double"
-            parts.append(f"{self._swept.stretches} stretches of the space, in {digits} precision")
-        return ", ".join(parts)
+            rescaled = counted(self._swept.stretches, "rescaling")
+            parts.append(f"the rescaled perceptron in {digits} precision, with {rescaled}")
+        return " and ".join(parts)
 
     def join(self, joining: IntArray) -> None:
         """Take more rows in."""
@@ -148,7 +150,10 @@ class Separation:
             elif run.length <= HOPELESS:
                 break
         self._single = None
-        self.events.append(f"{len(self.working)} rows are not separated: sweeps")
+        self.events.append(
+            f"primal-dual steps did not separate {counted(len(self.working), 'row')}: the rescaled "
+            "perceptron went on"
+        )
         return None
 
     def _in_single(self, indices: IntArray) -> npt.NDArray[np.float32]:
@@ -168,8 +173,8 @@ class Separation:
         turns = 4 * dimension if stuck else max(100, round(SHARE * seen / dimension))
         nearest, self.hull, made = minimum_norm_point(rows, turns, self.hull, separator=True)
         self.events.append(
-            f"after {self.swept.stretches} stretches: point of least norm of {len(rows)} rows, "
-            f"{made} turns, norm {np.linalg.norm(nearest):.1e}"
+            f"{counted(made, 'step')} of Wolfe's algorithm on {counted(len(rows), 'row')}: the "
+            f"point of their hull nearest to 0 has norm {np.linalg.norm(nearest):.1e}"
         )
         return nearest, made < turns
 
@@ -184,7 +189,10 @@ class Separation:
             return False
         self.transform = whitening.map
         rank, condition = whitening.map.shape[1], whitening.condition
-        self.events.append(f"whitened: condition {condition:.0e}, rank {rank} of {dimension}")
+        self.events.append(
+            f"the rows have condition number {condition:.0e} and rank {rank} of {dimension}: they "
+            "were whitened"
+        )
         return True
 
     def _sharpened(self) -> FloatArray | None:
@@ -196,9 +204,9 @@ class Separation:
         if exact.vanishing:
             self.hull = np.zeros(len(rows))
             np.add.at(self.hull, exact.active, exact.multipliers / exact.multipliers.sum())
-            self.events.append("the active rows of the largest margin combine to 0")
+            self.events.append("a convex combination of the rows is 0")
         elif separates(rows, exact.point):
-            self.events.append(f"the active rows of the largest margin, {1.0 / exact.length:.1e}")
+            self.events.append(f"the largest margin of these rows is {1.0 / exact.length:.1e}")
             return exact.point
         return None
 
@@ -206,14 +214,14 @@ class Separation:
         """Prepare a longer attempt."""
         if self.patience > MOST_PATIENCE:
             raise NumericalError(
-                f"{len(self.working)} rows were not separated after {self.swept.stretches} "
-                f"stretches, and the hull is {length:.1e} from 0: the margin is beyond double "
-                "precision here"
+                f"{counted(len(self.working), 'row')} not separated after "
+                f"{counted(self.swept.stretches, 'rescaling')}, and their hull is {length:.1e} "
+                "from 0: the margin is beyond double precision here"
             )
         self.patience *= 2
         if self.swept.precision is np.float32:
             self._swept = self.swept.in_double()
-            self.events.append("sweeps in double precision from here")
+            self.events.append("from here on in double precision")
 
 
 def rounding(dimension: int) -> float:
