@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -73,11 +73,11 @@ class Answer:
         if isinstance(result, LinearResult):
             lines += self._exact_lines(result)
         elif len(result.point) and result.status is not Status.INFEASIBLE:
-            lines.append(f"  point: {_entries(result.point, self.coordinates)}")
+            lines.append(f"  point: {_entries(result.point, self.coordinates.__getitem__)}")
         if result.weights is not None and not isinstance(result, LinearResult):
             of = f"{np.count_nonzero(result.weights)} of {len(result.weights)} weights are not 0"
-            names = [f"row {i + 1}" for i in range(len(result.weights))]
-            shown = f": {_entries(result.weights, names)}" if system.cone.of_rows else ""
+            entries = _entries(result.weights, lambda i: f"row {i + 1}")
+            shown = f": {entries}" if system.cone.of_rows else ""
             lines.append(f"  {of}{shown}")
         lines.append(f"  {size}{classes}; {self.algorithm}")
         return "\n".join([*lines, *(f"  {note}" for note in notes)])
@@ -222,11 +222,11 @@ def _listing(texts: Iterable[str], between: str = ", ") -> str:
     return between.join(given[:_SHOWN]) + (f"{between}..." if len(given) > _SHOWN else "")
 
 
-def _entries(values: FloatArray, names: Sequence[str]) -> str:
+def _entries(values: FloatArray, name: Callable[[int], str]) -> str:
     """Return the largest entries of a vector with their names, in their order."""
     seen = np.flatnonzero(values)
     largest = np.sort(seen[np.argsort(-np.abs(values[seen]), kind="stable")[:_SHOWN]])
-    shown = ", ".join(f"{names[j]} {values[j]:.6g}" for j in largest.tolist())
+    shown = ", ".join(f"{name(j)} {values[j]:.6g}" for j in largest.tolist())
     return f"{shown}, ..." if len(seen) > _SHOWN else shown
 
 

@@ -17,8 +17,8 @@ from perceptron_lab.results import FloatArray, IntArray
 
 # Entries of a block of data in memory: 16 MB in double precision
 ENTRIES = 2**21
-# Rows that are read one by one from a source: at most one in so many
-FEW = 16
+# Rows that are read one by one from a source, or an array of many: at most one in so many
+FEW, MANY = 16, 2**16
 
 # Rows in single or double precision, shape (m, n)
 Data = Dense | sp.csr_array | RowSource
@@ -49,17 +49,26 @@ def blocks(data: Data) -> Iterator[tuple[slice, Any]]:
 def weighted_blocks(weights: FloatArray, data: Data) -> Iterator[tuple[slice | IntArray, Any]]:
     """Yield rows in double precision, among them all whose weight is not zero, and their places.
 
-    Of a source only these rows are read if they are few.
+    Of a source, or an array of many rows, only these rows are read if they are few.
     """
-    if isinstance(data, RowSource) and FEW * np.count_nonzero(weights) <= len(weights):
+    if _few(weights, data):
         support = np.flatnonzero(weights)
-        for start in range(0, len(support), data.step):
-            places = support[start : start + data.step]
-            yield places, np.asarray(data[places], dtype=np.float64)
+        step = data.step if isinstance(data, RowSource) else max(1, ENTRIES // data.shape[1])
+        for start in range(0, len(support), step):
+            places = support[start : start + step]
+            yield places, chosen_rows(data, places)
     else:
         for at, rows in blocks(data):
             if weights[at].any():
                 yield at, rows
+
+
+def _few(weights: FloatArray, data: Data) -> bool:
+    """Return whether the rows that have weights are read alone."""
+    many = isinstance(data, np.ndarray) and len(weights) >= MANY
+    if not (many or isinstance(data, RowSource)):
+        return False
+    return bool(FEW * np.count_nonzero(weights) <= len(weights))
 
 
 def times(data: Data, vector: FloatArray) -> FloatArray:
@@ -74,7 +83,8 @@ def times(data: Data, vector: FloatArray) -> FloatArray:
 
 def combined(weights: FloatArray, data: Data) -> FloatArray:
     """Return weights @ data, shape ``(n,)``."""
-    if not isinstance(data, RowSource) and data.dtype == np.float64:
+    few = _few(weights, data)
+    if not (few or isinstance(data, RowSource)) and data.dtype == np.float64:
         return np.asarray(weights @ data)
     total = np.zeros(data.shape[1])
     for at, rows in weighted_blocks(weights, data):

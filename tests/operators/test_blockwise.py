@@ -116,3 +116,23 @@ def test_a_number_that_is_not_finite_is_found_in_any_block(precision):
     rows[65_432, 3] = np.nan
     with pytest.raises(InputError, match="row 65432 holds NaN or infinity"):
         ConicSystem.from_rows(rows)
+
+
+@pytest.mark.usefixtures("entries")
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_few_rows_of_many_are_combined_alone(precision, monkeypatch):
+    """Entries of other rows, here not finite, are not looked at."""
+    monkeypatch.setattr(blockwise, "MANY", 100)
+    rng = np.random.default_rng(0)
+    data = np.full((100, 3), np.nan, precision)
+    places = np.array([3, 50, 51, 99])
+    data[places] = rng.standard_normal((4, 3))
+    weights = np.zeros(100)
+    weights[places] = rng.standard_normal(4)
+    expected = weights[places] @ data[places].astype(float)
+    assert blockwise.combined(weights, data) == pytest.approx(expected)
+    found, radius = combination_with_radius(weights, data)
+    assert found == pytest.approx(expected)
+    assert (radius < 1e-13).all()
+    weights[:7] = 1.0  # too many
+    assert np.isnan(blockwise.combined(weights, data)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from perceptron_lab import ConicSystem, solve
+from perceptron_lab.algorithms.nearest_point.minimum_norm_point import MinimumNormPoint
+from perceptron_lab.claims import NearlyWidest
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Result, Status
 from tests.certificates.exact_margins import bounds_the_combination, margin_is_at_least
@@ -69,3 +72,23 @@ def test_the_margin_of_raw_breast_cancer_is_proved_to_1e_8(margin: Any, algorith
     assert result.margin_upper == pytest.approx(
         {"unit": 4.457051e-8, "directional": 4.137073e-5}[margin]
     )
+
+
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
+def test_a_ratio_is_claimed_at_the_first_round_that_has_it(seed: int) -> None:
+    """Not at the next record of the trace, nor at the optimum."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((5000, 15))
+    rows *= np.sign(rows @ rng.standard_normal(15))[:, None]
+    algorithm = MinimumNormPoint(block=0.5)
+    system = replace(ConicSystem.from_rows(rows), ratio=0.5)
+    state, claim, ratios = algorithm.start(system, rng), None, [0.0]
+    while not isinstance(claim, NearlyWidest):
+        assert state.weights is not None
+        ratios.append(system.margin(state.point) / system.upper(state.weights))
+        state, claim = algorithm.step(system, state, 1)
+    assert len(ratios) > 5
+    assert max(ratios[:-2]) < 0.5 <= ratios[-1]
+    result = solve(rows, algorithm, goal={"margin_ratio": 0.5})
+    assert result.updates == state.updates
+    assert np.array_equal(result.point, claim.point)

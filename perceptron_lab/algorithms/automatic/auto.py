@@ -29,7 +29,7 @@ from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
-from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.claims import Claim, FeasiblePoint, NearlyWidest
 from perceptron_lab.errors import counted
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -85,14 +85,15 @@ class WorkingState(State):
         return point is not None
 
     def widen(self, system: ConicSystem, largest: MinimumNormState) -> Claim | None:
-        """Go on towards the largest margin; only the point that attains it is claimed."""
+        """Go on towards the largest margin; a point is claimed if it attains it, or its ratio."""
         before = largest.updates
         _, claim = WIDEST.step(system, largest, 1)
         self.point, self.weights = largest.point, largest.weights
         self.phase = largest.phase or self.phase
         self.updates += largest.updates - before
         self.iterations += largest.updates - before
-        return claim if largest.phase == OPTIMAL else None
+        attained = largest.phase == OPTIMAL or isinstance(claim, NearlyWidest)
+        return claim if attained else None
 
 
 @plain_dataclass(kw_only=True)

@@ -24,8 +24,9 @@ from perceptron_lab.algorithms.nearest_point.column_generation import (
     SHARP,
     ZERO,
     lowest,
+    nearly_widest,
 )
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow, NearlyWidest
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.compiled.nearest_points import least_of_each, nearest_points
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.results import FloatArray, IntArray
@@ -35,8 +36,6 @@ from perceptron_lab.system import ConicSystem
 # multiple of the dimension: an example costs a thousandth of what a pass costs, and less
 FIRST, COMING = 50, 20
 TURNS = 1000  # Pairs that may enter in one round, as a multiple of the dimension
-# The computed ratio is to be this much nearer to 1 than the one asked for, so that it is proved
-SAFE = 1.0 - 2.0**-40
 
 
 @dataclass(kw_only=True)
@@ -116,13 +115,15 @@ class HullsState(State):
         best[-1] += 0.5 * (sides[1] - sides[0])
         assert self.weights is not None
         ended, fresh = self.phase == OPTIMAL, self.claimed != self.updates
-        separates = system.inside(score, scores)
-        if separates and system.ratio and score >= system.ratio * norm**2 / SAFE and fresh:
-            self.claimed, self.point = self.updates, best
-            return NearlyWidest(best.copy(), self.weights.copy())
-        if separates and (ended or (fresh and not system.ratio)):
-            self.claimed, self.point = self.updates, best
-            return FeasiblePoint(best.copy())
+        if system.inside(score, scores):
+            given, self.point = self.point, best
+            widest = nearly_widest(system, self, score, norm)
+            if widest is not None:
+                return widest
+            if ended or (fresh and not system.ratio):
+                self.claimed = self.updates
+                return FeasiblePoint(best.copy())
+            self.point = given
         nothing = norm <= ZERO * max(self.size, norm)
         if ended or nothing or norm <= system.target:
             bound = (1.0 + 1e-9) * norm + PROVABLE * self.size

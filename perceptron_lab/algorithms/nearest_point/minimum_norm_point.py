@@ -20,6 +20,7 @@ from perceptron_lab.algorithms.nearest_point.column_generation import (
     SHARP,
     ZERO,
     lowest,
+    nearly_widest,
 )
 from perceptron_lab.algorithms.nearest_point.hull_distance import HullsState
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
@@ -176,6 +177,9 @@ class MinimumNormPoint(
         for _ in range(most):
             scores = system.scores(state.point)
             score, norm = system.lowest(scores), system.norm(state.point)
+            widest = nearly_widest(system, state, score, norm)
+            if widest is not None:
+                return state, widest
             claim = claim_of(system, state, score, scores, norm, self.epsilon)
             if claim is not None:
                 return state, _rather_a_separator(system, state, norm, claim)
