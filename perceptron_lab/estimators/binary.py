@@ -5,24 +5,26 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import cache
-from typing import Annotated, Any, Literal, Self, get_type_hints
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, WrapValidator
+from pydantic import Field, ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import type_of_target
 
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
-from perceptron_lab.goals import STRICT
-from perceptron_lab.inputs import checked_rows, refuse_rounded
+from perceptron_lab.estimators.validation import (
+    learned_examples,
+    new_examples,
+    refuse_one_class,
+    refuse_parameters,
+)
 from perceptron_lab.results import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -44,16 +46,6 @@ ClassWeight = Annotated[
     WrapValidator(_in_words),
 ]
 """None, ``"balanced"`` (half of the weight in each class), or factors by label."""
-
-
-@cache
-def _ranges(kind: type) -> dict[str, TypeAdapter[Any]]:
-    """Return the allowed values of each parameter, by the annotations of ``__init__``."""
-    hints = get_type_hints(vars(kind)["__init__"], include_extras=True)
-    config = STRICT | ConfigDict(arbitrary_types_allowed=True)
-    return {
-        name: TypeAdapter(hint, config=config) for name, hint in hints.items() if name != "return"
-    }
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -120,19 +112,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
     def _learned(self, examples: Any, labels: Any) -> tuple[Any, BoolArray]:
         """Return checked examples and which of them are positive; set ``classes_``."""
-        for name, allowed in _ranges(type(self)).items():
-            value = getattr(self, name)
-            try:
-                allowed.validate_python(value)
-            except ValidationError as error:
-                reason = str(error.errors()[0]["msg"])
-                raise InputError(f"{name}={value!r}: {reason[:1].lower()}{reason[1:]}") from None
-        accepted = "csr" if self.takes_sparse else False
-        data, given = validate_data(
-            self, examples, labels, accept_sparse=accepted, dtype=np.float64
-        )
-        refuse_rounded(examples)
-        check_classification_targets(given)
+        refuse_parameters(self)
+        data, given = learned_examples(self, examples, labels, sparse=self.takes_sparse)
         kind = type_of_target(given, input_name="y")
         if kind != "binary":
             # scikit-learn's checks of an estimator look for these words
@@ -141,20 +122,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                 f"{kind}; for more classes wrap it in OneVsRestClassifier"
             )
         self.classes_, place = np.unique(given, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs examples of two classes; the data has one class, "
-                f"{self.classes_[0]!r}"
-            )
-        return checked_rows(data), place == 1
+        refuse_one_class(self, self.classes_, len(given))
+        return data, place == 1
 
     def _new(self, examples: Any) -> Any:
         """Return checked new examples."""
-        check_is_fitted(self)
-        accepted = "csr" if self.takes_sparse else False
-        data = validate_data(self, examples, accept_sparse=accepted, dtype=np.float64, reset=False)
-        refuse_rounded(examples)
-        return checked_rows(data)
+        return new_examples(self, examples, sparse=self.takes_sparse)
 
     def _shares(
         self, weights: FloatArray, positive: BoolArray, class_weight: ClassWeight

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass as plain_dataclass
+from dataclasses import replace
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
@@ -216,3 +217,20 @@ def kernel_matrix(kernel: Kernel, examples: FloatArray, roundings: int = 0) -> K
     groups = None if roundings else np.unique(examples, axis=0, return_inverse=True)[1].ravel()
     provenance = f"kernel values enclosed to {spread:.1e}" if spread else EXACT
     return KernelMatrix(values, spread, groups, provenance, definite=True)
+
+
+def plus_one(matrix: KernelMatrix) -> KernelMatrix:
+    """Return the values of K + 1, whose features are those of K and a constant one.
+
+    With |K~(x, z)| <= sqrt(K~(x, x) K~(z, z)) the bound of the errors relative to the larger roots
+    stays one, and a rounding is added.
+    """
+    spread = matrix.spread + 2.0 * _UNIT_ROUNDOFF
+    enclosed = matrix.provenance == EXACT or matrix.spread > 0.0
+    provenance = f"kernel values plus 1, enclosed to {spread:.1e}"
+    return replace(
+        matrix,
+        values=matrix.values + 1.0,
+        spread=spread,
+        provenance=provenance if enclosed else f"{matrix.provenance}, plus 1",
+    )

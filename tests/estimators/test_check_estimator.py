@@ -48,6 +48,17 @@ MISLABELLED = (
 """Checks of a release that gives weighted and repeated examples different labels, of two."""
 
 
+SEPARATING = [
+    "PerceptronClassifier(max_iter=200)",
+    "MarginPerceptronClassifier(max_iter=200)",
+    "EllipsoidMethodClassifier(max_iter=100)",
+    "RescaledPerceptronClassifier(max_iter=50)",
+    "SmoothedPerceptronClassifier(max_iter=20)",
+    "MirrorProxClassifier(max_iter=20)",
+    "MaxMarginClassifier(max_iter=50)",
+]
+
+
 @pytest.mark.parametrize(
     ("estimator", "least"),
     repeated(
@@ -56,10 +67,11 @@ MISLABELLED = (
             (f"SoftEllipsoidClassifier({EXACT}, class_weight='balanced')", 60),
             ("SoftEllipsoidClassifier()", 60),
             (f"SoftEllipsoidClassifier({EXACT}, whiten=True)", 55),
+            *((name, 50) for name in SEPARATING),
             ("SoftSeparationClassifier()", 50),
             ("SquaredHingeClassifier()", 50),
         ],
-        kept=4,
+        kept=11,
     ),
 )
 def test_every_check_passes(estimator: str, least: int) -> None:

@@ -1,0 +1,162 @@
+"""Perceptrons as classifiers: whole fits with proofs, and examples as they come."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.compiled.margin_sweeps import UNLIMITED, margin_sweep
+from perceptron_lab.datasets.problem import Examples
+from perceptron_lab.errors import InputError
+from perceptron_lab.estimators.kernel_choice import dense
+from perceptron_lab.estimators.separating import Run, SeparatingClassifier
+from perceptron_lab.estimators.validation import (
+    learned_examples,
+    refuse_one_class,
+    refuse_parameters,
+)
+from perceptron_lab.inputs import refuse_extreme_rows
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.constructors import Margin
+
+BLOCK = 1024  # Examples that are presented at a time: sparse ones are made dense
+
+
+class OnlineClassifier(SeparatingClassifier):
+    """The base of perceptrons: w <- w + s_i x_i whenever s_i f(x_i) is not above a limit.
+
+    Examples count in the order in which they stand. ``fit`` goes round and round from 0, as
+    :class:`~perceptron_lab.estimators.separating.SeparatingClassifier` says; ``partial_fit``
+    presents each example once, to every function.
+    """
+
+    normalized: bool
+
+    @abstractmethod
+    def _limit(self, longest: float) -> float:
+        """Return the score that a row is to exceed, R being the largest norm of a row."""
+
+    @abstractmethod
+    def _swept(self, limit: float) -> Run:
+        """Return the algorithm of compiled sweeps, over dense rows and kernels."""
+
+    @abstractmethod
+    def _asked(self, limit: float) -> Run:
+        """Return the same algorithm with an oracle, for sparse rows."""
+
+    @property
+    def _margin(self) -> Margin:
+        return "unit" if self.normalized else "directional"
+
+    def _run(self, system: ConicSystem) -> Run:
+        if self.kernel is not None and not self.normalized:
+            raise InputError(
+                f"normalized=False with kernel={self.kernel!r}, whose features are always divided "
+                "by their norms; leave one of them out"
+            )
+        operator, limit = system.operator, self._limit(system.atom_norm())
+        sparse = isinstance(operator, Matrix) and not isinstance(operator.data, np.ndarray)
+        return self._asked(limit) if sparse else self._swept(limit)
+
+    def partial_fit(
+        self,
+        X: npt.ArrayLike | Examples,
+        y: npt.ArrayLike,
+        classes: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Present examples, each once and in their order; the functions go on from where they are.
+
+        Nothing is proved where examples are not kept: ``status_`` is FITTED, ``separable_`` None.
+        ``updates_`` are counted on; for a perceptron they are its mistakes. A ``fit`` before leaves
+        functions of norm 1.
+
+        Parameters
+        ----------
+        X, y
+            As for ``fit``; y may lack some of the classes.
+        classes
+            All labels that will come; needed in the first call alone.
+
+        Raises
+        ------
+        ValueError
+            As by ``fit``; or if there is a kernel, for which examples would have to be kept.
+        """
+        refuse_parameters(self)
+        if self.kernel is not None:
+            raise InputError(
+                f"partial_fit with kernel={self.kernel!r}, which would need all examples before; "
+                "use fit, or kernel=None on features (sklearn.kernel_approximation)"
+            )
+        first = not hasattr(self, "coef_")
+        data, given = learned_examples(self, X, y, sparse=True, reset=first)
+        self._set_classes(given, classes, first)
+        positive = self.classes_ if len(self.classes_) > 2 else self.classes_[1:]
+        if first:
+            self._keep_points(np.zeros((len(positive), data.shape[1] + self.fit_intercept)))
+            self.updates_ = np.zeros(len(positive), dtype=np.int64)
+        if first or self.status_ is not Status.FITTED:
+            self.longest_ = 0.0
+        signs = [np.where(given == label, 1.0, -1.0) for label in positive]
+        self._present(data, np.array(signs))
+        self.n_iter_, self.status_, self.separable_ = int(self.updates_.max()), Status.FITTED, None
+        self.margin_ = np.full(len(positive), np.nan)
+        self.margin_bounds_ = np.tile([-np.inf, np.inf], (len(positive), 1))
+        self.certificate_ = ()
+        return self
+
+    def _set_classes(
+        self, given: npt.NDArray[Any], classes: npt.ArrayLike | None, first: bool
+    ) -> None:
+        """Set ``classes_`` in the first call, and refuse labels that are not among them."""
+        if first:
+            if classes is None:
+                raise InputError(
+                    "partial_fit without classes; give all labels in the first call: "
+                    "partial_fit(X, y, classes=np.unique(y_of_all))"
+                )
+            self.classes_ = np.unique(np.asarray(classes))
+            refuse_one_class(self, self.classes_, len(given))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise InputError(
+                f"classes={np.unique(classes).tolist()}, after {self.classes_.tolist()} in "
+                "the call before; leave them out, or begin with a new estimator"
+            )
+        others = np.setdiff1d(given, self.classes_)
+        if len(others):
+            raise InputError(
+                f"label {others.tolist()[0]!r} is none of the classes {self.classes_.tolist()}; "
+                "name all of them in the first call of partial_fit"
+            )
+
+    def _present(self, data: Any, signs: FloatArray) -> None:
+        """Present each example once to each function; s_i by functions, shape ``(k, m)``."""
+        points = np.hstack([self.coef_, self.intercept_[:, None]])
+        points = points if self.fit_intercept else self.coef_.copy()
+        for start in range(0, data.shape[0], BLOCK):
+            rows = self._rows(dense(data[start : start + BLOCK]))
+            lengths = 1.0 if self.normalized else np.linalg.norm(rows, axis=1)
+            self.longest_ = max(self.longest_, float(np.max(lengths)))
+            limits = np.full(len(rows), self._limit(self.longest_))
+            for k, point in enumerate(points):  # which the sweep changes in place
+                signed = rows * signs[k, start : start + BLOCK, None]
+                looks, counts = len(rows), np.zeros(len(rows))
+                swept = margin_sweep(signed, point, counts, limits, 1.0, 0, UNLIMITED, 0, looks)
+                self.updates_[k] += swept[0]
+        self._keep_points(points)
+
+    def _rows(self, examples: FloatArray) -> FloatArray:
+        """Return the rows (x_i, 1), or x_i, divided by their norms if they are to be."""
+        rows = examples
+        if self.fit_intercept:
+            rows = np.hstack([examples, np.ones((len(examples), 1))])
+        if not self.normalized:
+            return rows
+        norms = np.linalg.norm(rows, axis=1)
+        refuse_extreme_rows(rows, norms)
+        return np.asarray(rows * (1.0 / norms)[:, None])

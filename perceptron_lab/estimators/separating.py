@@ -1,0 +1,297 @@
+"""The base of the classifiers that separate each class from the rest, with proofs."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from typing import Annotated, Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+
+from perceptron_lab.algorithms.base import AnyAlgorithm
+from perceptron_lab.datasets.problem import Examples
+from perceptron_lab.errors import InputError
+from perceptron_lab.estimators.kernel_choice import KernelChoice, dense, learned_matrix, new_values
+from perceptron_lab.estimators.one_problem import Separation, separate
+from perceptron_lab.estimators.validation import (
+    learned_examples,
+    new_examples,
+    refuse_one_class,
+    refuse_parameters,
+)
+from perceptron_lab.goals import Budget, Goal, MarginUpper
+from perceptron_lab.results import FloatArray, IntArray, Result, Status
+from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.constructors import Margin
+
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+Proportion: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+Seconds: TypeAlias = Annotated[float, Field(gt=0)] | None
+Run: TypeAlias = tuple[AnyAlgorithm, str | None]  # An algorithm, and the name of its oracle
+
+FOREVER = 1e9  # Seconds
+
+
+class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Classes by linear functions, of which each separates one class from the rest.
+
+        f_k(x) = w_k'x + b_k > 0 for the examples of class k, < 0 for all others: s_i f_k(x_i) > 0.
+
+    That is the conic system of the rows s_i (x_i, 1), and an algorithm of this package runs on it.
+    Two classes have one function, positive for the larger label. The margin is that of the rows
+    divided by their norms (``unit``), unless a class says otherwise: scale the features first.
+
+    How a fit ends is said by ``status_``, of all functions together:
+
+    - FEASIBLE: every function is proved to separate;
+    - INFEASIBLE: one class is proved not to be separable from the rest by any such function;
+    - MARGIN_BOUNDED: the margin of one is proved to be ``tol`` or less, if there is any;
+    - UPDATE_LIMIT, TIME_LIMIT, NUMERICAL_ERROR, UNVERIFIED: one is undecided, for that reason;
+    - FITTED: after ``partial_fit``, which proves nothing.
+
+    Where it is not FEASIBLE, there is a ConvergenceWarning, and such a function is the one seen on
+    the way that violates the rows least: :class:`~perceptron_lab.estimators.one_problem.\
+LeastViolation`. The course does not depend on the clock unless ``max_seconds`` is given (or looking
+    at it takes more than a second in all). Nothing is drawn but by ``random_state``.
+
+    Parameters
+    ----------
+    kernel
+        None (default) for the features themselves; ``"linear"``, ``"poly"``, ``"rbf"`` for the
+        records Linear(), Polynomial(), Rbf() of :mod:`perceptron_lab.operators.kernels`, or another
+        record of these; ``"precomputed"``: X is the matrix K(x_i, x_j), for new examples x the
+        K(x, x_j). All m^2 values are kept in a fit. Margins are then those of the normalised
+        features, the constant included.
+    fit_intercept
+        Whether the rows have the constant feature 1, whose weight is b (default); a kernel K
+        becomes K + 1.
+    max_iter
+        Updates of each function at most, 1 or more: iterations of methods that are not
+        mistake-driven.
+    max_seconds
+        Seconds of the algorithm at most, > 0, in equal parts for each function; None (default) for
+        no limit.
+    tol
+        A margin of at most this counts as none, between 0 and 1 (default 1e-3).
+    random_state
+        The seed of what an algorithm draws.
+
+    Attributes
+    ----------
+    classes_
+        The labels, sorted.
+    coef_, intercept_
+        w_k, shape ``(1, n_features_in_)`` for two classes and else ``(k, n_features_in_)``, and
+        b_k, shape ``(1,)`` or ``(k,)``, with norm((w_k, b_k)) = 1. No ``coef_`` with a kernel.
+    dual_coef_, support_, support_vectors_
+        With a kernel: f_k(x) = sum_j dual_coef_[k, j] K(x_j, x) + b_k over the x_j of the support,
+        their places among the examples, and themselves (None if precomputed).
+    n_iter_, updates_
+        The updates of the function that has most, and of each.
+    separable_
+        True: a positive margin is proved for every function; False: one is proved to have none;
+        None: neither.
+    status_
+        As above.
+    margin_
+        min_i s_i f_k(x_i) / norm((x_i, 1)) of the functions found, as computed, shape ``(k,)``:
+        negative where they do not separate.
+    margin_bounds_
+        Proved: margin_bounds_[k, 0] <= the largest margin <= margin_bounds_[k, 1], shape
+        ``(k, 2)``.
+    certificate_
+        The :class:`~perceptron_lab.results.Result` of each function: what is proved, and by which
+        point or weights.
+    """
+
+    _other: ClassVar[AnyAlgorithm | None] = None  # Looked at where no point is found
+
+    classes_: npt.NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        kernel: KernelChoice = None,
+        fit_intercept: bool = True,
+        max_iter: Count = 100_000,
+        max_seconds: Seconds = None,
+        tol: Proportion = 1e-3,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.random_state = random_state
+
+    @abstractmethod
+    def _run(self, system: ConicSystem) -> Run:
+        """Return the algorithm for a system, and the name of its oracle or None."""
+
+    @property
+    def _margin(self) -> Margin:
+        """The margin of the systems without a kernel."""
+        return "unit"
+
+    def _goal(self, system: ConicSystem) -> Goal:
+        """Return when a run ends before its budget: on a point, or the proof that none counts."""
+        if system.unit_rows:
+            return MarginUpper(self.tol)
+        return MarginUpper(self.tol * float(system.facts().norm or 1.0))
+
+    def fit(self, X: npt.ArrayLike | Examples, y: npt.ArrayLike) -> Self:
+        """Find and prove the functions.
+
+        Parameters
+        ----------
+        X
+            Examples of numbers that doubles hold, dense or sparse, shape ``(m, features)``, or
+            ``(m, m)`` if the kernel is precomputed.
+        y
+            Labels of two classes or more, shape ``(m,)``.
+
+        Raises
+        ------
+        ValueError
+            If examples or labels are not as described, or a parameter is out of its range.
+        """
+        refuse_parameters(self)
+        data, given = learned_examples(self, X, y, sparse=True)
+        self._refuse_not_square(data)
+        self.classes_, place = np.unique(given, return_inverse=True)
+        refuse_one_class(self, self.classes_, len(given))
+        found, signs = self._separated(data, place)
+        self._keep(found)
+        if self.kernel is None:
+            self._keep_points(np.array([one.point for one in found]))
+        else:
+            self._keep_coefficients(np.array([one.point for one in found]) * signs, data)
+        self._warn(found)
+        return self
+
+    def _separated(self, data: Any, place: IntArray) -> tuple[list[Separation], FloatArray]:
+        """Return one function for each class, or one for two classes, and the signs s_i of each."""
+        positive = range(len(self.classes_)) if len(self.classes_) > 2 else [1]
+        signs = np.array([np.where(place == k, 1.0, -1.0) for k in positive])
+        rng = self.random_state
+        if not isinstance(rng, np.random.Generator):
+            rng = np.random.default_rng(check_random_state(rng).randint(np.iinfo(np.int32).max))
+        seconds = FOREVER if self.max_seconds is None else self.max_seconds / len(signs)
+        budget = Budget(updates=int(self.max_iter), seconds=float(seconds))
+        found = [
+            separate(
+                system,
+                *self._run(system),
+                goal=self._goal(system),
+                budget=budget,
+                seed=int(rng.integers(2**31)),
+                other=self._other,
+            )
+            for system in self._systems(data, signs)
+        ]
+        return found, signs
+
+    def _systems(self, data: Any, signs: FloatArray) -> Any:
+        """Yield the system of each function."""
+        if self.kernel is not None:
+            matrix = learned_matrix(self.kernel, data, self.fit_intercept)
+            for one in signs:
+                yield ConicSystem.from_kernel("precomputed", matrix, one)
+        else:
+            for one in signs:
+                yield ConicSystem.from_labelled(
+                    data, one, affine=self.fit_intercept, margin=self._margin
+                )
+
+    def _keep(self, found: list[Separation]) -> None:
+        """Set how the runs have ended."""
+        results: list[Result] = [one.result for one in found]
+        self.certificate_ = tuple(results)
+        self.updates_ = np.array([result.updates for result in results])
+        self.n_iter_ = int(self.updates_.max())
+        self.margin_ = np.array([one.margin for one in found])
+        self.margin_bounds_ = np.array([[one.lower, one.upper] for one in found])
+        statuses = [result.status for result in results]
+        failed = [status for status in statuses if status is not Status.FEASIBLE]
+        refuted = Status.INFEASIBLE in statuses
+        self.status_ = Status.INFEASIBLE if refuted else (failed or statuses)[0]
+        self.separable_ = False if refuted else (None if failed else True)
+
+    def _keep_points(self, points: FloatArray) -> None:
+        """Set w_k and b_k from (w_k, b_k), shape ``(k, features + 1)``, or from w_k alone."""
+        self._forget("dual_coef_", "support_", "support_vectors_")
+        if self.fit_intercept:
+            self.coef_, self.intercept_ = points[:, :-1].copy(), points[:, -1].copy()
+        else:
+            self.coef_, self.intercept_ = points, np.zeros(len(points))
+
+    def _keep_coefficients(self, coefficients: FloatArray, data: Any) -> None:
+        """Set the support of coefficients of phi(x_j), shape ``(k, m)``."""
+        self._forget("coef_")
+        self.support_ = np.flatnonzero(coefficients.any(axis=0))
+        self.dual_coef_ = coefficients[:, self.support_]
+        bias = self.dual_coef_.sum(axis=1)
+        self.intercept_ = bias if self.fit_intercept else np.zeros(len(coefficients))
+        precomputed = self.kernel == "precomputed"
+        self.support_vectors_ = None if precomputed else dense(data[self.support_])
+
+    def _forget(self, *names: str) -> None:
+        """Delete what a fit with another kind of kernel has set."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
+    def _warn(self, found: list[Separation]) -> None:
+        """Warn of the first function whose run has not reached its end, ``fit`` as the place."""
+        for k, one in enumerate(found):
+            result, of = one.result, self.classes_.tolist()[k if len(found) > 1 else 1]
+            if result.status is Status.FEASIBLE and result.goal_reached:
+                continue
+            if result.status is Status.INFEASIBLE:
+                mend = "take another kernel, or a soft margin (sklearn.svm.LinearSVC)"
+            elif result.status is Status.FEASIBLE:
+                mend = "the classes are separated; raise max_iter, max_seconds or tol for the rest"
+            else:
+                mend = "raise max_iter or max_seconds, lower tol, or scale the features"
+            warnings.warn(
+                f"class {of!r} against the rest: {result.status}, {result.message}; {mend}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+            return
+
+    def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
+        """Return f_k(x) of every example, shape ``(m,)`` for two classes and else ``(m, k)``."""
+        data = new_examples(self, X, sparse=True)
+        if self.kernel is None:
+            values = np.asarray(data @ self.coef_.T)
+        else:
+            seen = new_values(self.kernel, data, self.support_vectors_, self.support_)
+            values = seen @ self.dual_coef_.T
+        values = values + self.intercept_
+        return values.ravel() if values.shape[1] == 1 else values
+
+    def predict(self, X: npt.ArrayLike | Examples) -> npt.NDArray[Any]:
+        """Return the class of the largest f_k(x); of two, ``classes_[1]`` where f(x) > 0."""
+        values = self.decision_function(X)
+        place = values.argmax(axis=1) if values.ndim == 2 else (values > 0.0).astype(np.intp)
+        return np.asarray(self.classes_[place])
+
+    def _refuse_not_square(self, data: Any) -> None:
+        if self.kernel == "precomputed" and data.shape[0] != data.shape[1]:
+            raise InputError(
+                f"kernel='precomputed' with X of shape {data.shape}; give K(x_i, x_j) of "
+                "all examples, or another kernel"
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

@@ -1,0 +1,103 @@
+"""Parameters, examples and labels as the classifiers take them; refused with a reason."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from perceptron_lab.errors import InputError
+from perceptron_lab.goals import STRICT
+from perceptron_lab.inputs import checked_rows, refuse_rounded
+
+NO_NUMBER = "could not convert string to float"  # numpy's words for a text among numbers
+
+
+@cache
+def _ranges(kind: type) -> dict[str, TypeAdapter[Any]]:
+    """Return the allowed values of each parameter, by the annotations of ``__init__``."""
+    hints = get_type_hints(kind.__init__, include_extras=True)  # type: ignore[misc]
+    config = STRICT | ConfigDict(arbitrary_types_allowed=True)
+    return {
+        name: TypeAdapter(hint, config=config) for name, hint in hints.items() if name != "return"
+    }
+
+
+def refuse_parameters(estimator: Any) -> None:
+    """Refuse parameters of an estimator that are out of the ranges of its ``__init__``."""
+    for name, allowed in _ranges(estimator.__class__).items():
+        value = getattr(estimator, name)
+        try:
+            # numpy's numbers, as in the grids of a search, are numbers
+            allowed.validate_python(value.item() if isinstance(value, np.generic) else value)
+        except ValidationError as error:
+            reason = str(error.errors()[0]["msg"])
+            raise InputError(f"{name}={value!r}: {reason[:1].lower()}{reason[1:]}") from None
+
+
+def learned_examples(
+    estimator: Any, examples: Any, labels: Any, *, sparse: bool, reset: bool = True
+) -> tuple[Any, npt.NDArray[Any]]:
+    """Return checked examples, in double precision, and checked labels of classes."""
+    _refuse_labels(labels)
+    data, given = _validated(estimator, examples, sparse, y=labels, reset=reset)
+    check_classification_targets(given)
+    return data, given
+
+
+def new_examples(estimator: Any, examples: Any, *, sparse: bool) -> Any:
+    """Return checked examples of a fitted estimator, in double precision."""
+    check_is_fitted(estimator)
+    return _validated(estimator, examples, sparse, reset=False)
+
+
+def refuse_one_class(estimator: Any, classes: npt.NDArray[Any], rows: int) -> None:
+    """Refuse labels that are all the same."""
+    if len(classes) < 2:
+        raise InputError(
+            f"{type(estimator).__name__} needs examples of two classes; the data has one class, "
+            f"{classes.tolist()[0]!r}, in {rows} row{'s'[: rows - 1]}"
+        )
+
+
+def _refuse_labels(labels: Any) -> None:
+    """Refuse labels of several kinds, of which numpy would make texts, and missing ones."""
+    if labels is None or str(getattr(labels, "dtype", "object")) != "object":
+        return
+    values = np.asarray(labels, dtype=object).ravel().tolist()
+    missing = [i for i, value in enumerate(values) if value is None or value != value]
+    if missing:
+        raise InputError(
+            f"label {missing[0]} is missing ({len(missing)} are None or NaN); give every one"
+        )
+    texts = [value for value in values if isinstance(value, str)]
+    if 0 < len(texts) < len(values):
+        other = next(value for value in values if not isinstance(value, str))
+        raise InputError(f"labels {texts[0]!r} and {other!r}; give texts or numbers, not both")
+
+
+def _validated(estimator: Any, examples: Any, sparse: bool, **others: Any) -> Any:
+    """Return what scikit-learn's checks return, the examples without a silent rounding."""
+    accepted = "csr" if sparse else False
+    try:
+        found = validate_data(
+            estimator, examples, accept_sparse=accepted, dtype=np.float64, **others
+        )
+    except ValueError as error:
+        if NO_NUMBER in str(error):
+            if hasattr(examples, "columns"):
+                refuse_rounded(examples)  # which names the column
+            raise InputError(
+                f"X holds a text ({str(error).removeprefix(NO_NUMBER + ': ')}); give numbers, for "
+                "instance by sklearn.preprocessing.OneHotEncoder"
+            ) from None
+        raise
+    refuse_rounded(examples)
+    if isinstance(found, tuple):
+        return checked_rows(found[0]), *found[1:]
+    return checked_rows(found)
