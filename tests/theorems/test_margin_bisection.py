@@ -273,6 +273,39 @@ def test_the_rows_of_least_score_join_and_keep_their_places() -> None:
     assert few.join(scores, float(scores[few.indices].min()) - 10.0) == 0
 
 
+@pytest.mark.parametrize("module", ["free-length", "fixed-length"])
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_rows_join_under_way_until_all_have_the_margin(relaxed: bool, module: Any) -> None:
+    """In both modules; the point stays the combination of rows that the weights say it is."""
+    rows = np.random.default_rng(5).standard_normal((300, 8))
+    rows[:, 0] = 0.5 + np.abs(rows[:, 0])
+    system = ConicSystem.from_rows(rows, margin="directional")
+    exact = solve(system, "minimum-norm-point", goal={"margin_ratio": 0.9999})
+    assert exact.margin_lower is not None
+    beta, weights = 0.9 * exact.margin_lower, np.zeros(300)
+    weights[int((rows**2).sum(axis=1).argmax())] = 30.0  # far from the best direction
+    begun = Solution(weights @ rows, weights, 0.0)
+    few, joined = few_of(rows, rows.mean(axis=0)), 0
+    trial = Trial(beta, begun, few, module, False, 10**6, 0.01)
+    if relaxed:
+        trial.relax(10**6)
+    while True:
+        while not trial.satisfied:
+            assert not trial.exhausted
+            trial.sweep(7)
+            trial.bound()
+        assert trial.weights() @ rows == pytest.approx(trial.point, rel=1e-9)
+        scores = rows @ trial.point
+        asked = trial.limit if relaxed else beta * float(np.linalg.norm(trial.point))
+        lacking = np.setdiff1d(np.flatnonzero(scores <= asked), few.indices)
+        assert trial.join(scores) == (len(lacking) > 0)
+        if not len(lacking):
+            break
+        joined += 1
+    assert joined > 0
+    assert float(scores.min()) > asked / ROOM
+
+
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_a_working_set_stays_small_and_the_margin_is_that_of_all_rows(seed: int) -> None:
     rows = large(seed)

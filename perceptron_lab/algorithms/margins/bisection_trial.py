@@ -66,7 +66,7 @@ class Trial:
         self.point, rows = self.begun.point.copy(), self.swept.rows
         self._begun_mass = float(self.begun.weights.sum())
         self.shares = np.zeros(len(rows) + 1)
-        self.shares[-1] = 1.0
+        self.shares[-1] = 1.0 / self.rate
         if self.module == "fixed-length":
             length, place = float(np.linalg.norm(self.point)), -1
             if length == 0.0:
