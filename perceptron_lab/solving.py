@@ -56,7 +56,8 @@ def solve(
     ----------
     problem
         Rows, examples with ``labels``, a tuple of both, a :class:`ConicSystem` or the path of a
-        file; see :func:`as_system`.
+        file; see :func:`as_system`. Conditions of :meth:`.ConicSystem.from_linear` are for ``auto``
+        and ``highs``: a :class:`~perceptron_lab.linear.linear_result.LinearResult` comes of them.
     labels
         Labels of two classes, one per example, shape ``(m,)``; None where there are none. An
         algorithm may stand in this place instead: ``solve(rows, "perceptron")``.

@@ -240,10 +240,13 @@ def _infeasible(system: LinearSystem, weights: Weights, method: str) -> Decision
 
 def _undecided(system: LinearSystem, rows: FloatingRows | None, work: Work) -> Decision:
     """Return the bracket of the least violation; one of its ends is a point's."""
-    status = Status.UPDATE_LIMIT if work.made >= work.pivots else Status.TIME_LIMIT
-    point = None if rows is None else least_violation(rows, max(work.left, 1.0))
+    said = None if work.asked is None else work.asked()
+    spent = said is None and work.made >= work.pivots
+    status = Status.UPDATE_LIMIT if spent else Status.TIME_LIMIT
+    least = 0.0 if said else 1.0  # seconds for a point
+    point = None if rows is None else least_violation(rows, max(work.left, least))
     if point is None or not np.isfinite(point).all():
         point = np.zeros(len(system.variables))
     largest = system.violation([Fraction(one) for one in point.tolist()])
     proof = LinearProof(violation=(0.0, above(largest)))
-    return Decision(status, proof, "no exact answer within the budget", point)
+    return Decision(status, proof, str(said or "no exact answer within the budget"), point)

@@ -46,8 +46,8 @@ def drive_linear(
             raise InputError(f"{argument} on linear conditions, which take none; leave it out")
     asked = None if stop is None else stop()
     if name == "auto":
-        pivots = 0 if asked is not None else budget.updates
-        return solve_linear(system, pivots=pivots, seconds=budget.seconds, stop=stop)
+        seconds = budget.seconds if asked is None else 0.0
+        return solve_linear(system, pivots=budget.updates, seconds=seconds, stop=stop)
     if algorithm != type(algorithm)():
         raise InputError("highs takes no parameters on linear conditions; leave them out")
     return solve_linear(

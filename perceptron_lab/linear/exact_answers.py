@@ -62,7 +62,7 @@ def weights_near(
 ) -> dict[int, Fraction] | None:
     """Return exact weights w of the conditions with a guess, sum_k w_k a_k = 0, w'b = value; None.
 
-    They are those of the conditions as given, w_k > 0 for every inequality of the guess.
+    They are those of the conditions as given; their signs are for the caller to check.
 
     Parameters
     ----------
@@ -88,13 +88,6 @@ def weights_near(
     order = np.argsort([-abs(float(one)) for one in given], kind="stable").tolist()
     found = near_solution(equations, given, order)
     if found is None:
-        return None
-    inequalities = [
-        weight
-        for k, weight in zip(support, found, strict=True)
-        if not system.conditions[k].equation
-    ]
-    if any(weight <= 0 for weight in inequalities):
         return None
     return _given(system, dict(zip(support, found, strict=True)))
 

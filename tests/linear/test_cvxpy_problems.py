@@ -20,8 +20,8 @@ def problem(*constraints: Any) -> Any:
 
 @pytest.mark.parametrize(("most", "feasible"), [(2.0, True), (1.75, False)])
 def test_a_linear_problem_is_decided_with_its_equations(most: float, feasible: bool) -> None:
-    x, y = cvxpy.Variable(2, name="x"), cvxpy.Variable(nonneg=True, name="y")
-    given = problem(x >= 1, x[0] - x[1] == 0, cvxpy.norm1(x) + y <= most)
+    x, y = cvxpy.Variable(2, name="x"), cvxpy.Variable(name="y")
+    given = problem(y >= 0, x >= 1, x[0] - x[1] == 0, cvxpy.norm1(x) + y <= most)
     system = ConicSystem.from_cvxpy(given)
     assert isinstance(system, LinearSystem)
     assert {"x[0]", "x[1]", "y"} <= set(system.variables)

@@ -16,6 +16,8 @@ from perceptron_lab import ConicSystem, Status, solve
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
+from perceptron_lab.linear.exact_answers import absorbed
+from perceptron_lab.linear.exact_solutions import Equation, near_solution
 from perceptron_lab.linear.linear_result import LinearResult
 from perceptron_lab.linear.proofs import always_tight, faults
 from perceptron_lab.results import Result
@@ -69,7 +71,7 @@ def test_both_answers_are_among_the_random_systems() -> None:
     assert 15 < sum(feasible) < 45
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 4))
+@pytest.mark.parametrize("seed", [0, 1, 4, 8, 16, 44, 46, 100])
 def test_without_proposals_exact_pivots_decide(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("perceptron_lab.linear.deciding.complementary_pair", lambda *_: None)
     check(seed)
@@ -177,6 +179,8 @@ def test_without_a_budget_the_bracket_of_the_least_violation_is_proved(
     thin = Fraction(1, 10**40)
     rows = [[1, 1], [-1, -1]]
     system = ConicSystem.from_linear(rows, [Fraction(1, 3), thin - Fraction(1, 3)])
+    stopped = solved(system, stop=lambda: "enough")
+    assert (stopped.status, stopped.message) == (Status.TIME_LIMIT, "enough")
     found = solved(system, budget=Budget(updates=0))
     assert found.status is Status.UPDATE_LIMIT
     assert not found.proved
@@ -200,6 +204,29 @@ def test_residuals_are_absorbed_by_bounds(monkeypatch: pytest.MonkeyPatch) -> No
     assert not has_a_point([*rows, *np.eye(3), *-np.eye(3)], [1, 1, 1, *[-1] * 6], [], [])
     assert found.status is Status.INFEASIBLE
     assert faults(system, found.status, found.exact) == []
+
+
+@pytest.mark.parametrize(("upper", "possible"), [((1, 1), True), ((1, None), False)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_nothing_is_absorbed_where_a_bound_is_missing(
+    upper: tuple[int | None, ...], possible: bool, sign: int
+) -> None:
+    """x + y >= 3 with x <= 1 and y <= 1; a residual needs the bound on its own side."""
+    bounds = [[-10, -10], list(upper)]
+    if sign < 0:
+        bounds = [[None if one is None else -one for one in side] for side in reversed(bounds)]
+    system = ConicSystem.from_linear([[sign, sign]], [3], lower=bounds[0], upper=bounds[1])
+    guess = [Fraction(1)] + [Fraction()] * (len(system.conditions) - 1)
+    assert (absorbed(system, guess) is not None) == possible
+
+
+def test_solutions_near_a_guess_are_exact_or_none() -> None:
+    first, double = Equation({0: 3, 1: 1}, 1), Equation({0: 6, 1: 2}, 2)
+    guess = [Fraction(1, 3), Fraction(1, 7)]
+    assert near_solution([first, double], guess, [0, 1]) == [Fraction(2, 7), Fraction(1, 7)]
+    assert near_solution([first, double], guess, [1, 0]) == [Fraction(1, 3), Fraction()]
+    assert near_solution([first, Equation({0: 6, 1: 2}, 3)], guess, [0, 1]) is None
+    assert near_solution([Equation({}, 1)], guess, [0, 1]) is None
 
 
 def test_what_highs_says_is_proved_or_not_believed() -> None:
