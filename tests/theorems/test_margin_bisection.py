@@ -304,6 +304,8 @@ def test_rows_join_under_way_until_all_have_the_margin(relaxed: bool, module: An
         joined += 1
     assert joined > 0
     assert float(scores.min()) > asked / ROOM
+    # Of the relaxed module b is asked for, not beta norm(a) of the point as it is now
+    assert not trial.join(np.full(300, asked * ROOM))
 
 
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
