@@ -134,7 +134,7 @@ class Judge:
         if self.proved(Status.FEASIBLE).reaches(self.goal):
             self.message = f"the goal {self.goal} is proved"
             return Status.FEASIBLE
-        self.message = self.proved(Status.FEASIBLE).missed(self.goal)
+        self.message = "the point is proved strictly feasible, its ratio is not"
         return None
 
     def _mended(self, point: FloatArray) -> bool:

@@ -111,10 +111,11 @@ class HullsState(State):
     ) -> Claim | None:
         """Return a claim: the point with its best b, or that no margin is above norm(w)."""
         sides = least_of_each(scores, classes.positive)
-        score, best = 0.5 * (sides[0] + sides[1]), self.point.copy()
-        best[-1] += 0.5 * (sides[1] - sides[0])
-        assert self.weights is not None
         ended, fresh = self.phase == OPTIMAL, self.claimed != self.updates
+        score, best = 0.5 * (sides[0] + sides[1]), self.point.copy()
+        if fresh:  # again, rounding would move b to and fro, and the last word would never be said
+            best[-1] += 0.5 * (sides[1] - sides[0])
+        assert self.weights is not None
         if system.inside(score, scores):
             given, self.point = self.point, best
             widest = nearly_widest(system, self, score, norm)
