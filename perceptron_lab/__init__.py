@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from perceptron_lab.results import Status as Status
     from perceptron_lab.solving import solve as solve
     from perceptron_lab.system import ConicSystem as ConicSystem
+    from perceptron_lab.verdicts.separation import separation as separation
 
 __version__ = "0.1.0"
 
@@ -85,6 +86,7 @@ _PUBLIC = {
     "register": "perceptron_lab.registration",
     "report": "perceptron_lab.reporting.report",
     "run": "perceptron_lab.reporting.experiment",
+    "separation": "perceptron_lab.verdicts.separation",
     "show": "perceptron_lab.experiments.configuration.catalogue",
     "solve": "perceptron_lab.solving",
     "status": "perceptron_lab.experiments.running.status",

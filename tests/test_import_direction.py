@@ -42,7 +42,7 @@ LAYERS = [
     ["system", "infeasible_margin"],
     ["algorithms", "peers", "datasets", "linear"],
     ["central_weights", "judge", "recording", "failures", "guarantees", "driver", "solving"],
-    ["ellipsoids", "online"],
+    ["ellipsoids", "online", "verdicts"],
     ["estimators"],
     ["learners"],
     ["registration", "plugins"],

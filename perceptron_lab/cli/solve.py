@@ -22,6 +22,7 @@ from perceptron_lab.experiments.answers import MOST_NUMBERS, Answer, answer
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.yaml_source import parse
 from perceptron_lab.experiments.ellipsoid_answers import ellipsoid_answer
+from perceptron_lab.experiments.verdict_answers import verdict_answer
 from perceptron_lab.goals import Budget, Goal, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 
@@ -113,6 +114,12 @@ def _bytes(text: str) -> int:
     "separation ratio, with either class inside.",
 )
 @click.option(
+    "--verdict",
+    is_flag=True,
+    help="Ask instead whether the classes are separated completely, quasi-completely or overlap, "
+    "and which coefficients of logistic regression diverge: proved in exact arithmetic.",
+)
+@click.option(
     "--oracle",
     "oracles",
     metavar="NAME",
@@ -164,6 +171,7 @@ def command(
     algorithm: str,
     assignments: tuple[str, ...],
     ellipsoid: bool,
+    verdict: bool,
     oracles: tuple[str, ...],
     goal: Goal,
     budget_updates: int,
@@ -197,17 +205,14 @@ def command(
             "separates two classes, say --ellipsoid; learners run in experiments (plab run)"
         )
     columns = Columns(labels, rows, drop_missing, one_hot)
+    unused = {"--save": save, "--memory": memory, "--oracle": oracles, "-s": assignments}
+    unused["--margin"] = margin != "unit"
+    if verdict:
+        _refuse_given("--verdict", unused | {"--plot": plot, "--ellipsoid": ellipsoid})
+        return _tell_verdict(file, columns, budget_seconds, as_json=as_json)
     if ellipsoid:
-        given = {"--save": save, "--memory": memory, "--oracle": oracles, "-s": assignments}
-        given["--margin"] = margin != "unit"
-        for name, value in given.items():
-            if value:
-                raise InputError(f"{name} with --ellipsoid, which does not use it; leave one out")
-        asked = ellipsoid_answer(file, columns, seconds=budget_seconds)
-        click.echo(json.dumps(asked.as_json(), indent=2) if as_json else str(asked))
-        if plot is not None:
-            _draw(asked.plot(), plot)
-        return 0
+        _refuse_given("--ellipsoid", unused)
+        return _tell_ellipsoids(file, columns, budget_seconds, plot, as_json=as_json)
     with interruptible() as interrupt, live_line(str(file), quiet=as_json) as watch:
         found = answer(
             file,
@@ -237,6 +242,32 @@ def _printed(found: Answer, *, as_json: bool) -> str:
         return json.dumps(found.row(), indent=2)
     status = found.result.status  # it begins the second line
     return str(found).replace(f"\n{status}", f"\n{coloured(status)}", 1)
+
+
+def _refuse_given(question: str, given: dict[str, Any]) -> None:
+    """Refuse options that a question does not use."""
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{name} with {question}, which does not use it; leave one out")
+
+
+def _tell_verdict(file: Path, columns: Columns, seconds: float, *, as_json: bool) -> int:
+    """Print the verdict on two classes, and return the exit code."""
+    with interruptible() as interrupt:
+        found = verdict_answer(file, columns, seconds=seconds, asked=interrupt.asked)
+    click.echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
+    return 130 if interrupt.asked() else 0
+
+
+def _tell_ellipsoids(
+    file: Path, columns: Columns, seconds: float, plot: Path | None, *, as_json: bool
+) -> int:
+    """Print whether ellipsoids separate two classes, and return the exit code."""
+    found = ellipsoid_answer(file, columns, seconds=seconds)
+    click.echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
+    if plot is not None:
+        _draw(found.plot(), plot)
+    return 0
 
 
 def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -224,9 +225,12 @@ def partition_by_pivots(
 def _added(
     weights: Mapping[int, Fraction], more: Mapping[int, Fraction], equal: frozenset[int]
 ) -> dict[int, Fraction]:
-    """Return more + c * weights, c so large that the inequalities called equal stay > 0."""
+    """Return more + c * weights, c so large that the inequalities called equal stay > 0.
+
+    c is a whole number: so digits add up over the rounds, and are not multiplied.
+    """
     factor = max((1 - more.get(k, Fraction()) / weights[k] for k in equal), default=Fraction(1))
-    kept = {k: max(factor, Fraction(1)) * weight for k, weight in weights.items()}
+    kept = {k: max(math.ceil(factor), 1) * weight for k, weight in weights.items()}
     return {k: kept.get(k, Fraction()) + more.get(k, Fraction()) for k in {**kept, **more}}
 
 

@@ -47,3 +47,12 @@ def _artificial_sum(lines: list[list[Fraction]], columns: int) -> Fraction:
             factor = line[entering]
             if factor:
                 line[:] = [one - factor * other for one, other in zip(line, pivot, strict=True)]
+
+
+def has_weights(rows: Matrix, target: Vector) -> bool:
+    """Return whether some w >= 0 has sum_i w_i rows_i = target."""
+    lines = []
+    for j, value in enumerate(target):
+        line = [Fraction(row[j]) for row in rows] + [Fraction(value)]
+        lines.append([-one for one in line] if value < 0 else line)
+    return _artificial_sum(lines, len(rows)) == 0

@@ -108,6 +108,9 @@ class Contents:
         The name of the column of labels; None likewise.
     notes
         Sentences on what was left out.
+    decimals
+        The rows as decimals, an array of objects, where they were asked for, and neither the
+        doubles of ``rows`` nor a multiple of them are exact; None otherwise.
     """
 
     rows: Any
@@ -115,6 +118,7 @@ class Contents:
     features: list[str] | None = None
     label: str | None = None
     notes: list[str] = field(default_factory=list)
+    decimals: Any = None
 
     def in_memory(self) -> Doubles:
         """Return the rows as an array or a CSR array."""

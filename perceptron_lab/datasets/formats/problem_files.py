@@ -236,9 +236,12 @@ def kind_of(path: Path) -> str:
 
 
 def read_contents(
-    path: Path, columns: Columns | None = None, *, memory: int | None = None
+    path: Path, columns: Columns | None = None, *, memory: int | None = None, exact: bool = False
 ) -> Contents:
-    """Return the numbers of a file of rows or examples; the parameters are those of a problem."""
+    """Return the numbers of a file of rows or examples; the parameters are those of a problem.
+
+    With ``exact`` the decimals of a text are kept where no doubles are equal to them.
+    """
     columns, kind = columns or Columns(), kind_of(path)
     _refuse_options(path, kind, columns, memory)
     try:
@@ -259,7 +262,7 @@ def read_contents(
 
                 examples, classes = load_svmlight_file(str(path))
                 return Contents(printed_entries(path, sp.csr_array(examples)), classes)
-        return read_text(path, kind, columns)
+        return read_text(path, kind, columns, exact=exact)
     except (PlabError, MemoryError):
         raise
     except Exception as error:

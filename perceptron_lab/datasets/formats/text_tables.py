@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,7 +42,7 @@ _CHUNK: Final = 200_000  # Fields that are converted at a time
 _SEPARATORS: Final = {".csv": ",;\t", ".tsv": "\t;,", ".txt": "\t;, "}
 
 
-def read_text(path: Path, kind: str, columns: Columns) -> Contents:
+def read_text(path: Path, kind: str, columns: Columns, *, exact: bool = False) -> Contents:
     """Return the numbers of a text, as the decimals printed, with names and labels of columns.
 
     Parameters
@@ -52,9 +53,11 @@ def read_text(path: Path, kind: str, columns: Columns) -> Contents:
         ``.csv``, ``.tsv`` or ``.txt``: the separator that is preferred where several would do.
     columns
         Which of them holds labels, and what is done about missing entries and texts.
+    exact
+        Whether decimals are kept that no doubles are equal to.
     """
     table = _opened(_text_of(path), _SEPARATORS[kind], columns)
-    contents = table.read()
+    contents = table.read(exact=exact)
     if table.header is not None:
         assert contents.features is not None
         columns.refuse_hidden_labels(contents.features, contents.rows.values[:, -1])
@@ -139,17 +142,21 @@ class _Table:
     place: int | None
     columns: Columns
 
-    def read(self) -> Contents:
-        """Return the numbers of all lines."""
+    def read(self, *, exact: bool = False) -> Contents:
+        """Return the numbers of all lines; ``exact`` as for :func:`read_text`."""
         index = self._counts_rows()
         kept = [j for j in range(self.width) if j not in (self.place, index)]
+        if not kept:
+            raise InputError("no column but that of the labels; give one of numbers or more")
         categories = self._categories(kept) if self.columns.one_hot else {}
         printed, arrays, classes, count = PrintedNumbers(), [], [], 0
+        kept_words = list[Any]()
         for chunk in self._chunks():
             count += len(chunk)
             complete, words, values = self._converted(chunk, kept, categories)
             printed.add(words.ravel().tolist(), values.ravel())
             arrays.append(values)
+            kept_words += [words] * exact
             classes += [] if self.place is None else complete[self.place].tolist()
         if not sum(map(len, arrays)):
             raise InputError(
@@ -159,6 +166,8 @@ class _Table:
             )
         names = self.header or [str(j + 1) for j in range(self.width)]
         contents = Contents(printed.doubles(np.concatenate(arrays)))
+        if exact and contents.rows.roundings and contents.rows.whole is None:
+            contents.decimals = np.vectorize(Decimal, otypes=[object])(np.concatenate(kept_words))
         if self.header is not None:
             contents.features = [
                 f"{names[j]}={value}" if j in categories else names[j]

@@ -1,0 +1,71 @@
+"""The pair where Newton's steps find none: the homogeneous linear system is decided exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from perceptron_lab.linear.deciding import decide
+from perceptron_lab.results import Status
+from perceptron_lab.system.conditions import condition
+from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.verdicts.pairs import Pair, mixed, span_of
+from perceptron_lab.verdicts.whole_rows import WholeRows
+
+PIVOTS = 10_000_000
+"""Exact pivots at most; time ends before."""
+
+
+def decided_pair(
+    rows: WholeRows, seconds: float, asked: Callable[[], object] | None = None
+) -> Pair | None:
+    """Return the pair that the exact decision about A b >= 0 comes with; None if time was short.
+
+    Parameters
+    ----------
+    rows
+        A.
+    seconds
+        At most, about.
+    asked
+        Asked now and then whether to end.
+    """
+    system, units = _system(rows)
+    found = decide(system, PIVOTS, seconds, asked)
+    if found.status is not Status.FEASIBLE or not found.proof.complete:
+        return None
+    assert found.proof.point is not None
+    unit = [tuple(int(i == j) for i in range(rows.width)) for j in range(rows.width)]
+    parts = [one * scale for one, scale in zip(found.proof.point, units, strict=True)]
+    overlap = np.array(found.proof.tight, dtype=np.int64)
+    separated = np.setdiff1d(np.arange(rows.count), overlap)
+    weights = {k: weight for k, weight in found.proof.always.items() if weight}
+    return Pair(
+        separated,
+        overlap,
+        np.zeros(len(overlap), dtype=np.int64),
+        weights,
+        mixed(unit, parts) if len(separated) else (0,) * rows.width,
+        span_of(rows, overlap, overlap[: rows.width]),
+        found.method,
+    )
+
+
+def _system(rows: WholeRows) -> tuple[LinearSystem, list[Fraction]]:
+    """Return A D x >= 0 and the diagonal of D: powers of two that make columns at most 1."""
+    largest = [0] * rows.width
+    for _, whole in rows.chunks(np.arange(rows.count)):
+        largest = [
+            max(one, *map(abs, column))
+            for one, column in zip(largest, whole.T.tolist(), strict=True)
+        ]
+    units = [Fraction(1, 2 ** one.bit_length()) for one in largest]
+    conditions = []
+    for some, whole in rows.chunks(np.arange(rows.count)):
+        for k, row in zip(some.tolist(), whole.tolist(), strict=True):
+            places = tuple(j for j, one in enumerate(row) if one)
+            numbers = tuple(row[j] * units[j] for j in places)
+            conditions.append(condition((places, numbers), Fraction(), f"row {k}"))
+    return LinearSystem.of_conditions(conditions, [f"b_{j}" for j in range(rows.width)]), units

@@ -1,0 +1,183 @@
+"""The question of two classes: separated completely, quasi-completely, or not, with proofs."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.doubles import Doubles
+from perceptron_lab.errors import InputError
+from perceptron_lab.inputs import (
+    ArrayOrSparse,
+    array_of,
+    doubles_of_rows,
+    labels_of,
+    refuse_not_finite,
+    signs_of,
+)
+from perceptron_lab.verdicts.coefficients import coefficients
+from perceptron_lab.verdicts.decided_pairs import decided_pair
+from perceptron_lab.verdicts.logistic_steps import proposals
+from perceptron_lab.verdicts.pairs import Pair, pair_near
+from perceptron_lab.verdicts.proofs import faults
+from perceptron_lab.verdicts.verdict import UNDECIDED, SeparationVerdict, verdict_of
+from perceptron_lab.verdicts.whole_rows import WholeRows, whole_rows
+
+INTERCEPT: Final = "intercept"
+
+
+def separation(
+    X: ArrayOrSparse,
+    y: npt.ArrayLike,
+    *,
+    affine: bool = True,
+    max_seconds: float | None = None,
+) -> SeparationVerdict:
+    """Decide whether two classes are separated, and which estimates of logistic regression diverge.
+
+    Of the rows a_i = y_i (x_i, 1), y_i = 1 or -1, and R = {b : A b >= 0}: the classes are separated
+    completely if some b has A b > 0, they overlap if R holds no b with A b != 0, and else they are
+    separated quasi-completely. Maximum likelihood estimates exist if and only if they overlap
+    (Albert and Anderson, Biometrika 71, 1984); otherwise a coefficient may still be finite, or run
+    to +infinity, to -infinity, or where to is not determined by the data.
+
+    Every answer is proved in exact arithmetic, on the numbers as given: a strictly complementary
+    pair for the verdict, combinations of rows and members of R for the coefficients.
+
+    Parameters
+    ----------
+    X
+        Examples, shape ``(m, k)``, dense, scipy.sparse or a DataFrame, whose names are used.
+        Doubles are the numbers that they are; integers, fractions and decimals count exactly too.
+    y
+        A label each, of two classes; the later one in sorted order is the positive one.
+    affine
+        Whether there is an intercept: its coefficient is the last.
+    max_seconds
+        After about so many seconds the verdict is ``undecided``; None for no limit.
+
+    Raises
+    ------
+    InputError
+        If the data are no finite numbers, or there is one class, or not two.
+
+    Examples
+    --------
+    Whoever takes the dose recovers, and one without it:
+
+    >>> from perceptron_lab import separation
+    >>> found = separation([[0], [0], [0], [1], [1]], ["ill", "ill", "well", "well", "well"])
+    >>> found.verdict, found.coefficients
+    ('quasi-complete', {'x_1': '+INF', 'intercept': 'FINITE'})
+    >>> found.overlap_rows.tolist()
+    [0, 1, 2]
+    """
+    names = _names(X)
+    given = _dense(doubles_of_rows(X))
+    refuse_not_finite(given.values)
+    rounded = given.roundings and given.whole is None
+    numbers = _numbers(X) if rounded else None
+    return separation_of(
+        given, y, names=names, numbers=numbers, affine=affine, max_seconds=max_seconds
+    )
+
+
+def separation_of(
+    given: Doubles,
+    y: npt.ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    numbers: Any = None,
+    affine: bool = True,
+    max_seconds: float | None = None,
+    asked: Callable[[], object] | None = None,
+) -> SeparationVerdict:
+    """Return the verdict on examples as doubles, and as the numbers that they stand for.
+
+    Parameters
+    ----------
+    given
+        Dense, finite, shape ``(m, k)``.
+    y, affine, max_seconds
+        As for :func:`separation`.
+    names
+        Of the columns; ``x_1``, ``x_2``, ... by default.
+    numbers
+        As for :func:`~perceptron_lab.verdicts.whole_rows.whole_rows`.
+    asked
+        Asked now and then whether to end.
+    """
+    count, width = given.values.shape
+    signs = signs_of(y, count)
+    labels = np.unique(labels_of(y, count)).tolist()
+    rows = whole_rows(given, numbers, signs, affine=affine)
+    every = _with_intercept(names or [f"x_{j + 1}" for j in range(width)], affine=affine)
+    end = time.monotonic() + (math.inf if max_seconds is None else max_seconds)
+    classes = (_plain(labels[0]), _plain(labels[1]))
+    pair = _pair(rows, end, asked)
+    if pair is None:
+        method = "the time was too short"
+        return SeparationVerdict(UNDECIDED, False, every, classes, method, rows, None, ())
+    found = coefficients(rows, pair, end - time.monotonic())
+    wrong = faults(rows, pair, found or [])
+    assert not wrong, f"a proof does not hold: {'; '.join(wrong)}; this is a bug, report it"
+    method = pair.method if found else f"{pair.method}; too little time for coefficients"
+    return SeparationVerdict(
+        verdict_of(pair), True, every, classes, method, rows, pair, tuple(found or ())
+    )
+
+
+def _pair(rows: WholeRows, end: float, asked: Callable[[], object] | None) -> Pair | None:
+    """Return a pair near Newton's steps, or else the one of an exact decision."""
+    for one in proposals(rows.near):
+        found = pair_near(rows, one)
+        if found is not None:
+            return found
+        if time.monotonic() >= end or (asked is not None and asked()):
+            return None
+    return decided_pair(rows, end - time.monotonic(), asked)
+
+
+def _names(given: Any) -> list[str] | None:
+    """Return the names of a frame's columns, each of which must occur once."""
+    pandas = sys.modules.get("pandas")  # where examples are a frame, it is loaded
+    if pandas is None or not isinstance(given, pandas.DataFrame):
+        return None
+    return [str(one) for one in given.columns]
+
+
+def _with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:
+    repeated = sorted({one for one in names if list(names).count(one) > 1})
+    if repeated:
+        raise InputError(
+            f"{list(names).count(repeated[0])} columns are called {repeated[0]!r}; rename one"
+        )
+    last = INTERCEPT if INTERCEPT not in names else f"({INTERCEPT})"
+    return (*names, *[last] * affine)
+
+
+def _dense(given: Doubles) -> Doubles:
+    """Return doubles as a dense matrix."""
+    if not sp.issparse(given.values):
+        return given
+    sparse: Any = given.values
+    return Doubles(sparse.toarray(), given.roundings)  # fractions are never sparse
+
+
+def _numbers(given: Any) -> Any:
+    """Return the numbers of a matrix as Python's own."""
+    sparse: Any = given
+    data = sparse.toarray() if sp.issparse(given) else array_of(given)
+    return data.astype(object)
+
+
+def _plain(label: Any) -> Any:
+    """Return a label as it was given: 1.0 was a 1 in a file."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label

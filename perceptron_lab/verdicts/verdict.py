@@ -1,0 +1,241 @@
+"""The verdict on two classes, as a record with names: in words, in JSON, in the units given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from perceptron_lab.errors import counted
+from perceptron_lab.results import IntArray
+from perceptron_lab.verdicts.coefficients import FINITE, MINUS, PLUS, UNDETERMINED, Coefficient
+from perceptron_lab.verdicts.pairs import Pair, null_vectors
+from perceptron_lab.verdicts.whole_rows import WholeRows
+
+COMPLETE: Final = "complete"
+QUASI: Final = "quasi-complete"
+OVERLAP: Final = "overlap"
+UNDECIDED: Final = "undecided"
+
+MOST_LISTED: Final = 10_000
+"""Rows above which a certificate in JSON leaves their weights out."""
+_MOST_NAMES: Final = 8  # In a sentence
+_MOST_ROWS: Final = 12
+
+_ALTERNATIVES: Final = {
+    COMPLETE: "maximum likelihood has no estimates, for the likelihood grows without end; a "
+    "penalised one has: Firth's (Heinze and Schemper 2002), or a ridge penalty; so has exact "
+    "logistic regression (Mehta and Patel 1995)",
+    QUASI: "maximum likelihood has no estimates of the coefficients that are not finite; a "
+    "penalised likelihood has: Firth's (Heinze and Schemper 2002), or a ridge penalty; so has "
+    "exact logistic regression (Mehta and Patel 1995)",
+}
+
+
+@dataclass(frozen=True)
+class SeparationVerdict:
+    """Whether two classes are separated by a linear function, and which coefficients diverge.
+
+    R is the set of all b with y_i b'(x_i, 1) >= 0 for every row: the directions in which the
+    likelihood of logistic regression never falls. Rows that are positive somewhere on R are
+    separated, those that are 0 on all of R overlap.
+
+    Parameters
+    ----------
+    verdict
+        ``complete`` (no row overlaps), ``quasi-complete``, ``overlap`` (every row does), or
+        ``undecided``, where the time was too short.
+    proved
+        Whether the verdict and every class of a coefficient are proved in exact arithmetic.
+    names
+        Of the coefficients, in the order of the columns; the last one is that of the intercept.
+    classes
+        The two labels; the later one is the positive class.
+    method
+        How the proof was found, or why there is none.
+    rows
+        The labelled rows.
+    pair
+        The partition and its proof; None where the verdict is undecided.
+    proofs
+        Of the coefficients; empty where the time was too short.
+    """
+
+    verdict: str
+    proved: bool
+    names: tuple[str, ...]
+    classes: tuple[Any, Any]
+    method: str
+    rows: WholeRows
+    pair: Pair | None
+    proofs: tuple[Coefficient, ...]
+
+    @property
+    def coefficients(self) -> dict[str, str]:
+        """Name -> FINITE, +INF, -INF or UNDETERMINED; the intercept's last."""
+        return dict(zip(self.names, (one.name for one in self.proofs), strict=False))
+
+    @property
+    def direction(self) -> tuple[Fraction, ...]:
+        """A member b of R, positive on the separated rows; 0 where there are none."""
+        return tuple(self.rows.given(self.pair.direction)) if self.pair else ()
+
+    @property
+    def separated_rows(self) -> IntArray:
+        """Indices, from 0 on, of the rows that are positive somewhere on R."""
+        return self.pair.separated if self.pair else np.zeros(0, dtype=np.int64)
+
+    @property
+    def overlap_rows(self) -> IntArray:
+        """Indices, from 0 on, of the rows that are 0 on all of R."""
+        return self.pair.overlap if self.pair else np.zeros(0, dtype=np.int64)
+
+    @property
+    def zero_rows(self) -> IntArray:
+        """Indices of the rows without an entry other than 0, which overlap whatever is asked."""
+        return np.flatnonzero(~self.rows.near.any(axis=1))
+
+    @cached_property
+    def unidentified(self) -> tuple[str, ...]:
+        """Coefficients that no data of these columns determine: they are linearly dependent.
+
+        Some b with A b = 0 has an entry there: the classes are answers modulo such b.
+        """
+        if self.pair is None:
+            return ()
+        nulls = null_vectors(self.rows, self.pair.span.nulls)
+        return tuple(name for j, name in enumerate(self.names) if any(one[j] for one in nulls))
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """What proves the answer, in the units given, fractions as text.
+
+        ``weights``: row -> w > 0 with sum_i w_i a_i = 0 over the rows that overlap; null above
+        :data:`MOST_LISTED` of them. ``coefficients``: multipliers of the rows whose sum is the unit
+        vector (minus it for -INF), and directions with entries > 0 and < 0.
+        """
+        if self.pair is None:
+            return {}
+        few = len(self.overlap_rows) <= MOST_LISTED
+        return {
+            "direction": _texts(self.direction),
+            "weights": self._weights() if few else None,
+            "coefficients": {
+                name: self._proof(j, one)
+                for j, (name, one) in enumerate(zip(self.names, self.proofs, strict=False))
+            },
+        }
+
+    def _weights(self) -> dict[str, str]:
+        assert self.pair is not None
+        pairs = zip(self.pair.overlap.tolist(), self.pair.weights.tolist(), strict=True)
+        return {str(row): str(self.pair.basis.get(row, weight)) for row, weight in pairs}
+
+    def _proof(self, j: int, one: Coefficient) -> dict[str, Any]:
+        scale = self.rows.scales[j]
+        sides = {"positive": one.positive, "negative": one.negative}
+        members = {name: _texts(self.rows.given(b)) for name, b in sides.items() if b is not None}
+        multipliers = {str(row): str(m * scale) for row, m in one.combination.items()}
+        return {"class": one.name, "multipliers": multipliers} | members
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as JSON values."""
+        return {
+            "verdict": self.verdict,
+            "proved": self.proved,
+            "classes": list(self.classes),
+            "coefficients": self.coefficients,
+            "direction": [float(one) for one in self.direction],
+            "separated_rows": self.separated_rows.tolist(),
+            "overlap_rows": self.overlap_rows.tolist(),
+            "zero_rows": self.zero_rows.tolist(),
+            "unidentified": list(self.unidentified),
+            "method": self.method,
+            "certificate": self.certificate,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.sentence} ({'proved' if self.proved else 'not proved'}; {self.method})"]
+        if self.pair is None:
+            return lines[0]
+        return "\n".join([*lines, *(f"  {one}" for one in self._details())])
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        negative, positive = self.classes
+        if self.verdict == UNDECIDED:
+            return f"not decided whether {negative!r} and {positive!r} are separated"
+        if self.verdict == OVERLAP:
+            return f"{negative!r} and {positive!r} overlap: no coefficient diverges"
+        running = [
+            name
+            for name, one in self.coefficients.items()
+            if one != FINITE and name not in self.unidentified
+        ]
+        features = [one for one in running if one != self._intercept] or running
+        subject = _listed(features) if features else "they"
+        verb = "separates" if len(features) == 1 else "separate"
+        return f"{subject} {verb} {negative!r} from {positive!r} {self.verdict}ly"
+
+    @property
+    def _intercept(self) -> str | None:
+        return self.names[-1] if self.names[-1].strip("()") == "intercept" else None
+
+    def _details(self) -> list[str]:
+        """Return sentences on the coefficients, the rows, and the alternatives."""
+        found = []
+        words = {
+            PLUS: "the estimate{s} of {names} {is_} +infinite",
+            MINUS: "the estimate{s} of {names} {is_} -infinite",
+            UNDETERMINED: "{names}: not determined, directions of both signs separate",
+            FINITE: "the estimate{s} of {names} {is_} finite",
+        }
+        aliased = self.unidentified
+        for kind, text in words.items():
+            names = [n for n, one in self.coefficients.items() if one == kind and n not in aliased]
+            if names:
+                one = len(names) == 1
+                said = {"s": "" if one else "s", "is_": "is" if one else "are"}
+                found.append(text.format(names=_listed(names), **said))
+        if aliased:
+            found.append(
+                f"{_listed(aliased)}: not identified, for columns are linearly dependent (a "
+                "constant column is so with the intercept); leave one out"
+            )
+        found.append(self._rows_told())
+        if len(self.zero_rows):
+            found.append(f"{counted(len(self.zero_rows), 'row')} of zeros: they overlap always")
+        if self.verdict in _ALTERNATIVES:
+            found.append(_ALTERNATIVES[self.verdict])
+        return found
+
+    def _rows_told(self) -> str:
+        overlap, separated = self.overlap_rows, self.separated_rows
+        said = f"{counted(len(overlap), 'row')} overlap{'s' if len(overlap) == 1 else ''}"
+        if 0 < len(overlap) <= _MOST_ROWS:
+            said += f" (row {', '.join(str(i + 1) for i in overlap.tolist())})"
+        return f"{said}, {len(separated)} {'is' if len(separated) == 1 else 'are'} separated"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as in a sentence; how many more there are, if there are many."""
+    if len(names) > _MOST_NAMES:
+        more = len(names) - _MOST_NAMES + 1
+        return f"{', '.join(names[: _MOST_NAMES - 1])} and {more} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _texts(numbers: Sequence[Fraction]) -> list[str]:
+    return [str(one) for one in numbers]
+
+
+def verdict_of(pair: Pair) -> str:
+    """Return the verdict that a partition means."""
+    if not len(pair.overlap):
+        return COMPLETE
+    return QUASI if len(pair.separated) else OVERLAP
