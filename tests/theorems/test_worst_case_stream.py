@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perceptron_lab.datasets.generated.streams import STEEPEST
 from perceptron_lab.errors import InputError
 from perceptron_lab.online import online_perceptron, worst_case
-from perceptron_lab.online.worst_case import LARGEST
 from tests.repetitions import repeated
 
 
@@ -69,7 +69,7 @@ def test_the_shortest_consistent_point_is_the_one_stated() -> None:
     assert weights.tolist() == [129.0, 128.0]
 
 
-@pytest.mark.parametrize("steepness", [0, 3, 2 * LARGEST, 2.0, True])
+@pytest.mark.parametrize("steepness", [0, 3, 2 * STEEPEST, 2.0, True])
 def test_a_steepness_that_rounds_is_refused(steepness: Any) -> None:
     with pytest.raises(InputError, match="give a power of two from 1 to 67108864"):
         worst_case(steepness)
