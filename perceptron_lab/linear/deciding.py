@@ -35,6 +35,7 @@ from perceptron_lab.linear.proposals import (
     least_violation,
     of_whole,
 )
+from perceptron_lab.linear.words import FEASIBLE, INFEASIBLE
 from perceptron_lab.outward import above, below
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system.conditions import over_common
@@ -101,7 +102,7 @@ def decide(
     if found is None:
         found = _by_pivots(system, work)
     if found is None:
-        found = _undecided(system, rows, work)
+        found = _undecided(system, rows, proposal, work)
     found.pivots = work.made
     found.iterations = 0 if proposal is None else proposal.iterations
     return found
@@ -238,15 +239,19 @@ def _infeasible(system: LinearSystem, weights: Weights, method: str) -> Decision
     return Decision(Status.INFEASIBLE, proof, method, np.zeros(len(system.variables)))
 
 
-def _undecided(system: LinearSystem, rows: FloatingRows | None, work: Work) -> Decision:
+def _undecided(
+    system: LinearSystem, rows: FloatingRows | None, proposal: Proposal | None, work: Work
+) -> Decision:
     """Return the bracket of the least violation; one of its ends is a point's."""
     said = None if work.asked is None else work.asked()
-    spent = said is None and work.made >= work.pivots
-    status = Status.UPDATE_LIMIT if spent else Status.TIME_LIMIT
-    least = 0.0 if said else 1.0  # seconds for a point
-    point = None if rows is None else least_violation(rows, max(work.left, least))
+    status, words = Status.TIME_LIMIT, str(said or "no exact answer within the budget")
+    if said is None and work.made >= work.pivots:
+        status = Status.UPDATE_LIMIT
+    elif said is None and work.left and proposal is not None:
+        called = FEASIBLE if proposal.feasible else INFEASIBLE
+        status, words = Status.UNVERIFIED, f"{called}; the conditions are too many for exact pivots"
+    point = None if rows is None else least_violation(rows, max(work.left, 0.0 if said else 1.0))
     if point is None or not np.isfinite(point).all():
         point = np.zeros(len(system.variables))
     largest = system.violation([Fraction(one) for one in point.tolist()])
-    proof = LinearProof(violation=(0.0, above(largest)))
-    return Decision(status, proof, str(said or "no exact answer within the budget"), point)
+    return Decision(status, LinearProof(violation=(0.0, above(largest))), words, point)

@@ -190,6 +190,17 @@ def test_without_a_budget_the_bracket_of_the_least_violation_is_proved(
     assert thin / 2 <= above < 1e-9
 
 
+def test_a_system_too_large_for_exact_pivots_is_not_called_decided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("perceptron_lab.linear.deciding.MOST_ENTRIES", 0)
+    monkeypatch.setattr("perceptron_lab.linear.exact_solutions.MOST_PIVOTS", 0)
+    found = solved(ConicSystem.from_linear([[1, 2]], [1], ([[1, 1]], [1])))
+    assert found.status is Status.UNVERIFIED
+    assert found.message.startswith("HiGHS calls it feasible; the conditions are too many")
+    assert found.violation[0] == 0.0
+
+
 def test_the_least_violation_of_a_contradiction_is_bounded_below() -> None:
     """x >= 1 and x <= 0 leave 1/2."""
     assert solved(ConicSystem.from_linear([[1], [-1]], [1, 0])).violation == (0.5, None)
