@@ -9,11 +9,13 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.errors import InputError
+from perceptron_lab.refusals import refusing
 
 # Every parameter record refuses unknown keys, NaN, infinity and silent conversions
 STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Budget:
     """The limits of one run; every limit is echoed in the results.
@@ -31,6 +33,7 @@ class Budget:
     seconds: Annotated[float, Field(ge=0)] = 300.0
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class MarginUpper:
     """End as soon as the margin is proved to be at most ``margin_upper``, or as ``decide`` does."""
@@ -41,6 +44,7 @@ class MarginUpper:
         return f"margin_upper={self.margin_upper!r}"
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class MarginRatio:
     """End as soon as margin_lower >= margin_ratio * margin_upper > 0 is proved, or no point is."""

@@ -23,6 +23,7 @@ LAYERS = [
         "durable_files",
         "registry",
         "records",
+        "refusals",
         "facts",
         "outward",
         "goals",

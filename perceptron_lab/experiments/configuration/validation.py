@@ -11,27 +11,9 @@ from pydantic_core import ErrorDetails
 
 from perceptron_lab.errors import did_you_mean
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, received, shortened
+from perceptron_lab.refusals import ALLOWED
 
 Record = TypeVar("Record")
-
-_ALLOWED = {
-    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
-    "float_type": "a number",
-    "finite_number": "a finite number",
-    "string_type": "text",
-    "bool_type": "true or false",
-    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), "a list"),
-    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping"),
-    **dict.fromkeys(("dataclass_type", "dataclass_exact_type"), "a mapping"),
-    "none_required": "nothing",
-    "greater_than": "more than {gt:g}",
-    "greater_than_equal": "{ge:g} or more",
-    "less_than": "less than {lt:g}",
-    "less_than_equal": "{le:g} or less",
-    **dict.fromkeys(("literal_error", "enum"), "{expected}"),
-    "too_short": "{min_length} or more entries",
-    "too_long": "{max_length} or fewer entries",
-}
 
 
 def validated(kind: type[Record], tree: Any) -> Record:
@@ -73,7 +55,7 @@ def faults_of(
             faults[crumbs] = Fault(crumbs, message)
         else:
             # The members of a union report one by one; the reader wants them in one sentence.
-            template = _ALLOWED.get(details["type"])
+            template = ALLOWED.get(details["type"])
             said = details["msg"].removeprefix("Input should be ")
             choices = allowed.setdefault(crumbs, [])
             choices.append(template.format(**details.get("ctx", {})) if template else said)
