@@ -8,8 +8,8 @@ Of R = {b : A b >= 0} with the partition B, N and a strict b* in it:
 * UNDETERMINED: two members of R with entries of both signs.
 
 With b = Q c, Q a basis of N's null space, e_j = sum_N m_i a_i + sum_B l_i a_i says that row j of Q
-is in the cone of the rows A_B Q (Farkas). That is decided by exact pivots on a few rows of B, to
-which those are added that the direction found violates, mixed with a little of b*.
+is in the cone of the rows A_B Q (Farkas). That is decided on a few rows of B, near a proposal of
+HiGHS or by exact pivots; added are those that the direction found, with a little of b*, violates.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ import numpy as np
 
 from perceptron_lab.linear.alternatives import Alternative, Work, alternative
 from perceptron_lab.linear.exact_solutions import Equation, near_solution
+from perceptron_lab.results import IntArray
+from perceptron_lab.verdicts.cone_proposals import cone_proposal
 from perceptron_lab.verdicts.pairs import Pair, mixed, without_divisor
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
@@ -34,6 +36,7 @@ MINUS: Final = "-INF"
 UNDETERMINED: Final = "UNDETERMINED"
 CLASSES: Final = (FINITE, PLUS, MINUS, UNDETERMINED)
 
+_FIRST: Final = 4  # Rows to begin with, per dimension of N's null space
 _ADDED: Final = 20  # Rows that a violating direction adds at most
 _MOST_HALVES: Final = 5000
 _PIVOTS: Final = 10_000_000
@@ -91,17 +94,22 @@ class _Cone:
         if not inside:
             return self._both_ways(at, j)
         sign = 1 if inside > 0 else -1
+        target, exactly = [sign * one for one in at], False
+        self._use(self._near_the_edge())
         while True:
-            found = self._alternative([sign * one for one in at], work)
+            found = None if exactly else cone_proposal(self.images, target, work.left)
+            exactly = found is None  # from the first time on that doubles do not tell
+            found = found or self._alternative(target, work)
             if found is None:
                 return None
             if found.weights is not None:
                 return self._infinite(j, sign, found)
             assert found.multipliers is not None
             other = self._mixed_in(found.multipliers[:-1], j)
-            if other is not None:
+            if sign * other[j] < 0 and self._inside(other):
                 pair = (self.pair.direction, other)[::sign]
                 return Coefficient(UNDETERMINED, {}, *pair)
+            exactly |= not self._use(self._violated(other))
 
     def _alternative(self, target: Sequence[int], work: Work) -> Alternative | None:
         """Return l >= 0 with sum_i l_i a_i'Q = target, or a direction c; of the used rows."""
@@ -155,34 +163,44 @@ class _Cone:
             step /= 16
         raise AssertionError("no neighbourhood of an interior point is inside")
 
-    def _mixed_in(self, point: Sequence[Fraction], j: int) -> tuple[int, ...] | None:
-        """Return a member of R whose entry j has the other sign than that of b*.
-
-        It is Q c + t b*, with t so small that the entry keeps the sign of (Q c)_j. Where rows of B
-        are violated, the worst are used from now on, and None is returned.
-        """
+    def _mixed_in(self, point: Sequence[Fraction], j: int) -> tuple[int, ...]:
+        """Return Q c + t b*, t so small that entry j keeps the sign that it has in Q c."""
         direction = mixed(self.pair.span.nulls, [-one for one in point])
         inside = self.pair.direction
         share = Fraction(abs(direction[j]), 2 * abs(inside[j]))
-        inner = mixed([direction, inside], [Fraction(1), share])
-        if self.rows.least_sign(self.pair.separated, inner) >= 0:
-            return inner
-        self._use_more(direction, inner)
-        return None
+        return mixed([direction, inside], [Fraction(1), share])
 
-    def _use_more(self, direction: Sequence[int], inner: Sequence[int]) -> None:
-        """Use the rows of B that a direction violates most, for their sizes."""
+    def _inside(self, member: Sequence[int]) -> bool:
+        return self.rows.least_sign(self.pair.separated, member) >= 0
+
+    def _near_the_edge(self) -> IntArray:
+        """Return some rows of B that are lowest at b* for their sizes, to begin with."""
+        if self.used:
+            return np.zeros(0, dtype=np.int64)
+        scores, errors = self.rows.lowest(self.pair.separated, self.pair.direction)
+        order = np.argsort(scores / errors, kind="stable")
+        return self.pair.separated[order[: _FIRST * len(self.nulls)]]
+
+    def _violated(self, member: Sequence[int]) -> IntArray:
+        """Return rows of B that a vector violates, those that it does most for their sizes."""
         separated = self.pair.separated
-        scores, errors = self.rows.lowest(separated, inner)
+        scores, errors = self.rows.lowest(separated, member)
         order = np.argsort(scores / errors, kind="stable")
         worst = separated[order[:_ADDED]]
-        below = self.rows.scores(worst, inner)
-        chosen = [k for k, one in zip(worst.tolist(), below, strict=True) if one < 0]
-        if not chosen:  # doubles do not tell: every row is asked
-            all_scores = zip(separated.tolist(), self.rows.scores(separated, inner), strict=True)
-            chosen = [k for k, one in all_scores if one < 0][:_ADDED]
-        table = self.rows.whole(np.array(chosen)) @ self.nulls.T
-        images = [[int(one) for one in row] for row in table]
-        self.used += chosen
-        self.divisors += [math.gcd(*one) for one in images]
-        self.images += [without_divisor(one) for one in images]
+        below = np.array(self.rows.scores(worst, member), dtype=object) < 0
+        if below.any():
+            return np.asarray(worst[below.astype(bool)])
+        every = np.array(self.rows.scores(separated, member), dtype=object) < 0
+        return np.asarray(separated[every.astype(bool)][:_ADDED])  # doubles did not tell
+
+    def _use(self, chosen: IntArray) -> bool:
+        """Use more rows from now on; return whether one of them is new."""
+        known = set(self.used)
+        new = [k for k in chosen.tolist() if k not in known]
+        if new:
+            table = self.rows.whole(np.array(new)) @ self.nulls.T
+            images = [[int(one) for one in row] for row in table]
+            self.used += new
+            self.divisors += [math.gcd(*one) for one in images]
+            self.images += [without_divisor(one) for one in images]
+        return bool(new)

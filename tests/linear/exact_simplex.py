@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
+
+from flint import fmpq
 
 Vector = Sequence[int | Fraction]
 Matrix = Sequence[Vector]
@@ -46,13 +49,18 @@ def _artificial_sum(lines: list[list[Fraction]], columns: int) -> Fraction:
         for line in [costs, *(line for i, line in enumerate(lines) if i != leaving)]:
             factor = line[entering]
             if factor:
-                line[:] = [one - factor * other for one, other in zip(line, pivot, strict=True)]
+                pairs = zip(line, pivot, strict=True)
+                line[:] = [one - factor * other if other else one for one, other in pairs]
 
 
 def has_weights(rows: Matrix, target: Vector) -> bool:
-    """Return whether some w >= 0 has sum_i w_i rows_i = target."""
-    lines = []
+    """Return whether some w >= 0 has sum_i w_i rows_i = target.
+
+    The rationals are those of python-flint, which computes with them faster than Python.
+    """
+    lines: list[Any] = []
     for j, value in enumerate(target):
-        line = [Fraction(row[j]) for row in rows] + [Fraction(value)]
-        lines.append([-one for one in line] if value < 0 else line)
-    return _artificial_sum(lines, len(rows)) == 0
+        sign = -1 if value < 0 else 1
+        line = [Fraction(one) * sign for one in (*(row[j] for row in rows), value)]
+        lines.append([fmpq(one.numerator, one.denominator) for one in line])
+    return bool(_artificial_sum(lines, len(rows)) == 0)

@@ -47,6 +47,7 @@ def test_systems_of_every_kind(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_exact_decision_alone(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("perceptron_lab.verdicts.separation.proposals", lambda _: iter(()))
+    monkeypatch.setattr("perceptron_lab.verdicts.coefficients.cone_proposal", lambda *_: None)
     for seed in range(6):
         checked(labelled(kind, seed, SMALL), small_truth(kind, seed))
 

@@ -1,0 +1,78 @@
+"""Whether a vector is in the cone of others: proposed by HiGHS in doubles, weights made exact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.linear.alternatives import Alternative
+from perceptron_lab.linear.exact_solutions import Equation, near_solution
+from perceptron_lab.linear.floating_rows import INFINITE, run_highs
+from perceptron_lab.results import FloatArray
+
+_NOTHING: Final = 1e-9  # Weights below this part of the largest may stand for zeros
+
+
+def cone_proposal(
+    vectors: Sequence[Sequence[int]], target: Sequence[int], seconds: float
+) -> Alternative | None:
+    """Return exact l >= 0 with sum_i l_i v_i = target, or a direction in doubles; or None.
+
+    min target'c subject to v_i'c >= 0, target'c >= -1: the optimum is 0 where the multipliers are
+    such l, and else -1 at a point c that tells target from the cone. Nobody has proved that v_i'c
+    is not below 0, by rounding.
+
+    Parameters
+    ----------
+    vectors
+        v_i in whole numbers.
+    target
+        Whole numbers, not all 0.
+    seconds
+        HiGHS's at most.
+    """
+    table = _doubles([*vectors, target])
+    sizes = np.abs(table).max(axis=0)
+    sizes[sizes == 0.0] = 1.0
+    table /= sizes
+    rows = table / np.abs(table).max(axis=1, keepdims=True)
+    costs = rows[-1]
+    count, width = rows.shape
+    lower = np.append(np.zeros(count - 1), -1.0)
+    free = np.full(width, INFINITE)
+    matrix = sp.csr_array(rows)
+    found = run_highs(costs, (-free, free), matrix, (lower, np.full(count, INFINITE)), seconds)
+    if not found.optimal or len(found.values) != width:
+        return None
+    if float(costs @ found.values) < -0.5:
+        exact = [Fraction(one) for one in (found.values / sizes).tolist()]
+        return Alternative(None, (*(-one for one in exact), Fraction(1)))
+    weights = _exact(vectors, target, found.duals[:-1])
+    return None if weights is None else Alternative(weights, None)
+
+
+def _doubles(vectors: Sequence[Sequence[int]]) -> FloatArray:
+    """Return vectors as doubles, each over a power of two that makes it at most 1."""
+    tops = [max(map(abs, one)).bit_length() for one in vectors]
+    pairs = zip(vectors, tops, strict=True)
+    return np.array([[entry / 2**top for entry in one] for one, top in pairs])
+
+
+def _exact(
+    vectors: Sequence[Sequence[int]], target: Sequence[int], duals: FloatArray
+) -> dict[int, Fraction] | None:
+    """Return exact weights >= 0 near multipliers, of the vectors that have one; or None."""
+    support = np.flatnonzero(duals > _NOTHING * np.abs(duals).max(initial=0.0))
+    order = support[np.argsort(-duals[support], kind="stable")].tolist()
+    equations = [
+        Equation({i: vectors[k][j] for i, k in enumerate(order) if vectors[k][j]}, right)
+        for j, right in enumerate(target)
+    ]
+    found = near_solution(equations, [Fraction()] * len(order), range(len(order)))
+    if found is None or any(one < 0 for one in found):
+        return None
+    return {k: one for k, one in zip(order, found, strict=True) if one}
