@@ -95,9 +95,9 @@ class HullsState(State):
     def begin(self, classes: Classes) -> None:
         """Go to the nearest points of a few examples, evenly taken."""
         few = FIRST * classes.dimension
-        for name, mask in (("first", classes.positive), ("second", ~classes.positive)):
-            members = np.flatnonzero(mask)
-            setattr(self, name, members[:: -(-len(members) // few)])
+        sides = np.flatnonzero(classes.positive), np.flatnonzero(~classes.positive)
+        # with the first of all, which the point at the start is of
+        self.first, self.second = (some[:: -(-len(some) // few)] for some in sides)
         self.nearest(classes)
         self.count()
 
@@ -162,8 +162,6 @@ class HullsState(State):
         first, second = self.scaled(classes, resize=True)
         places = np.searchsorted(self.first, self.pairs[:, 0]) * len(second)
         places += np.searchsorted(self.second, self.pairs[:, 1])
-        if not np.isfinite(norm):  # the pair of the start need not be among the first examples
-            places = np.zeros(1, np.int64)
         most = TURNS * classes.dimension
         x, pairs, shares, _ = nearest_points(first, second, most, places, self.shares)
         x *= self.size
