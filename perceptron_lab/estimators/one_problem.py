@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import Budget, Goal
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
+
+LOOKED = 256  # Updates of the method that looks for a point where none separates
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,8 @@ def separate(
     system, algorithm, oracle, goal, budget, seed
         As for :func:`~perceptron_lab.solving.solve`.
     other
-        A method whose points are looked at as well, in a tenth of the budget, where the algorithm
-        finds no point that separates; None for none.
+        A method of which the first points are looked at as well where the algorithm finds none that
+        separates; None for none.
     """
     best = LeastViolation(system)
     result = solve(
@@ -94,10 +98,24 @@ def separate(
         result = _decided(system, result)
         best(compact)
         if other is not None:
-            tenth = Budget(updates=math.ceil(budget.updates / 10), seconds=budget.seconds / 10)
-            best(solve(system, other, budget=tenth, seed=seed, observe=best).point)
+            _look(system, other, best, min(budget.updates, LOOKED))
         compact = best.point if len(best.point) else compact
     return _proved(system, compact, result)
+
+
+def _look(system: ConicSystem, other: AnyAlgorithm, best: LeastViolation, most: int) -> None:
+    """Look at the points of a method after 1, 2, 4, .. updates; nothing is proved of them."""
+    rng = np.random.default_rng(0)
+    view = other.view(system).started({}, rng)
+    try:
+        state, before = other.start(view, rng), -1
+        while before < state.updates < most:
+            best(view.operator.compact(state.point))
+            before = state.updates
+            state, _ = advance(other, view, state, min(max(1, before), most - before))
+        best(view.operator.compact(state.point))
+    except NumericalError:
+        return  # its numbers have left their range: those seen are good enough
 
 
 def length_of(system: ConicSystem, point: FloatArray) -> float:

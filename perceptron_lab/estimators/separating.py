@@ -257,8 +257,10 @@ LeastViolation`. The course does not depend on the clock unless ``max_seconds`` 
                 mend = "take another kernel, or a soft margin (sklearn.svm.LinearSVC)"
             elif result.status is Status.FEASIBLE:
                 mend = "the classes are separated; raise max_iter, max_seconds or tol for the rest"
+            elif result.status is Status.MARGIN_BOUNDED:
+                mend = "lower tol if a margin as small counts; else another kernel, a soft margin"
             else:
-                mend = "raise max_iter or max_seconds, lower tol, or scale the features"
+                mend = "raise max_iter or max_seconds, or scale the features"
             warnings.warn(
                 f"class {of!r} against the rest: {result.status}, {result.message}; {mend}",
                 ConvergenceWarning,

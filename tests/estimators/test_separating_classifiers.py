@@ -91,6 +91,41 @@ def test_the_bounds_hold_the_margin_that_another_solver_finds(model: Any, seed: 
 
 
 @every
+def test_the_bounds_of_a_kernel_are_those_of_its_unit_features(model: Any) -> None:
+    rows, labels = exclusive_or()
+    found = clone(model).set_params(kernel="rbf").fit(rows, labels)
+    gram = Rbf().matrix(rows, rows) + 1.0  # the constant feature; K(x, x) = 2
+    values, vectors = np.linalg.eigh(gram / 2.0)
+    features = vectors * np.sqrt(np.maximum(values, 0.0))
+    exact = least_norm(labels[:, None] * features)
+    assert found.margin_bounds_[0, 0] <= exact * (1.0 + 1e-6)
+    assert exact * (1.0 - 1e-6) <= found.margin_bounds_[0, 1]
+    length = (
+        found.dual_coef_[0] @ gram[np.ix_(found.support_, found.support_)] @ found.dual_coef_[0]
+    )
+    assert length == pytest.approx(1.0)
+    scores = labels * found.decision_function(rows) / np.sqrt(2.0)
+    assert scores.min() == pytest.approx(found.margin_[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
+@pytest.mark.parametrize("b", [0.1, 1.0, 10.0])
+def test_perceptrons_keep_their_promises(seed: int, b: float) -> None:
+    rows, labels = clouds(seed, gap=2.3)
+    signs = np.where(labels == "right", 1.0, -1.0)
+    exact = least_norm(unit_rows(rows, signs))
+    plain = PerceptronClassifier().fit(rows, labels)
+    assert plain.n_iter_ <= (1.0 + 1e-9) / exact**2  # Novikoff
+    wide = MarginPerceptronClassifier(b=b).fit(rows, labels)
+    assert wide.n_iter_ <= (1.0 + 2.0 * b) * (1.0 + 1e-9) / exact**2  # (2.11)
+    assert wide.margin_[0] >= exact / (2.0 + 1.0 / b) * (1.0 - 1e-9)  # (2.21)
+    given = PerceptronClassifier(normalized=False).fit(rows, labels)
+    directional = least_norm(signs[:, None] * np.hstack([rows, np.ones((len(rows), 1))]))
+    assert given.margin_bounds_[0, 0] <= directional * (1.0 + 1e-9)
+    assert directional * (1.0 - 1e-9) <= given.margin_bounds_[0, 1]
+
+
+@every
 @pytest.mark.parametrize("intercept", [True, False])
 def test_what_is_called_separable_is_so_in_exact_arithmetic(model: Any, intercept: bool) -> None:
     rows, labels = clouds(1)
