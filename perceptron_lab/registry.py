@@ -125,7 +125,7 @@ _OURS = {
         "convergence": "reporting.performance.courses:convergence",
         "certificates": "reporting.performance.courses:certificates",
         "profile": "reporting.performance.profile_figure:profile",
-        "margins": "reporting.performance.largest_margins:margins_figure",
+        "margins": "reporting.performance.shares_figure:margins",
         "scaling": "reporting.performance.scaling:scaling",
         "figure_8_1": "reporting.table_8_1.figure_8_1:figure_8_1",
         "mistakes": "reporting.mistakes.figure:mistakes",

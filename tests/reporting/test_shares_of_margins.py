@@ -13,11 +13,8 @@ import pytest
 from perceptron_lab import check
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.performance.largest_margins import (
-    CLOSEST,
-    best_bounds,
-    margins_figure,
-)
+from perceptron_lab.reporting.performance.largest_margins import best_bounds
+from perceptron_lab.reporting.performance.shares_figure import CLOSEST
 from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
 
 UPDATES = [0, 1, 2, 4, 8]
@@ -77,7 +74,7 @@ def test_printed_shares_are_rounded_down(tmp_path: Path) -> None:
 
 
 def test_the_curves_are_the_missing_parts(tmp_path: Path) -> None:
-    figure = margins_figure(made(tmp_path))
+    figure = report.figure("margins", made(tmp_path))
     axes = figure.axes[0]
     curves = {str(line.get_label()): line for line in axes.get_lines()}
     missing = np.asarray(curves["good"].get_ydata(), dtype=float)
