@@ -80,6 +80,19 @@ def test_the_path_of_a_program(program: Path, kind: type[str] | type[Path]) -> N
     assert not system.prove_point(np.array([-1.0, 2.0, 0.5])).feasible
 
 
+MODEL = """NAME model
+ROWS
+ N obj
+ G c
+COLUMNS
+ a obj 1 c 1
+ b c 2
+RHS
+ rhs c 1
+ENDATA
+"""
+
+
 def written(kind: str, folder: Path) -> Path:
     """Write the rows, or as svmlight the examples, in a format."""
     path = folder / f"problem{kind}"
@@ -93,6 +106,10 @@ def written(kind: str, folder: Path) -> Path:
         path.write_text(PROGRAM)
     elif kind in (".svm", ".libsvm"):
         path.write_text("+1 1:1 2:2\n-1 2:1\n+1 1:3 2:-1\n")
+    elif kind == ".mps":
+        path.write_text(MODEL)
+    elif kind == ".lp":
+        path.write_text("Minimize\n obj: a\nSubject To\n c: a + 2 b >= 1\nEnd\n")
     else:
         pd.DataFrame(ROWS, columns=["a", "b"]).to_csv(
             path, sep="," if kind == ".csv" else "\t", index=False
@@ -109,6 +126,8 @@ def test_the_path_of_a_file_of_any_format(form: Any, kind: str, tmp_path: Path) 
     assert system.operator.scores(point).tolist() == same.operator.scores(point).tolist()
     if kind in (".svm", ".libsvm"):
         same = as_system((EXAMPLES, [1, 0, 1]))
+    elif kind in (".mps", ".lp"):
+        same = ConicSystem.from_linear([[1, 2]], [1], lower=0)
     elif kind != ".dat-s":
         same = as_system(ROWS)
     assert system.operator.scores(point) == pytest.approx(same.operator.scores(point))
