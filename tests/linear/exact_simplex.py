@@ -27,16 +27,17 @@ def has_a_point(rows: Matrix, right: Vector, equations: Matrix, values: Vector) 
         surplus = [Fraction(-1 if k == i else 0) for k in range(count)]
         full = [*line, *(-one for one in line), *surplus, Fraction(limit)]
         lines.append([-one for one in full] if limit < 0 else full)
-    return _artificial_sum(lines, 2 * width + count) == 0
+    return _least_sum(lines, 2 * width + count)[0] == 0
 
 
-def _artificial_sum(lines: list[list[Fraction]], columns: int) -> Fraction:
+def _least_sum(lines: list[list[Fraction]], columns: int) -> tuple[Fraction, list[int]]:
+    """Return the least sum of the artificial variables, and the basis there."""
     basis = [-1 - i for i in range(len(lines))]  # the artificial variables
     costs = [-sum(column) for column in zip(*lines, strict=True)]
     while True:
         entering = next((j for j in range(columns) if costs[j] < 0), None)
         if entering is None:
-            return -costs[-1]
+            return -costs[-1], basis
         ratios = [
             (line[-1] / line[entering], basis[i], i)
             for i, line in enumerate(lines)
@@ -53,8 +54,10 @@ def _artificial_sum(lines: list[list[Fraction]], columns: int) -> Fraction:
                 line[:] = [one - factor * other if other else one for one, other in pairs]
 
 
-def has_weights(rows: Matrix, target: Vector) -> bool:
-    """Return whether some w >= 0 has sum_i w_i rows_i = target.
+def weighted_rows(rows: Matrix, target: Vector) -> list[int] | None:
+    """Return rows with weights in some w >= 0 with sum_i w_i rows_i = target; None if none is.
+
+    Those of weight 0 are left out.
 
     The rationals are those of python-flint, which computes with them faster than Python.
     """
@@ -63,4 +66,7 @@ def has_weights(rows: Matrix, target: Vector) -> bool:
         sign = -1 if value < 0 else 1
         line = [Fraction(one) * sign for one in (*(row[j] for row in rows), value)]
         lines.append([fmpq(one.numerator, one.denominator) for one in line])
-    return bool(_artificial_sum(lines, len(rows)) == 0)
+    value, basis = _least_sum(lines, len(rows))
+    if value != 0:
+        return None
+    return [k for k, line in zip(basis, lines, strict=True) if k >= 0 and line[-1] > 0]

@@ -1,7 +1,8 @@
 """Labelled systems of every kind of separation, and the truth about them by a judge in fractions.
 
 The judge knows Farkas' lemma alone: z'b >= 0 on R = {b : A b >= 0} if and only if z is a
-combination of the rows with weights >= 0.
+combination of the rows with weights >= 0. Row i overlaps if -a_i is one, and with it the rows that
+have weights there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.linear.exact_simplex import has_weights
+from tests.linear.exact_simplex import weighted_rows
 
 KINDS = ("complete", "quasi-complete", "overlap")
 
@@ -43,16 +44,20 @@ class Truth:
 
 def truth(system: Labelled) -> Truth:
     rows = system.rows()
-    overlap = [i for i, row in enumerate(rows) if has_weights(rows, [-one for one in row])]
+    overlap: set[int] = set()
+    for i, row in enumerate(rows):
+        if i not in overlap:
+            weighted = weighted_rows(rows, [-one for one in row])
+            overlap |= set() if weighted is None else {i, *weighted}
     kinds = {0: "complete", len(rows): "overlap"}
     classes = []
     for j in range(len(rows[0])):
         unit = [int(i == j) for i in range(len(rows[0]))]
-        above = has_weights(rows, unit)
-        below = has_weights(rows, [-one for one in unit])
+        above = weighted_rows(rows, unit) is not None
+        below = weighted_rows(rows, [-one for one in unit]) is not None
         classes.append({(1, 1): "FINITE", (1, 0): "+INF", (0, 1): "-INF"}.get((above, below), ""))
     named = [one or "UNDETERMINED" for one in classes]
-    return Truth(kinds.get(len(overlap), "quasi-complete"), overlap, named)
+    return Truth(kinds.get(len(overlap), "quasi-complete"), sorted(overlap), named)
 
 
 def labelled(kind: str, seed: int, most: tuple[int, int] = (60, 8)) -> Labelled:
