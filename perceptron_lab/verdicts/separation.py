@@ -23,6 +23,7 @@ from perceptron_lab.inputs import (
     signs_of,
 )
 from perceptron_lab.verdicts.coefficients import coefficients
+from perceptron_lab.verdicts.conditioning import conditioned, pair_of_original
 from perceptron_lab.verdicts.decided_pairs import decided_pair
 from perceptron_lab.verdicts.logistic_steps import proposals
 from perceptron_lab.verdicts.pairs import Pair, pair_near
@@ -136,13 +137,15 @@ def separation_of(
 
 def _pair(rows: WholeRows, end: float, asked: Callable[[], object] | None) -> Pair | None:
     """Return a pair near Newton's steps, or else the one of an exact decision."""
-    for one in proposals(rows.near):
-        found = pair_near(rows, one)
+    better, columns = conditioned(rows)
+    for one in proposals(better.near):
+        found = pair_near(better, one)
         if found is not None:
-            return found
+            return pair_of_original(found, columns)
         if time.monotonic() >= end or (asked is not None and asked()):
             return None
-    return decided_pair(rows, end - time.monotonic(), asked)
+    found = decided_pair(better, end - time.monotonic(), asked)
+    return None if found is None else pair_of_original(found, columns)
 
 
 def _names(given: Any) -> list[str] | None:

@@ -173,7 +173,9 @@ def whole_rows(given: Doubles, numbers: Any, signs: FloatArray, *, affine: bool)
     constant = [np.ones((count, 1))] if affine else []
     if given.roundings and given.whole is None:
         ones = [np.ones((count, 1), dtype=object)] if affine else []
-        return _of_numbers(np.hstack([numbers, *ones]) * signs.astype(int).astype(object)[:, None])
+        return rows_of_numbers(
+            np.hstack([numbers, *ones]) * signs.astype(int).astype(object)[:, None]
+        )
     rows = given.values if given.whole is None else given.whole
     near = np.hstack([np.asarray(rows, dtype=np.float64), *constant])
     near *= signs[:, None]
@@ -198,7 +200,7 @@ def _shifts(near: FloatArray) -> IntArray:
     return np.where(found == -(2**20), 0, found)
 
 
-def _of_numbers(numbers: npt.NDArray[np.object_]) -> WholeRows:
+def rows_of_numbers(numbers: npt.NDArray[np.object_]) -> WholeRows:
     """Return rows of Python's numbers: each column times its least common denominator."""
     columns, near, shifts, scales = [], [], [], []
     for column in numbers.T.tolist():

@@ -130,6 +130,7 @@ def test_a_sum_of_columns_in_decimals_is_dependent_and_that_of_doubles_is_not() 
     assert exact.unidentified == ("x_1", "x_2", "x_3")
     near = separation(np.c_[parts / 10, (parts / 10).sum(axis=1)], labels)
     assert near.unidentified == ()
+    assert near.method == "Newton's steps, made exact"
     assert problems(near) == []
 
 
