@@ -56,6 +56,7 @@ def test_rows_of_norm_1_are_presented_as_such(seed: int) -> None:
 @pytest.mark.parametrize("seed", repeated(range(20), kept=2))
 def test_a_margin_is_asked_for_in_units_of_the_longest_row_so_far(seed: int) -> None:
     rows, labels = stream(seed)
+    rows[0] *= 3.0  # the longest, of the first call
     model = MarginPerceptronClassifier(b=0.5, normalized=False)
     lifted = np.hstack([rows, np.ones((120, 1))]) * np.where(labels == 1, 1.0, -1.0)[:, None]
     point, updates, longest = np.zeros(5), 0, 0.0
