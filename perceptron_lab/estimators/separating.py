@@ -55,10 +55,10 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     - UPDATE_LIMIT, TIME_LIMIT, NUMERICAL_ERROR, UNVERIFIED: one is undecided, for that reason;
     - FITTED: after ``partial_fit``, which proves nothing.
 
-    Where it is not FEASIBLE, there is a ConvergenceWarning, and such a function is the one seen on
-    the way that violates the rows least: :class:`~perceptron_lab.estimators.one_problem.\
-LeastViolation`. The course does not depend on the clock unless ``max_seconds`` is given (or looking
-    at it takes more than a second in all). Nothing is drawn but by ``random_state``.
+    Where it is not FEASIBLE, there is a ConvergenceWarning, and a function that does not separate
+    is the one seen on the way with the least sum of violations max(0, -s_i f_k(x_i)) / norm((x_i,
+    1)), in terms of norm((w_k, b_k)) = 1. The course does not depend on the clock unless
+    ``max_seconds`` is given, or looking at it takes more than a second in all.
 
     Parameters
     ----------
