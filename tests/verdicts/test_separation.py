@@ -186,17 +186,24 @@ def test_changed_proofs_are_found_out() -> None:
     found = separation(CLINIC, EFFECT)
     pair, proofs = found.pair, found.proofs
     assert pair is not None
-    moved = replace(pair, separated=np.arange(1, 8), overlap=np.array([0]))
-    weighted = replace(pair, weights=pair.weights + 1)
-    backwards = replace(pair, direction=tuple(-one for one in pair.direction))
-    for changed in (moved, weighted, backwards):
-        assert faults(found.rows, changed, proofs)
-    finite = [replace(one, name="FINITE") for one in proofs]
-    assert faults(found.rows, pair, finite) == [
-        "coefficient 1: rows are used that are not 0 on the cone"
-    ]
-    infinite = [replace(one, name="+INF") for one in proofs]
-    assert len(faults(found.rows, pair, infinite)) == 2
+    doubled = {row: 2 * weight for row, weight in pair.basis.items()}
+    for change, said in (
+        ({"overlap": np.array([0])}, "the rows are not in two parts"),
+        ({"basis": doubled}, "do not add up to 0"),
+        ({"basis": {}}, "has no weight > 0"),
+        ({"weights": pair.weights + 1}, "has no weight > 0"),
+        ({"direction": (0, -2, 0)}, "not positive on the separated rows"),
+        ({"direction": (1, 2, 0)}, "not 0 on the rows that overlap"),
+    ):
+        assert any(said in one for one in faults(found.rows, replace(pair, **change), proofs))
+    for name, said in (
+        ("FINITE", ["coefficient 1: rows are used that are not 0 on the cone"]),
+        ("+INF", ["coefficient 0: no direction > 0", "coefficient 2: no direction > 0"]),
+        ("UNDETERMINED", [f"coefficient {j}: no directions of both signs" for j in range(3)]),
+    ):
+        assert faults(found.rows, pair, [replace(one, name=name) for one in proofs]) == said
+    outside = [replace(one, positive=(1, 1, 1)) for one in proofs]
+    assert faults(found.rows, pair, outside) == ["a direction of a coefficient is not in the cone"]
 
 
 @pytest.mark.parametrize(
