@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
-from pydantic import ValidationError
 
 from perceptron_lab import registry
 from perceptron_lab.cli.colours import coloured
@@ -190,7 +189,7 @@ def command(
     """
     try:
         budget = Budget(budget_updates, budget_seconds)
-    except ValidationError:
+    except InputError:
         raise click.BadParameter(
             f"{budget_seconds}; give a finite number of seconds", param_hint="'--budget-seconds'"
         ) from None
