@@ -14,6 +14,7 @@ from perceptron_lab.linear.exact_solutions import Equation, near_solution
 from perceptron_lab.linear.floating_rows import INFINITE, run_highs
 from perceptron_lab.results import FloatArray
 
+_FAR: Final = 1e6  # So far out HiGHS's absolute tolerances are small ones
 _NOTHING: Final = 1e-9  # Weights below this part of the largest may stand for zeros
 
 
@@ -22,9 +23,9 @@ def cone_proposal(
 ) -> Alternative | None:
     """Return exact l >= 0 with sum_i l_i v_i = target, or a direction in doubles; or None.
 
-    min target'c subject to v_i'c >= 0, target'c >= -1: the optimum is 0 where the multipliers are
-    such l, and else -1 at a point c that tells target from the cone. Nobody has proved that v_i'c
-    is not below 0, by rounding.
+    min target'c subject to v_i'c >= 0, target'c >= -1e6: the optimum is 0 where the multipliers are
+    such l, and else -1e6 at a point c that tells target from the cone. Nobody has proved that v_i'c
+    is not below 0: HiGHS allows -1e-7.
 
     Parameters
     ----------
@@ -36,19 +37,19 @@ def cone_proposal(
         HiGHS's at most.
     """
     table = _doubles([*vectors, target])
-    sizes = np.abs(table).max(axis=0)
+    sizes = np.abs(table[:-1]).max(axis=0, initial=0.0)  # target may be far larger
     sizes[sizes == 0.0] = 1.0
     table /= sizes
     rows = table / np.abs(table).max(axis=1, keepdims=True)
     costs = rows[-1]
     count, width = rows.shape
-    lower = np.append(np.zeros(count - 1), -1.0)
+    lower = np.append(np.zeros(count - 1), -_FAR)
     free = np.full(width, INFINITE)
     matrix = sp.csr_array(rows)
     found = run_highs(costs, (-free, free), matrix, (lower, np.full(count, INFINITE)), seconds)
     if not found.optimal or len(found.values) != width:
         return None
-    if float(costs @ found.values) < -0.5:
+    if float(costs @ found.values) < -0.5 * _FAR:
         exact = [Fraction(one) for one in (found.values / sizes).tolist()]
         return Alternative(None, (*(-one for one in exact), Fraction(1)))
     weights = _exact(vectors, target, found.duals[:-1])
