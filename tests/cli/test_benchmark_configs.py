@@ -43,12 +43,20 @@ SMALL = {
         "{dataset: margin-sets, family: reflected, dimension: 5, grid: {rows: [50, 100, 200]}},"
         "{dataset: margin-sets, family: reflected, rows: 100, grid: {dimension: [2, 3]}}]"
     ),
+    "benchmarks/auto": (
+        "problems=[{dataset: margin-sets, family: reflected, dimension: 5, rows: 60}]"
+    ),
+    "benchmarks/margin_sets_large": (
+        "problems=[{dataset: margin-sets, family: reflected, dimension: 5, rows: 60}]"
+    ),
     "benchmarks/out_of_core": (
         "problems=["
         "{dataset: rows-on-disk, dimension: 5, memory: 1000000, grid: {rows: [50, 100, 200]}}]"
     ),
 }
 """Name -> its problems in a second or two."""
+ONE_SEED = ("benchmarks/out_of_core", "benchmarks/margin_sets_large")
+"""4 GB of disk, or hours, a seed."""
 NO_ANSWER = {"ERROR", "CRASHED", "KILLED", "OUT_OF_MEMORY", "SKIPPED"}
 
 
@@ -64,7 +72,7 @@ def test_a_benchmark_is_a_shipped_name(name: str, capsys: pytest.CaptureFixture[
     assert main(["list", "experiments"]) == 0
     assert name in capsys.readouterr().out
     config = load_experiment(gallery()[name]).config
-    assert len(config.seeds) >= 3 or name == "benchmarks/out_of_core"  # 4 GB of disk a seed
+    assert len(config.seeds) >= 3 or name in ONE_SEED
     assert config.algorithms[0].name == "auto"
 
 

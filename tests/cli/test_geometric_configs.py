@@ -70,6 +70,7 @@ def test_the_error_of_the_ellipsoid_is_constant(tmp_path: Path, seeds: int) -> N
         assert (results / f"figure_7_4.{suffix}").stat().st_size > 1000
 
 
+@pytest.mark.long
 def test_the_planar_sets_and_their_figures(tmp_path: Path) -> None:
     separable, twin, line = run("separation_2d", tmp_path)
     assert [row["status"] for row in (separable, twin, line)] == [

@@ -20,9 +20,10 @@ SMALL = {
     # With more features an ellipsoid separates the classes, and the central path has no limit.
     "reuters": ["algorithms.0.parameters.components=2", "algorithms.1.parameters.components=2"],
     "reuters_dimension": [
-        "algorithms.0.grid.components=[1, 2]",
-        "algorithms.1.grid.components=[2, 5]",
+        "algorithms.0.grid.components=[1]",
+        "algorithms.1.grid.components=[2]",
         "algorithms.2.grid.components=[2, 5]",
+        "algorithms.3.grid.components=[2, 5]",
     ],
     "rare_categories": [],
     "ellipsoids_embedded": [],
@@ -75,6 +76,7 @@ def test_rare_categories_state_the_number_of_features(tmp_path: Path) -> None:
     assert table["hard proves"].dropna().str.contains("t >=").all()
 
 
+@pytest.mark.long
 def test_the_embedded_sets_need_no_download(tmp_path: Path) -> None:
     folder = run("ellipsoids_embedded", tmp_path)
     learners = pd.read_csv(folder / "learners.csv").set_index("label")

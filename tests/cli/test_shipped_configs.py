@@ -137,6 +137,7 @@ def test_every_algorithm_separates_the_margin_sets(name: str, tmp_path: Path) ->
     assert table["status"].isna().all()
 
 
+@pytest.mark.long
 def test_every_algorithm_bounds_the_margin_of_the_infeasible(tmp_path: Path) -> None:
     rows, table = run("infeasible", tmp_path)
     assert statuses(rows) <= {"MARGIN_BOUNDED", "INFEASIBLE"}
@@ -144,6 +145,7 @@ def test_every_algorithm_bounds_the_margin_of_the_infeasible(tmp_path: Path) -> 
     assert (table["margin upper"] <= 1e-3).all()
 
 
+@pytest.mark.long
 def test_the_kernel_classifiers_learn(tmp_path: Path) -> None:
     rows, table = run("kernel", tmp_path)
     assert statuses(rows) <= {"FEASIBLE", "UPDATE_LIMIT"}
@@ -156,6 +158,7 @@ def test_the_kernel_classifiers_learn(tmp_path: Path) -> None:
     assert "decisions" not in " ".join(rows[0])
 
 
+@pytest.mark.long
 def test_every_algorithm_answers_on_every_cone(tmp_path: Path) -> None:
     rows, table = run("conic", tmp_path)
     assert statuses(rows) <= {"FEASIBLE", "INFEASIBLE", "MARGIN_BOUNDED"}
@@ -176,6 +179,7 @@ def test_no_algorithm_exceeds_its_bound(tmp_path: Path) -> None:
     assert table.loc[table["bound"].isna(), "reason"].notna().all()
 
 
+@pytest.mark.long
 def test_no_method_has_more_than_the_proved_margin(tmp_path: Path) -> None:
     rows, table = run("margins", tmp_path)
     assert statuses(rows) == {"FEASIBLE"}

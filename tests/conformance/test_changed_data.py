@@ -154,7 +154,7 @@ def test_a_kernel_matrix_stands_for_its_kernel(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", [*ADDITIVE, "space-dilation", "ellipsoid"])
-@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_deterministic_algorithms_turn_with_the_space(seed: int, algorithm: str) -> None:
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
@@ -189,7 +189,7 @@ def test_so_do_their_courses_on_cones(seed: int, kind: str, algorithm: str) -> N
 
 
 @pytest.mark.parametrize("algorithm", ["relaxed-perceptron", "rescaled-perceptron", "winnow"])
-@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_the_others_are_proved_in_a_turned_space(seed: int, algorithm: str) -> None:
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
@@ -202,7 +202,7 @@ def test_the_others_are_proved_in_a_turned_space(seed: int, algorithm: str) -> N
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_powers_of_two_change_no_bit(seed: int, algorithm: str) -> None:
     """Rows are seen through their norms; these scales commute with every rounding."""
     rows = data_of(True, seed)
@@ -213,7 +213,7 @@ def test_powers_of_two_change_no_bit(seed: int, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", [*ADDITIVE, *IN_COORDINATES])
-@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_lengths_of_rows_do_not_matter(seed: int, algorithm: str) -> None:
     rows = data_of(True, seed)
     scales = np.random.default_rng(seed).uniform(1e-6, 1e6, (30, 1))
@@ -225,7 +225,7 @@ def test_lengths_of_rows_do_not_matter(seed: int, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name not in ROWS_ONLY])
-@pytest.mark.parametrize("size", repeated([1e-100, 1e6, 1e-6, 1e100], kept=2))
+@pytest.mark.parametrize("size", repeated([1e-100, 1e6, 1e-6, 1e100], kept=1))
 def test_answers_on_cones_do_not_depend_on_the_unit(size: float, algorithm: str) -> None:
     system = planted_conic(cones()["product"], 4, 0.1, np.random.default_rng(3))[0]
     assert isinstance(system.operator, Matrix)
@@ -258,8 +258,10 @@ def test_permuting_or_repeating_rows_keeps_the_answer(seed: int, algorithm: str)
     forms = (
         [rows, shuffled] if algorithm in DENSE_ONLY else [rows, shuffled, sp.csr_array(shuffled)]
     )
+    # a round of a bisection that fails takes all its epochs
+    budget = Budget(updates=200_000 if algorithm == "margin-bisection" else 3000)
     for data in forms:
-        result = solve(data, algorithm, budget=Budget(updates=3000), seed=seed)
+        result = solve(data, algorithm, budget=budget, seed=seed)
         assert result.status in DECIDED
         if result.status is Status.FEASIBLE:
             assert (rows @ result.point > 0).all()
@@ -269,7 +271,7 @@ def test_permuting_or_repeating_rows_keeps_the_answer(seed: int, algorithm: str)
 
 @pytest.mark.parametrize("feasible", [True, False])
 @pytest.mark.parametrize("algorithm", FROM_THE_CENTRE)
-@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_from_the_centre_the_order_of_the_rows_does_not_matter(
     seed: int, algorithm: str, feasible: bool
 ) -> None:
@@ -289,7 +291,7 @@ def test_from_the_centre_the_order_of_the_rows_does_not_matter(
 
 
 @pytest.mark.parametrize("algorithm", [*FROM_ZERO, "von-neumann"])
-@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 def test_the_most_violated_row_is_the_same_when_all_rows_come_twice(
     seed: int, algorithm: str
 ) -> None:

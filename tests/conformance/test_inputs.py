@@ -128,7 +128,7 @@ def test_rows_that_can_never_be_positive_are_refused() -> None:
 
 
 @pytest.mark.parametrize("form", ["labelled", "polynomial kernel", "rbf kernel"])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3))
 def test_a_zero_example_is_one_like_others_where_its_feature_is_not_zero(
     algorithm: str, form: str
 ) -> None:
@@ -179,7 +179,7 @@ def test_matrices_that_are_no_kernels_are_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", repeated(["float32", "int64", "int8", "float16"], kept=1))
-@pytest.mark.parametrize(("form", "algorithm"), EVERY)
+@pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=3))
 def test_numbers_of_any_kind_are_those_numbers(form: str, algorithm: str, kind: str) -> None:
     """Values that every kind holds exactly give the same run to the last bit."""
     given = CLASSES[::-1] if form == "second-order" else CLASSES
@@ -228,7 +228,7 @@ def test_matrices_of_any_form_are_those_matrices(algorithm: str, shape: Any) -> 
 @pytest.mark.parametrize(
     "labels", [["b", "b", "a", "a"], [True, True, False, False], [2, 2, -7, -7]]
 )
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=2))
 def test_labels_of_any_kind_are_two_classes(algorithm: str, labels: list[Any]) -> None:
     for column in (labels, np.array(labels)[:, None]):
         one = solve((CLASSES, column), algorithm, seed=1)
@@ -239,7 +239,7 @@ def test_labels_of_any_kind_are_two_classes(algorithm: str, labels: list[Any]) -
         assert np.array_equal(first.point, second.point)
 
 
-@pytest.mark.parametrize(("form", "algorithm"), EVERY)
+@pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=3))
 def test_repeated_examples_change_no_answer(form: str, algorithm: str) -> None:
     data = CLASSES.copy()
     data[1], data[3] = data[0], data[2]
@@ -271,7 +271,7 @@ def test_dimension_one(form: str, algorithm: str) -> None:
         expect_infeasible(FORMS[form](np.array([[1.0], [-3.0], [-1.0], [2.0]])), algorithm)
 
 
-@pytest.mark.parametrize(("form", "algorithm"), EVERY)
+@pytest.mark.parametrize(("form", "algorithm"), thinned(EVERY, step=3))
 def test_more_features_than_examples(form: str, algorithm: str) -> None:
     """Independent rows: every labelling is separable."""
     expect_feasible(FORMS[form](np.random.default_rng(7).standard_normal((4, 60))), algorithm)
@@ -298,7 +298,7 @@ def test_unused_features_stay_unused(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("size", [1e-140, 1e140])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", thinned(ALGORITHMS, step=3))
 def test_rows_of_extreme_length_are_seen_through_their_norms(algorithm: str, size: float) -> None:
     rows = CLASSES * SIGNS[:, None] * np.array([1.0, size, 1.0, size])[:, None]
     expect_feasible(ConicSystem.from_rows(rows), algorithm)

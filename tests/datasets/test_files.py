@@ -79,6 +79,7 @@ def test_test_examples_are_apart_and_in_proportion(tmp_path: Path) -> None:
     assert not np.array_equal(other.test_examples, task.test_examples)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_experiments_run_on_ones_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").mkdir()

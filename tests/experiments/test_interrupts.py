@@ -185,6 +185,7 @@ def test_a_second_interrupt_ends_it_at_once(folder: Path, pause: float) -> None:
     assert len(saved(folder)) == 4
 
 
+@pytest.mark.long
 @on_linux
 @pytest.mark.slow
 def test_workers_of_dask_end_with_the_command(folder: Path) -> None:

@@ -74,7 +74,6 @@ def widgets(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bar_is_shown_and_no_line_for_each_cell(shown: list[str], tmp_path: Path) -> None:
     run(CONFIG, output=tmp_path)
     assert any("small" in one and "/2" in one for one in shown)
-    assert any("random-8-12  EA" in one for one in shown)
     assert not any("FEASIBLE" in one for one in shown)
 
 

@@ -89,6 +89,7 @@ def test_a_disk_that_fills_up_ends_the_run_and_nothing_else(folder: Path) -> Non
     assert without_clocks(results) == without_clocks(whole)
 
 
+@pytest.mark.long
 def test_a_disk_that_is_full_from_the_start(folder: Path) -> None:
     arguments = ("run", "full.yaml", "--output", "none")
     with Command(*arguments, folder=folder, prepare=limited_to(2048)) as command:

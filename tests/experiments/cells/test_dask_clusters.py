@@ -83,6 +83,7 @@ def test_no_cell_waits_behind_a_long_one(
     assert ends.hows == ["not"] * 6
 
 
+@pytest.mark.long
 def test_a_worker_that_joins_later_gets_cells(
     threads: Callable[[int], Any], long_and_quick: ExperimentConfig, tmp_path: Path
 ) -> None:
@@ -116,6 +117,7 @@ def test_a_scheduler_without_workers_is_told(
     assert not done.failed
 
 
+@pytest.mark.long
 def test_a_cluster_of_this_machine_ends_with_the_run(configure: Configure, tmp_path: Path) -> None:
     def look() -> None:
         seen.extend(set(started_by([os.getpid()])) - before)
@@ -131,6 +133,7 @@ def test_a_cluster_of_this_machine_ends_with_the_run(configure: Configure, tmp_p
     assert gone(seen)
 
 
+@pytest.mark.long
 def test_a_scheduler_that_does_not_answer(
     configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

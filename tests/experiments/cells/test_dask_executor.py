@@ -161,6 +161,7 @@ class Yielding:
         time.sleep(0)
 
 
+@pytest.mark.long
 def test_threads_of_a_worker_may_look_at_the_code_at_once() -> None:
     def look(_: int) -> list[str]:
         return [parsed(source).digest for source in sources if Yielding()]
@@ -229,6 +230,7 @@ def test_nothing_is_left_on_the_workers(
     assert gone(started_by(workers_of(cluster)))
 
 
+@pytest.mark.long
 def test_what_a_script_defines_is_sent_along(cluster: Any, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "mine.yaml").write_text(
