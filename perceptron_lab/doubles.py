@@ -114,10 +114,13 @@ def _from_objects(given: Any) -> Doubles:
     return Doubles(values, 1, whole, float(common))
 
 
-def exact_numbers(numbers: list[Any]) -> Iterator[Fraction | float]:
+def exact_numbers(
+    numbers: list[Any], holder: str = "rows hold", wanted: str = "a matrix of real numbers"
+) -> Iterator[Fraction | float]:
     """Yield Python's and numpy's numbers as fractions, and floats as they are.
 
-    An ``InputError`` refuses all else; a decimal that is not finite is NaN.
+    An ``InputError`` refuses all else, saying who holds it and what is wanted; a decimal that is
+    not finite is NaN.
     """
     for number in numbers:
         if isinstance(number, float):
@@ -130,8 +133,7 @@ def exact_numbers(numbers: list[Any]) -> Iterator[Fraction | float]:
             yield Fraction(*number.as_integer_ratio()) if np.isfinite(number) else math.nan
         else:
             raise InputError(
-                f"rows hold {str(number)[:40]!r} ({type(number).__name__}); give a matrix of real "
-                "numbers"
+                f"{holder} {str(number)[:40]!r} ({type(number).__name__}); give {wanted}"
             )
 
 

@@ -220,7 +220,8 @@ def _finite(numbers: Iterable[Any], what: str) -> list[Fraction]:
 
 
 def _fractions(numbers: list[Any], what: str) -> Iterator[Fraction]:
-    for place, number in enumerate(exact_numbers(numbers)):
+    wanted = "real numbers (a decimal in text as Decimal)"
+    for place, number in enumerate(exact_numbers(numbers, f"{what} holds", wanted)):
         if isinstance(number, float) and not math.isfinite(number):
             raise InputError(f"{what} holds {number} at place {place}; give finite numbers")
         yield Fraction(number)

@@ -316,3 +316,8 @@ def test_questions_without_meaning_are_refused(
     equation = ConicSystem.from_linear([], [], ([[1]], [0]))
     with pytest.raises(InputError, match="no strict interior"):
         equation.strict()
+
+
+def test_a_number_in_text_names_its_holder() -> None:
+    with pytest.raises(InputError, match=r"b holds '0\.5' \(str\); give real numbers"):
+        ConicSystem.from_linear([[1, 1]], ["0.5"])
