@@ -17,8 +17,9 @@ import scipy.sparse as sp
 from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cones.product import Product
-from perceptron_lab.datasets.formats import columns, problem_files
-from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
+from perceptron_lab.datasets.formats import columns, file_contents, problem_files
+from perceptron_lab.datasets.formats.file_contents import FORMATS
+from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.operators import matrix
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
@@ -436,8 +437,9 @@ def test_too_little_memory_is_an_error_of_the_data(
 
     path = tmp_path / f"rows{kind}"
     path.write_bytes(b"1,2\n")
-    for reader in ("read_sdpa", "read_text", "_matrix", "_archive"):
-        monkeypatch.setattr(problem_files, reader, starved)
+    monkeypatch.setattr(problem_files, "read_sdpa", starved)
+    for reader in ("read_text", "_matrix", "_archive"):
+        monkeypatch.setattr(file_contents, reader, starved)
     with pytest.raises(DataError, match=f"rows{kind}: its numbers take more memory than there is"):
         solve(path)
 

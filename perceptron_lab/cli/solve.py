@@ -14,7 +14,7 @@ from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
 from perceptron_lab.datasets.formats.columns import LAST, Columns
-from perceptron_lab.datasets.formats.problem_files import FORMATS
+from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.answers import MOST_NUMBERS, Answer, answer

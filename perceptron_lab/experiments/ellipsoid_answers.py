@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_lab.datasets.formats.columns import Columns
-from perceptron_lab.datasets.formats.problem_files import read_contents, told
+from perceptron_lab.datasets.formats.file_contents import read_contents, told
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.errors import InputError

@@ -10,7 +10,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from perceptron_lab.datasets.formats.columns import Columns, Contents
-from perceptron_lab.datasets.formats.problem_files import read_contents, told
+from perceptron_lab.datasets.formats.file_contents import read_contents, told
 from perceptron_lab.doubles import Doubles
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import refuse_not_finite

@@ -17,7 +17,8 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.cli.main import main
-from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
+from perceptron_lab.datasets.formats.file_contents import FORMATS
+from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.errors import DataError, NumericalError
 from perceptron_lab.experiments.storage.rows import COLUMNS
 from perceptron_lab.goals import STRICT

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 import perceptron_lab as lab
 from perceptron_lab.datasets.collections.files import Files, stem_of
-from perceptron_lab.datasets.formats.problem_files import FORMATS, read_system
+from perceptron_lab.datasets.formats.file_contents import FORMATS
+from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.errors import ConfigError, DataError
 
 CONFIG = """\

@@ -122,7 +122,7 @@ class Files(Dataset):
         """Return an instance with test examples."""
         from sklearn.model_selection import train_test_split
 
-        from perceptron_lab.datasets.formats.problem_files import read_contents, told
+        from perceptron_lab.datasets.formats.file_contents import read_contents, told
         from perceptron_lab.inputs import signs_of
         from perceptron_lab.system import ConicSystem
 

@@ -1,0 +1,233 @@
+"""Numbers in a file of a user's own: text, numpy's, Parquet, svmlight's; the kinds of files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from zipfile import ZipFile
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.datasets.formats.columns import (
+    LONGEST_TEXT,
+    Columns,
+    Contents,
+    allowed_bytes,
+)
+from perceptron_lab.datasets.formats.row_files import (
+    NumpyRows,
+    ParquetRows,
+    parquet_column,
+    parquet_names,
+)
+from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT, read_text
+from perceptron_lab.doubles import LEAST_NORMAL, Doubles
+from perceptron_lab.errors import DataError, InputError, MissingDataError, PlabError, did_you_mean
+from perceptron_lab.inputs import signs_of
+from perceptron_lab.operators.row_source import MEMORY, LabelledRows
+from perceptron_lab.printed_numbers import of_short_decimals
+
+FORMATS: Final = {
+    ".dat-s": "a semidefinite program (SDPA)",
+    ".csv": "rows of numbers, commas, semicolons or tabs between them",
+    ".tsv": "the same, tabs preferred",
+    ".txt": "the same, or spaces between them",
+    ".npy": "rows, a numpy matrix",
+    ".npz": "rows (one numpy array, or scipy.sparse.save_npz), or X and y",
+    ".parquet": "rows, a column for each coordinate",
+    ".svm": "labelled examples (svmlight)",
+    ".libsvm": "labelled examples (svmlight)",
+    ".mps": "linear conditions, a linear program without its objective (MPS)",
+    ".lp": "the same (LP)",
+}
+"""End of a file's name -> what such a file holds; texts and MPS files may be packed, as .csv.gz."""
+
+_TEXTS: Final = (".csv", ".tsv", ".txt")
+LINEAR: Final = (".mps", ".lp")
+_PACKED: Final = (*_TEXTS, ".mps")
+_LABELLED: Final = (*_TEXTS, ".npy", ".parquet")
+_STREAMED: Final = (".npy", ".parquet")
+_MANY_DIGITS: Final = re.compile(rb"\d{16,}|[\d.]{17,}")  # in a decimal of more than 15 digits
+_SMALL: Final = re.compile(rb":([+-]?[\d.]*[1-9][\d.]*[eE]-\d{3,})")  # may be 0 as a double
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Let errors about what a file holds name the file."""
+    try:
+        yield
+    except InputError as error:
+        raise DataError(f"{path}: {error}") from None
+    except MemoryError:
+        raise DataError(
+            f"{path}: its numbers take more memory than there is; save rows as .npy or .parquet, "
+            "which can be read block by block, or use a larger machine"
+        ) from None
+
+
+def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) -> None:
+    """Refuse what cannot be asked of a kind of files."""
+    if columns.labels is not None and kind not in _LABELLED:
+        raise DataError(
+            f"{path}: labels are a column of {', '.join(_LABELLED[:-1])} and {_LABELLED[-1]} files;"
+            f" a {kind} file holds {FORMATS[kind]}: leave the option out"
+        )
+    if (columns.drop_missing or columns.one_hot) and kind not in _TEXTS:
+        raise DataError(
+            f"{path}: rows are dropped and texts encoded in {', '.join(_TEXTS)} files only; leave "
+            "the option out"
+        )
+    if memory is not None and kind not in _STREAMED:
+        raise DataError(
+            f"{path}: a {kind} file is read as a whole; leave the memory out, or give its rows as "
+            f"{' or '.join(_STREAMED)}"
+        )
+
+
+def _resembling(path: Path) -> str:
+    """Return the question whether a data file beside was meant; empty where none resembles it."""
+    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    readable = [name for name in beside if name.removesuffix(".gz").endswith(tuple(FORMATS))]
+    return did_you_mean(path.name, readable)
+
+
+def kind_of(path: Path) -> str:
+    """Return the end of a file's name that says what it holds."""
+    if path == STANDARD_INPUT:
+        return ".csv"
+    if path.is_dir():
+        raise DataError(f"{path}: it is a folder; give a file that ends with {', '.join(FORMATS)}")
+    if not path.is_file():
+        raise MissingDataError(
+            f"{path}: no such file{_resembling(path)}; give one that ends with {', '.join(FORMATS)}"
+        )
+    name = path.name.lower()
+    packed = name.endswith(".gz")
+    kind = next((end for end in FORMATS if name.removesuffix(".gz").endswith(end)), None)
+    if kind is None or (packed and kind not in _PACKED):
+        known = "; ".join(f"{end}: {words}" for end, words in FORMATS.items())
+        raise DataError(f"{path}: nothing is known of such files; allowed are {known}")
+    return kind
+
+
+def read_contents(
+    path: Path, columns: Columns | None = None, *, memory: int | None = None, exact: bool = False
+) -> Contents:
+    """Return the numbers of a file of rows or examples; the parameters are those of a problem.
+
+    With ``exact`` the decimals of a text are kept where no doubles are equal to them.
+    """
+    columns, kind = columns or Columns(), kind_of(path)
+    refuse_options(path, kind, columns, memory)
+    try:
+        match kind:
+            case ".mps" | ".lp":
+                raise InputError("a linear program has no labels")
+            case ".dat-s":
+                raise InputError("a semidefinite program has no rows and no labels")
+            case ".npy":
+                return _matrix(path, columns, memory)
+            case ".npz":
+                return _archive(path)
+            case ".parquet":
+                return _parquet(path, columns, memory or MEMORY)
+            case ".svm" | ".libsvm":
+                # Imported here: scikit-learn takes longer to load than most files to solve.
+                from sklearn.datasets import load_svmlight_file
+
+                examples, classes = load_svmlight_file(str(path))
+                return Contents(printed_entries(path, sp.csr_array(examples)), classes)
+        return read_text(path, kind, columns, exact=exact)
+    except (PlabError, MemoryError):
+        raise
+    except Exception as error:
+        # On damaged bytes the libraries' readers end in anything, from zlib.error to TokenError.
+        reason = " ".join(str(error).split())[:LONGEST_TEXT]
+        raise DataError(f"{path}: not a {kind} file that can be read ({reason})") from None
+
+
+def _parquet(path: Path, columns: Columns, memory: int) -> Contents:
+    names = parquet_names(path)
+    place = columns.place_in(names)
+    if place is None:
+        rows = ParquetRows(path, memory)
+        columns.refuse_hidden_labels(names, parquet_column(path, names[-1]))
+        return Contents(rows, features=names)
+    rows = ParquetRows(path, memory, omitted=names[place])
+    features = [name for name in names if name != names[place]]
+    return Contents(rows, parquet_column(path, names[place]), features, names[place])
+
+
+def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:
+    if memory is not None:
+        source = NumpyRows(path, memory)
+        place = columns.place_in(_numbers(source.shape[1]))
+        if place is None:
+            return Contents(source)
+        classes = np.concatenate([some[:, place] for _, some in source.blocks()])
+        signs = signs_of(classes, len(classes))
+        return Contents(LabelledRows(source, signs, affine=True, omitted=place))
+    # Mapped and not read: rows may be larger than memory.
+    rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(rows, np.ndarray):
+        rows.close()
+        raise InputError("it holds several arrays; let its name end with .npz")
+    if columns.labels is None:
+        return Contents(rows)
+    if rows.ndim != 2 or rows.shape[1] < 2:
+        raise InputError(f"rows have shape {rows.shape}; with labels give two columns or more")
+    place = columns.place_in(_numbers(rows.shape[1]))
+    assert place is not None
+    return Contents(np.delete(rows, place, axis=1), rows[:, place])
+
+
+def _numbers(width: int) -> Sequence[str]:
+    """Return the names of columns that have none: their numbers from 1 on."""
+    return [str(place + 1) for place in range(width)]
+
+
+def _archive(path: Path) -> Contents:
+    with path.open("rb") as file, ZipFile(file) as archive:
+        names = {name.removesuffix(".npy") for name in archive.namelist()}
+        size = sum(entry.file_size for entry in archive.infolist())
+    # No more than an archive says is ever unpacked of it.
+    allowed = allowed_bytes()
+    if size > allowed > 0:
+        raise InputError(
+            f"unpacked it takes {size / 2**30:.3g} GiB, and {allowed / 2**30:.3g} GiB are allowed "
+            "on this machine (half of its memory); save the rows as .npy, which is not unpacked"
+        )
+    if {"format", "shape", "data"} <= names:
+        return Contents(sp.load_npz(path))
+    with np.load(path, allow_pickle=False) as arrays:
+        if names == {"X", "y"}:
+            return Contents(arrays["X"], arrays["y"])
+        if len(names) == 1:
+            return Contents(arrays[names.pop()])
+    raise InputError(
+        f"it holds the arrays {', '.join(sorted(names)) or '(none)'}; give one (the rows), or X "
+        "and y (examples and labels)"
+    )
+
+
+def printed_entries(path: Path, examples: sp.csr_array) -> Doubles:
+    """Return the numbers of a file in svmlight's format, with their distance from the decimals.
+
+    Given are the doubles nearest to these; where such doubles have few digits they are refused.
+    """
+    content = path.read_bytes()
+    for match in _SMALL.finditer(content):
+        if abs(float(match.group(1))) < LEAST_NORMAL:
+            raise InputError(f"{match.group(1).decode()[:40]} has no double near it; rescale")
+    if _MANY_DIGITS.search(content):
+        return Doubles(examples, 1)
+    found = of_short_decimals(examples.data)
+    whole = None
+    if found.whole is not None:
+        parts = found.whole, examples.indices, examples.indptr
+        whole = sp.csr_array(parts, shape=examples.shape)
+    return Doubles(examples, found.roundings, whole, found.multiple)
