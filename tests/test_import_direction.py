@@ -26,6 +26,7 @@ LAYERS = [
         "refusals",
         "facts",
         "outward",
+        "roundoff",
         "goals",
         "results",
         "inline_figure",

@@ -7,7 +7,7 @@ from typing import Any
 
 from perceptron_lab.certificates.contract import ConeProofs
 from perceptron_lab.certificates.matrices.semidefinite import SemidefiniteProofs
-from perceptron_lab.certificates.rounding import normalised, require_ieee_mode
+from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.certificates.second_order import SecondOrderProofs
 from perceptron_lab.cones.base import Cone
@@ -17,6 +17,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import require_ieee_mode
 
 _PROOFS: dict[type[Cone], type[ConeProofs[Any]]] = {
     Orthant: OrthantProofs,

@@ -17,7 +17,7 @@ import scipy.linalg
 from perceptron_lab.certificates.by_cone import proofs_of, ray_on
 from perceptron_lab.certificates.contract import Automorphism, used_columns
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.rounding import SMALLEST, above, gamma, in_range, norm_above
+from perceptron_lab.certificates.rounding import in_range, norm_above
 from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
@@ -26,6 +26,7 @@ from perceptron_lab.operators.blockwise import combined
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.roundoff import SMALLEST, above, gamma
 
 # Floating-point steps towards A w = 0 at most
 STEPS = 24

@@ -15,7 +15,6 @@ from perceptron_lab.certificates.doubled_products import (
 )
 from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
-    above,
     below,
     combination_with_radius,
     exact_dot,
@@ -38,6 +37,7 @@ from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import above
 
 
 def prove_weights(

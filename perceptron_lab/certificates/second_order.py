@@ -12,12 +12,8 @@ import scipy.sparse as sp
 
 from perceptron_lab.certificates.contract import Automorphism, ConeProofs, PointProof, dense_rows
 from perceptron_lab.certificates.rounding import (
-    SMALLEST,
-    UNIT_ROUNDOFF,
-    above,
     dot_below,
     exact_dot,
-    gamma,
     norm_above,
     norm_below,
     over_norm,
@@ -27,6 +23,7 @@ from perceptron_lab.certificates.spectral_norm import SLACK, spectral_norm_above
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.operators.blockwise import Data, chosen_rows
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
 # Roots of second-order weights below this are not used: their squares would underflow
 SHORTEST = 1e-150

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_lab.certificates.rounding import SMALLEST, UNIT_ROUNDOFF
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF
 
 
 def images_with_radius(

@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
-from perceptron_lab.certificates.rounding import above, below
+from perceptron_lab.certificates.rounding import below
 from perceptron_lab.online.presented import Presented
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import above
 
 
 def least_hinge_loss(stream: Presented, multipliers: FloatArray) -> float:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.certificates.rounding import above
 from perceptron_lab.errors import InputError
 from perceptron_lab.online.bracket_proofs import hinge_losses, length
 from perceptron_lab.online.mistake_bounds import MistakeBound, hinge_loss_bound
 from perceptron_lab.online.presented import AnyKernel, Examples, presented
 from perceptron_lab.online.stream import Mistakes, Passes
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.roundoff import above
 
 # Beginnings of a stream that are recorded, and those of which the best comparison is sought
 RECORDED = 200

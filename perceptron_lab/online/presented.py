@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.certificates.margin import combined_with_radius
-from perceptron_lab.certificates.rounding import above, below, norm_above, product_with_radius
+from perceptron_lab.certificates.rounding import below, norm_above, product_with_radius
 from perceptron_lab.certificates.rows.orthant import kernel_scores, kernel_square
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import ArrayOrSparse, checked_rows
@@ -22,6 +22,7 @@ from perceptron_lab.operators.gram import Coordinates, Gram
 from perceptron_lab.operators.kernels import Kernel, KernelMatrix
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import above
 from perceptron_lab.system import ConicSystem
 
 Examples = ArrayOrSparse | KernelMatrix

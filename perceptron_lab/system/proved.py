@@ -10,7 +10,6 @@ from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import InfeasibilityProof, prove_infeasible
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.norms import known_bound, norm_bound
-from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.facts import Facts
 from perceptron_lab.operators.base import Operator
@@ -18,6 +17,7 @@ from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.system.asked import AskedSystem
 
 

@@ -15,19 +15,16 @@ from hypothesis.extra import numpy as hnp
 
 from perceptron_lab.certificates import rounding
 from perceptron_lab.certificates.rounding import (
-    SMALLEST,
-    UNIT_ROUNDOFF,
-    above,
     below,
     combination_with_radius,
     exact_dot,
     float_below,
-    gamma,
     norm_above,
     norm_below,
     product_with_radius,
 )
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 from tests.certificates.exact_margins import ETA, dot, rational
 from tests.repetitions import examples
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF
 from perceptron_lab.compiled.cyclic_sweeps import (
     SEPARATED,
     separating_sweeps,
@@ -23,6 +22,7 @@ from perceptron_lab.compiled.cyclic_sweeps import (
     unstretched,
 )
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import UNIT_ROUNDOFF
 
 
 @dataclass

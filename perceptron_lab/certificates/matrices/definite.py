@@ -22,16 +22,10 @@ from itertools import chain
 import numpy as np
 import scipy.linalg
 
-from perceptron_lab.certificates.rounding import (
-    SMALLEST,
-    UNIT_ROUNDOFF,
-    above,
-    gamma,
-    norm_above,
-    require_ieee_mode,
-)
+from perceptron_lab.certificates.rounding import norm_above
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma, require_ieee_mode
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.symmetric.pattern import Pattern, factorised
 

@@ -15,15 +15,7 @@ from perceptron_lab.certificates.matrices.definite import (
     lowest_eigenvalue_bound,
     pattern_eigenvalue_bound,
 )
-from perceptron_lab.certificates.rounding import (
-    SMALLEST,
-    UNIT_ROUNDOFF,
-    above,
-    gamma,
-    norm_above,
-    over_norm,
-    product_with_radius,
-)
+from perceptron_lab.certificates.rounding import norm_above, over_norm, product_with_radius
 from perceptron_lab.certificates.spectral_norm import (
     EXACT_UP_TO,
     SLACK,
@@ -33,6 +25,7 @@ from perceptron_lab.certificates.spectral_norm import (
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
 
 @dataclass

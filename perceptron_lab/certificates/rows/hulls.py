@@ -19,10 +19,7 @@ import numpy as np
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.certificates.doubled_products import doubled_combination, worth_doubling
 from perceptron_lab.certificates.rounding import (
-    SMALLEST,
     UNDERFLOW,
-    UNIT_ROUNDOFF,
-    above,
     combination_with_radius,
     dot_below,
     exact_dot,
@@ -30,12 +27,12 @@ from perceptron_lab.certificates.rounding import (
     norm_below,
     normalised,
     product_with_radius,
-    require_ieee_mode,
     sharpen,
 )
 from perceptron_lab.certificates.rows.orthant import decided, doubled, margin_below
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
 
 METHOD = "examples of two classes by dot-product bounds"
 # Steps in which sums of weights are made equal

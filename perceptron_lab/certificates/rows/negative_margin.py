@@ -26,11 +26,8 @@ import scipy.linalg
 
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.rounding import (
-    UNIT_ROUNDOFF,
-    above,
     below,
     combination_with_radius,
-    gamma,
     in_range,
     norm_above,
     norm_below,
@@ -38,6 +35,7 @@ from perceptron_lab.certificates.rounding import (
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import UNIT_ROUNDOFF, above, gamma
 
 # Binary places between the largest and the least entry that elimination may have to handle
 LARGEST_RANGE = 400

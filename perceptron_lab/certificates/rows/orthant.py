@@ -20,14 +20,10 @@ from perceptron_lab.certificates.contract import (
 )
 from perceptron_lab.certificates.doubled_products import FINE, doubled_product, worth_doubling
 from perceptron_lab.certificates.rounding import (
-    SMALLEST,
     UNDERFLOW,
-    UNIT_ROUNDOFF,
-    above,
     dot_below,
     exact_dot,
     float_below,
-    gamma,
     in_range,
     norm_above,
     norm_below,
@@ -38,6 +34,7 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.operators.blockwise import Data, chosen_rows, row_norms
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
 
 def decided(

@@ -13,15 +13,10 @@ import numpy as np
 
 from perceptron_lab.certificates.contract import dense_rows, used_columns
 from perceptron_lab.certificates.doubled_products import residual_with_radius
-from perceptron_lab.certificates.rounding import (
-    SMALLEST,
-    UNIT_ROUNDOFF,
-    above,
-    gamma,
-    product_with_radius,
-)
+from perceptron_lab.certificates.rounding import product_with_radius
 from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
 # Steps of iterative refinement before the error is bounded
 REFINEMENTS = 2

@@ -45,13 +45,7 @@ import scipy.linalg
 
 from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.rounding import (
-    SMALLEST,
-    UNIT_ROUNDOFF,
-    above,
-    gamma,
-    norm_above,
-)
+from perceptron_lab.certificates.rounding import norm_above
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame, distinct_columns
@@ -59,6 +53,7 @@ from perceptron_lab.ellipsoids.images import images_with_radius, square_bounds
 from perceptron_lab.ellipsoids.lifting import lifted
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
 ADDITIONS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
 """Weights added to every positive, over their number: where the support does not span the space."""
