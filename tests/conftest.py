@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from tests.registrations import registrations
-from tests.repetitions import drawn, examples
+from tests.repetitions import drawn, examples, leave_out
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # as `plab` does; must precede the first import of numpy
@@ -29,6 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("repetitions")
     group.addoption("--share", type=float, default=1.0, help="run a share of the tests, 0 to 1")
     group.addoption("--seed", type=int, default=0, help="the seed by which --share draws them")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    leave_out(config.option.markexpr)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -26,6 +26,8 @@ import pytest
 
 FEW = 10  # examples of a test of hypothesis outside the long run
 
+_left_out = False  # whether no test is made of a long repetition
+
 
 def repeated(values: Iterable[Any], kept: int) -> list[Any]:
     """Return parameters for `pytest.mark.parametrize`, the mark `long` on all but the first.
@@ -44,7 +46,8 @@ def repeated(values: Iterable[Any], kept: int) -> list[Any]:
     parameters = [_parameter(value) for value in values]
     if not 1 <= kept <= len(parameters):
         raise ValueError(f"kept = {kept}: allowed are 1 to {len(parameters)}, all repetitions")
-    return parameters[:kept] + [_long(parameter) for parameter in parameters[kept:]]
+    others = [] if _left_out else parameters[kept:]
+    return parameters[:kept] + [_long(parameter) for parameter in others]
 
 
 def thinned(values: Iterable[Any], step: int) -> list[Any]:
@@ -54,6 +57,8 @@ def thinned(values: Iterable[Any], step: int) -> list[Any]:
     each row and each column keeps some of its pairs.
     """
     parameters = [_parameter(value) for value in values]
+    if _left_out:
+        return parameters[::step]
     return [
         _long(parameter) if index % step else parameter
         for index, parameter in enumerate(parameters)
@@ -68,6 +73,15 @@ def _parameter(value: Any) -> Any:
 
 def _long(parameter: Any) -> Any:
     return parameter._replace(marks=[*parameter.marks, pytest.mark.long])
+
+
+def leave_out(selection: str) -> None:
+    """Make no tests of long repetitions from here on, if a selection (pytest's ``-m``) drops all.
+
+    Two tests of three are long ones: a worker would take seconds to collect and to deselect them.
+    """
+    global _left_out
+    _left_out = "not long" in selection.split(" and ")
 
 
 def in_long_run() -> bool:

@@ -70,6 +70,13 @@ def walk(node: ast.AST, skip_types: bool) -> Iterator[ast.AST]:
             yield from walk(child, skip_types)
 
 
+def last_name(function: ast.expr) -> str:
+    """Return ``f`` for ``f`` and for ``a.b.f``."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
 def targets(node: ast.AST, package: str) -> list[str]:
     """Return the full names that an import asks for; none for any other node."""
     if isinstance(node, ast.Import):
@@ -78,7 +85,7 @@ def targets(node: ast.AST, package: str) -> list[str]:
         parents = package.split(".")[: -(node.level - 1) or None] if node.level else []
         base = ".".join([*parents, *([node.module] if node.module else [])])
         return [f"{base}.{alias.name}" for alias in node.names]
-    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+    if isinstance(node, ast.Call) and last_name(node.func).endswith("import_module"):
         return [str(arg.value) for arg in node.args[:1] if isinstance(arg, ast.Constant)]
     return []
 

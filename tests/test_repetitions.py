@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.repetitions import FEW, drawn, examples, repeated, thinned
+from tests import repetitions
+from tests.repetitions import FEW, drawn, examples, leave_out, repeated, thinned
+
+
+@pytest.fixture(autouse=True)
+def _long_ones_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repetitions, "_left_out", False)
 
 
 def is_long(parameter: Any) -> bool:
@@ -26,6 +32,19 @@ def test_of_a_table_of_pairs_each_row_and_column_keeps_some() -> None:
     assert len(kept) == 7
     assert {row for row, _ in kept} == {0, 1, 2, 3, 4}
     assert {column for _, column in kept} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("selection", ["not long", "not slow and not long"])
+def test_no_tests_are_made_of_repetitions_that_the_selection_drops(selection: str) -> None:
+    leave_out(selection)
+    assert repeated(range(5), kept=2) == [pytest.param(0), pytest.param(1)]
+    assert thinned(range(5), step=2) == [pytest.param(0), pytest.param(2), pytest.param(4)]
+
+
+@pytest.mark.parametrize("selection", ["", "long or hypothesis", "not long or slow", "slow"])
+def test_repetitions_that_a_selection_may_take_are_made(selection: str) -> None:
+    leave_out(selection)
+    assert len(repeated(range(5), kept=2)) == len(thinned(range(5), step=2)) == 5
 
 
 def test_a_tuple_gives_one_value_per_argument() -> None:
