@@ -290,7 +290,7 @@ class _Run:
             weights = system.weights_to_origin(state.weights)
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         reached = judge.conclude(status, spent=self.spent)
-        return Result(
+        found = Result(
             status=status,
             proved=status in PROVED,
             point=system.operator.compact(point).copy(),
@@ -311,3 +311,4 @@ class _Run:
             goal=judge.goal,
             goal_reached=reached,
         )
+        return system.answer(found)

@@ -13,6 +13,7 @@ from perceptron_lab.algorithms.base import State
 from perceptron_lab.central_weights import central_weights
 from perceptron_lab.certificates.contract import PointProof
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow, NearlyWidest
+from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.failures import kept, log, sentence
 from perceptron_lab.goal_proofs import Proved
 from perceptron_lab.goals import Goal, MarginRatio, MarginUpper
@@ -218,7 +219,10 @@ class Judge:
         """Return in words the consequence of weights with A w = 0."""
         if not self.system.homogenised:
             return "no point is strictly feasible"
-        return f"no x has F(x) positive {'semidefinite' if weights[0] > 0 else 'definite'}"
+        closed = weights[0] > 0
+        if any(isinstance(part, SecondOrder) for part, _ in self.system.cone.blocks):
+            return f"no x is {'in' if closed else 'strictly inside'} all cones"
+        return f"no x has F(x) positive {'semidefinite' if closed else 'definite'}"
 
     def infeasible(self, state: State) -> Status | None:
         """Return INFEASIBLE if the weights of a state under way prove it.

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from perceptron_lab.linear.alternatives import Alternative, Work, alternative
-from perceptron_lab.linear.exact_solutions import Equation, near_solution
 from perceptron_lab.linear.proofs import Weights, contradiction, tight_at
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system.conditions import Condition, over_common
+from perceptron_lab.system.exact_solutions import Equation, near_solution
 from perceptron_lab.system.linear_system import LinearSystem
 
 # Computed entries are first tried as fractions with denominators up to this one

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.linear.exact_solutions import independent
 from perceptron_lab.results import Status
+from perceptron_lab.system.exact_solutions import independent
 from perceptron_lab.system.linear_system import LinearSystem
 
 PROOF = "linear"

@@ -131,8 +131,8 @@ class ConicSystem(ProvedSystem):
             As for :meth:`from_rows`; or ``geometric``: min_i y_i (w'x_i + b) / norm(w) with b free,
             the largest of which is half the distance of the classes' hulls, the margin of support
             vector machines. Examples are then used as they are. Algorithms for it are
-            ``minimum-norm-point`` and ``auto``; others run on the unit rows y_i (x_i, 1), and the
-            geometric margin of their answers is proved.
+            ``minimum-norm-point``, ``auto`` and ``svc``; others run on the unit rows y_i (x_i, 1),
+            and the geometric margin of their answers is proved.
         memory
             As for :meth:`from_rows`; with a memory, dense examples are not copied.
 
@@ -249,8 +249,15 @@ class ConicSystem(ProvedSystem):
         Its numbers are those of cvxpy's conic form, doubles that cvxpy has computed. Linear
         constraints make a :class:`~perceptron_lab.system.linear_system.LinearSystem`, whose
         ``variables`` are cvxpy's and its auxiliary ones. With second-order cones or matrices the
-        question is that of a strict solution, homogenised: a point is (t, x) with t > 0, and x / t
-        is strictly feasible.
+        question is that of a solution strictly inside these, and of all inequalities strictly,
+        homogenised: a point is (t, x) with t > 0, and x / t is strictly feasible.
+
+        Equations beside such cones make an
+        :class:`~perceptron_lab.system.eliminated_system.EliminatedSystem`: variables are eliminated
+        in rational numbers, algorithms run on the others, and the ``x`` of a result satisfies the
+        equations exactly. Equations that contradict each other are a linear system of their own.
+        Where equations leave of the cones nothing but a part of their boundary, the answer is that
+        no x is strictly inside, or none.
 
         Parameters
         ----------
@@ -260,7 +267,8 @@ class ConicSystem(ProvedSystem):
         Raises
         ------
         InputError
-            If a constraint is on another cone, or there are equations beside conic constraints.
+            If a constraint is on another cone, or equations would take minutes to be solved
+            exactly.
 
         Examples
         --------
@@ -269,6 +277,15 @@ class ConicSystem(ProvedSystem):
         >>> apart = cvxpy.Problem(cvxpy.Minimize(0), [x >= 1, cvxpy.sum(x) <= 1])
         >>> ConicSystem.from_cvxpy(apart).variables
         ('x[0]', 'x[1]')
+
+        A chord of a disk:
+
+        >>> from perceptron_lab import solve
+        >>> disk = cvxpy.Problem(cvxpy.Minimize(0), [cvxpy.norm(x) <= 1, 3 * x[0] == 1])
+        >>> chord = ConicSystem.from_cvxpy(disk)
+        >>> found = solve(chord)
+        >>> found.status.value, dict(zip(chord.variables, found.x))["x[0]"]
+        ('FEASIBLE', Fraction(1, 3))
         """
         # Imported here: cvxpy takes a second to load.
         from perceptron_lab.system.cvxpy_problem import system_of_problem

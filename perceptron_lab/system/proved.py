@@ -16,7 +16,7 @@ from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, Result
 from perceptron_lab.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.system.asked import AskedSystem
 
@@ -105,6 +105,10 @@ class ProvedSystem(AskedSystem):
         """Prove that exact weights with A w = 0 exist near these; None where that fails."""
         operator, cone = self._innermost()
         return prove_infeasible(operator, cone, self.weights_to_origin(weights))
+
+    def answer(self, result: Result) -> Result:
+        """Return the result of a run in the variables as given: where these are the view's, it."""
+        return result
 
     @property
     def provenance(self) -> str:

@@ -24,8 +24,8 @@ from typing import Final
 import numpy as np
 
 from perceptron_lab.linear.alternatives import Alternative, Work, alternative
-from perceptron_lab.linear.exact_solutions import Equation, near_solution
 from perceptron_lab.results import IntArray
+from perceptron_lab.system.exact_solutions import Equation, near_solution
 from perceptron_lab.verdicts.cone_proposals import cone_proposal
 from perceptron_lab.verdicts.pairs import Pair, mixed, without_divisor
 from perceptron_lab.verdicts.whole_rows import WholeRows

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.linear.alternatives import Alternative
-from perceptron_lab.linear.exact_solutions import Equation, near_solution
 from perceptron_lab.linear.floating_rows import INFINITE, run_highs
 from perceptron_lab.results import FloatArray
+from perceptron_lab.system.exact_solutions import Equation, near_solution
 
 _FAR: Final = 1e6  # So far out HiGHS's absolute tolerances are small ones
 _NOTHING: Final = 1e-9  # Weights below this part of the largest may stand for zeros

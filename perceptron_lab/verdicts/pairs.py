@@ -16,9 +16,9 @@ import numpy as np
 import scipy.linalg as sla
 from flint import fmpz_mat
 
-from perceptron_lab.linear.exact_solutions import Equation, near_solution
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system.conditions import over_common
+from perceptron_lab.system.exact_solutions import Equation, near_solution
 from perceptron_lab.verdicts.logistic_steps import Proposal
 from perceptron_lab.verdicts.whole_rows import WholeRows
 

@@ -90,7 +90,6 @@ def test_the_symmetric_part_of_a_matrix_is_meant() -> None:
         (lambda x: problem(cvxpy.norm(x) >= 1), "does not follow DCP rules"),
         (lambda x: problem(x >= cvxpy.Parameter(2, name="p")), "the parameter p has no value"),
         (lambda x: problem(cvxpy.Variable(integer=True, name="k") >= 1), "k takes whole numbers"),
-        (lambda x: problem(cvxpy.norm(x) <= 1, x[0] == x[1]), "1 equation beside conic"),
         (lambda x: problem(), "has no constraints"),
         (lambda x: [x >= 1], "received list; give a cvxpy.Problem"),
     ],

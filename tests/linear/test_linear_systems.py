@@ -17,10 +17,10 @@ from perceptron_lab.datasets.generated.linear_systems import LinearSystems
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.linear.exact_answers import absorbed
-from perceptron_lab.linear.exact_solutions import Equation, near_solution
 from perceptron_lab.linear.linear_result import LinearResult
 from perceptron_lab.linear.proofs import always_tight, faults
 from perceptron_lab.results import Result
+from perceptron_lab.system.exact_solutions import Equation, near_solution
 from perceptron_lab.system.linear_system import LinearSystem
 from tests.linear.exact_simplex import has_a_point
 from tests.linear.random_systems import random_system
@@ -194,7 +194,7 @@ def test_a_system_too_large_for_exact_pivots_is_not_called_decided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("perceptron_lab.linear.deciding.MOST_ENTRIES", 0)
-    monkeypatch.setattr("perceptron_lab.linear.exact_solutions.MOST_PIVOTS", 0)
+    monkeypatch.setattr("perceptron_lab.system.exact_solutions.MOST_PIVOTS", 0)
     found = solved(ConicSystem.from_linear([[1, 2]], [1], ([[1, 1]], [1])))
     assert found.status is Status.UNVERIFIED
     assert found.message.startswith("HiGHS calls it feasible; the conditions are too many")

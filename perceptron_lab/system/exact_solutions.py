@@ -46,10 +46,10 @@ def near_solution(
     columns = [j for j in order if j in used]
     if len(equations) * len(columns) > MOST_ENTRIES:
         return None
-    basis = _basis(equations, columns)
-    if basis is None:
+    chosen = basis(equations, columns)
+    if chosen is None:
         return None
-    rows, pivots = basis
+    rows, pivots = chosen
     numerators, denominator = over_common(guess)
     solved = set(pivots)
     sides = [
@@ -79,7 +79,7 @@ def independent(columns: Sequence[Mapping[int, int]]) -> bool:
     return len(_pivots(table)) == len(columns)
 
 
-def _basis(
+def basis(
     equations: Sequence[Equation], columns: Sequence[int]
 ) -> tuple[list[int], list[int]] | None:
     """Return independent equations, and as many of the columns in which they are so."""
