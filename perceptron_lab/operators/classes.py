@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.sparse as sp
 
 from perceptron_lab.cones.base import Atom
+from perceptron_lab.errors import InputError
 from perceptron_lab.operators.base import ENCLOSED, EXACT, Operator
 from perceptron_lab.operators.blockwise import FEW, Data, chosen_rows, combined, row_norms, times
 from perceptron_lab.operators.row_source import RowSource
@@ -95,6 +97,25 @@ class Classes(Operator):
         """Return some examples, dense, in double precision, without the column of the labels."""
         found = chosen_rows(self.examples, indices)
         return found if self.omitted is None else np.delete(found, self.omitted, axis=1)
+
+    def features(self) -> FloatArray | sp.csr_array:
+        """Return all examples in memory, without the column of the labels.
+
+        Raises
+        ------
+        InputError
+            If they are read from a source.
+        """
+        if isinstance(self.examples, RowSource):
+            raise InputError(
+                "the examples are read a few at a time, and all of them at once are asked for; "
+                "choose auto or minimum-norm-point, or pass the examples as an array"
+            )
+        if self.omitted is None:
+            return self.examples
+        if isinstance(self.examples, np.ndarray):
+            return np.delete(self.examples, self.omitted, axis=1)
+        return sp.csr_array(self.examples[:, np.arange(self.dimension) != self.omitted])
 
     def rows(self, indices: IntArray) -> FloatArray:
         """Return some of the rows s_i (x_i, 1), dense, shape ``(len(indices), dimension)``."""

@@ -15,6 +15,7 @@ from perceptron_lab.algorithms.base import SeesAll, State, Step, Systems
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.peers.base import (
     Rows,
@@ -47,7 +48,8 @@ class Svc(SeesAll[SvcState]):
     minimise norm(f)^2 / 2 + C sum_i max(0, 1 - <psi_i, f>) over f, with a large C. LIBSVM has
     a bias; on the symmetrised data (psi_i, +1), (-psi_i, -1) it vanishes: the answer is one of
     the homogeneous system. Rows are given to it as they are, with its linear kernel; kernels as
-    matrices of inner products.
+    matrices of inner products. Of two classes whose margin is ``geometric`` it is given the
+    examples and the labels, and the bias is its own.
 
     Each training is one update, and a phase: LIBSVM cannot be interrupted, nor go on from where it
     stopped. If it stops at its number of iterations, and neither its point nor its weights prove
@@ -81,6 +83,10 @@ class Svc(SeesAll[SvcState]):
     first: Annotated[int, Field(ge=1)] = 1_000_000
     iterations: Annotated[int, Field(ge=1)] = 1_000_000
 
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return two classes with a free bias as they are, and any other system likewise."""
+        return system if isinstance(system.operator, Classes) else super().view(system)
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SvcState:
         """Return the untrained state at 0."""
         refuse_other_cones(self, system)
@@ -92,8 +98,10 @@ class Svc(SeesAll[SvcState]):
         """Train once; claim a separator or a bound, after the last training the point anyway."""
         if state.trained:
             return state, claimed(system, state, self.epsilon)
-        state.weights, made = self._train(system, state.length)
+        state.weights, bias, made = self._train(system, state.length)
         state.point = system.combine(state.weights)
+        if isinstance(system.operator, Classes):
+            state.point[-1] = bias
         state.updates += 1
         state.iterations += made
         state.phase = f"at most {state.length} iterations"  # the budget is looked at in between
@@ -103,38 +111,44 @@ class Svc(SeesAll[SvcState]):
         answer = claimed if state.trained else supported
         return state, answer(system, state, self.epsilon)
 
-    def _train(self, system: ConicSystem, length: int) -> tuple[FloatArray, int]:
-        """Return the weights of the machine, and the iterations made: fewer if it converged."""
-        symmetrised, kernel = training_data(system)
+    def _train(self, system: ConicSystem, length: int) -> tuple[FloatArray, float, int]:
+        """Return weights, the bias, and the iterations made: fewer if the machine converged."""
+        examples, signs, kernel = training_data(system)
         machine = SVC(
             C=self.penalty, tol=self.tolerance, max_iter=length, kernel=kernel, cache_size=1000.0
         )
-        size = system.cone.size
         with quiet():
-            machine.fit(symmetrised, np.repeat([1.0, -1.0], size))
+            machine.fit(examples, signs)
         coefficients: Any = machine.dual_coef_
         found = coefficients if isinstance(coefficients, np.ndarray) else coefficients.toarray()
-        dual = np.zeros(2 * size)
+        dual, size = np.zeros(len(signs)), system.cone.size
         dual[machine.support_] = found[0]
-        weights = np.maximum(dual[:size] - dual[size:], 0.0)
+        # They are alpha_i times the signs; of symmetrised data both alphas of a feature count
+        weights = np.abs(dual) if len(signs) == size else np.maximum(dual[:size] - dual[size:], 0.0)
         if not weights.any():
             raise NumericalError("LIBSVM returned no support vector")
-        return weights, int(machine.n_iter_[0])
+        return weights, float(machine.intercept_[0]), int(machine.n_iter_[0])
 
     def bound(self, facts: Facts) -> Bound:
         """Return no bound: none is stated for LIBSVM's iterations in these terms."""
         return Bound(None, "LIBSVM", "a reference solver without a bound in these terms")
 
 
-def training_data(system: ConicSystem) -> tuple[Rows, Kernel]:
-    """Return the rows with both signs, or the inner products of the features with both signs."""
+def training_data(system: ConicSystem) -> tuple[Rows, FloatArray, Kernel]:
+    """Return the rows, or the inner products of the features, with both signs; and the signs.
+
+    Of two classes with a free bias: the examples and their signs.
+    """
     operator = system.operator
+    if isinstance(operator, Classes):
+        return operator.features(), operator.signs, "linear"
+    signs = np.repeat([1.0, -1.0], operator.size)
     if isinstance(operator, Gram):
         scale = np.ones(operator.size) if operator.scale is None else operator.scale
         signed = operator.signs * scale
         inner = operator.kernel * np.outer(signed, signed)
-        return np.block([[inner, -inner], [-inner, inner]]), "precomputed"
+        return np.block([[inner, -inner], [-inner, inner]]), signs, "precomputed"
     rows = rows_of(system)
     if isinstance(rows, np.ndarray):
-        return np.vstack([rows, -rows]), "linear"
-    return sp.csr_array(sp.vstack([rows, -rows])), "linear"
+        return np.vstack([rows, -rows]), signs, "linear"
+    return sp.csr_array(sp.vstack([rows, -rows])), signs, "linear"

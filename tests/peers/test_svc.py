@@ -81,7 +81,7 @@ def test_sparse_rows_are_the_same_rows():
 
 def test_a_machine_that_is_wrong_is_not_believed(monkeypatch):
     rows = planted(4, 20, 0.1, np.random.default_rng(0))[0]
-    monkeypatch.setattr(Svc, "_train", lambda *_: (np.zeros(20), True))
+    monkeypatch.setattr(Svc, "_train", lambda *_: (np.zeros(20), 0.0, True))
     result = solve(rows, "svc")
     assert result.status is Status.UNVERIFIED
     assert not result.proved
@@ -99,3 +99,55 @@ def test_iterations_are_those_that_were_made_and_the_end_is_said():
     assert f"LIBSVM converged after {result.iterations} iterations" in missed.message
     short = solve(rows, Svc(first=2, iterations=2))
     assert "LIBSVM stopped at its limit of 2 iterations" in short.message
+
+
+def two_classes(seed):
+    """Return two clouds far from the origin, apart along a random direction."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(60) % 3 == 0
+    examples = rng.standard_normal((60, 4))
+    direction = rng.standard_normal(4)
+    examples += np.outer(np.where(labels, 5.0, -5.0), direction / np.linalg.norm(direction))
+    return examples + 30.0, labels
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("made", [np.asarray, sp.csr_array])
+def test_with_a_bias_of_its_own_it_finds_the_geometric_margin(seed, made):
+    examples, labels = two_classes(seed)
+    exact = solve(examples, labels, margin="geometric", goal={"margin_ratio": 1 - 1e-6})
+    assert exact.goal_reached
+    found = solve(made(examples), labels, Svc(tolerance=1e-5), margin="geometric")
+    assert found.status is Status.FEASIBLE
+    assert found.certificate["margin"] == "geometric"
+    assert found.margin_lower == pytest.approx(exact.margin_lower, rel=1e-3)
+    assert exact.margin_lower <= found.margin_upper
+    assert found.margin_upper == pytest.approx(exact.margin_lower, rel=1e-3)
+    assert exact.margin_upper >= found.margin_lower
+
+
+def test_its_bias_is_not_that_of_the_unit_rows():
+    """The directional margin of lifted examples far from the origin has a worse hyperplane."""
+    examples, labels = two_classes(0)
+    geometric = solve(examples, labels, Svc(tolerance=1e-5), margin="geometric")
+    system = ConicSystem.from_labelled(examples, labels, margin="directional")
+    directional = solve(system, Svc(tolerance=1e-5))
+    lifted = ConicSystem.from_labelled(examples, labels, margin="geometric")
+    other = lifted.prove_point(directional.point)
+    assert other.margin_lower < 0.99 * geometric.margin_lower
+
+
+def test_overlapping_classes_have_no_geometric_margin():
+    examples, labels = two_classes(1)
+    found = solve(examples, np.roll(labels, 1), Svc(iterations=2000), margin="geometric")
+    assert found.status is not Status.FEASIBLE
+    assert found.margin_upper == pytest.approx(0.0, abs=0.5)
+
+
+def test_examples_on_disk_are_refused(tmp_path):
+    examples, labels = two_classes(2)
+    np.save(tmp_path / "x.npy", examples)
+    source = np.load(tmp_path / "x.npy", mmap_mode="r")
+    system = ConicSystem.from_labelled(source, labels, margin="geometric", memory=2**20)
+    with pytest.raises(InputError, match="read a few at a time"):
+        solve(system, "svc")
