@@ -23,7 +23,7 @@ from perceptron_lab.guarantees import guarantee
 from perceptron_lab.judge import Judge
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
 from perceptron_lab.results import PROVED, Result, Status
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.system import ConicSystem, CutStatistics
 from perceptron_lab.system.linear_system import LinearSystem
 
 Stop = Callable[[], str | None]  # Asked between chunks of steps; a text is the reason to end
@@ -56,6 +56,7 @@ def drive(
     start: npt.ArrayLike | None = None,
     facts: Facts | None = None,
     record_at: Sequence[int] = (),
+    trace_cuts: bool = False,
     observe: Observe | None = None,
     watch: Watch | None = None,
     stop: Stop | None = None,
@@ -86,7 +87,9 @@ def drive(
     if isinstance(goal, MarginRatio):
         started = replace(started, ratio=goal.margin_ratio)
     limits = budget or Budget()
-    recorder = Recorder(limits.seconds / SHARE, observe, watch)
+    cuts = CutStatistics(started.cone) if trace_cuts else None
+    started.counters.seen = None if cuts is None else cuts.see
+    recorder = Recorder(limits.seconds / SHARE, observe, watch, cuts)
     run = _Run(Judge(started, goal), algorithm, limits, recorder, tuple(record_at), stop)
     with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
         run.begin(np.random.default_rng(streams[1]), start)

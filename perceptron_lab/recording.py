@@ -12,7 +12,7 @@ import numpy as np
 
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.results import FloatArray, Trace
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.system import ConicSystem, CutStatistics
 
 Observe = Callable[[FloatArray], Mapping[str, Any]]  # A function of a point, for the trace
 Watch = Callable[[Trace], None]  # Called with the trace whenever it has a new record
@@ -26,12 +26,13 @@ class Recorder:
 
     All records but the first and the last may take ``allowance`` seconds, and, beyond ``FREE``
     seconds, no longer than the steps. ``observe`` and ``watch`` are those of
-    :func:`perceptron_lab.solving.solve`.
+    :func:`perceptron_lab.solving.solve`; ``cuts`` has seen the cuts since the last record.
     """
 
     allowance: float
     observe: Observe | None = None
     watch: Watch | None = None
+    cuts: CutStatistics | None = None
     trace: Trace = field(default_factory=Trace)
     seconds: float = 0.0
     _last: float = 0.0
@@ -53,9 +54,13 @@ class Recorder:
         trace.margin.append(_or_nan(lambda: system.margin(state.point)))
         weights = state.weights
         trace.upper.append(math.nan if weights is None else _or_nan(lambda: system.upper(weights)))
+        measured: dict[str, Any] = {}
         if self.observe is not None:
-            for name, value in self.observe(system.operator.compact(state.point)).items():
-                trace.measures.setdefault(name, []).append(value)
+            measured |= self.observe(system.operator.compact(state.point))
+        if self.cuts is not None:
+            measured |= self.cuts.take()
+        for name, value in measured.items():
+            trace.measures.setdefault(name, []).append(value)
         if self.watch is not None:
             self.watch(trace)
         self._last = time.perf_counter() - clock

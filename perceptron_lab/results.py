@@ -121,7 +121,8 @@ class Trace:
 
     Records are left out, but for the first and the last one, where they would take more than a
     second in all, more than the steps, or more than an eighth of the budget's seconds.
-    ``measures`` holds what the problem measures of the point: numbers or arrays, by name.
+    ``measures`` holds what the problem measures of the point: numbers or arrays, by name; and where
+    cuts are traced, ``cuts``, ``cut_norm`` and ``cut_depth``, one number per block of the cone.
     """
 
     updates: list[int] = field(default_factory=list)

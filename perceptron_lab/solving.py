@@ -46,6 +46,7 @@ def solve(
     start: npt.ArrayLike | None = None,
     facts: Facts | None = None,
     record_at: Sequence[int] = (),
+    trace_cuts: bool = False,
     observe: Observe | None = None,
     watch: Watch | None = None,
     stop: Stop | None = None,
@@ -82,6 +83,9 @@ def solve(
         What is known of the system, for the bound; None takes the system's own facts.
     record_at
         Further numbers of updates at which the trace has a record.
+    trace_cuts
+        Whether the trace has, at each record, number, mean norm and mean depth of the single cuts
+        since the record before; see :class:`~perceptron_lab.system.cuts.CutStatistics`.
     observe
         What the trace records of a point on the data as given, shape ``(unknowns,)``, beside its
         margin: numbers or arrays by name.
@@ -158,6 +162,7 @@ def solve(
         start=start,
         facts=facts,
         record_at=record_at,
+        trace_cuts=trace_cuts,
         observe=observe,
         watch=watch,
         stop=stop,

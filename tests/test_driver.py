@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -18,6 +19,7 @@ from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.claims import FeasiblePoint, MarginAbove, MarginBelow
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.errors import ConfigError, InputError, NumericalError
 from perceptron_lab.goals import MarginRatio
 from perceptron_lab.operators.matrix import Matrix
@@ -145,6 +147,38 @@ def test_what_is_observed_of_a_point_is_in_every_record(tmp_path):
     result.save(tmp_path / "result.npz")
     loaded = Result.load(tmp_path / "result.npz").trace.measures
     assert np.array_equal(loaded["scores"], measures["scores"])
+
+
+def test_traced_cuts_explain_the_length_of_the_perceptrons_point(tmp_path):
+    """norm(x)^2 = T (1 - s): s is the mean of twice the depth times norm(x), at each update."""
+    run = solve(ROWS, "perceptron", trace_cuts=True, record_at=range(1, 2000))
+    trace = run.trace
+    assert len(trace) == run.updates + 1
+    counts, norms, depths = (
+        np.array(trace.measures[name])[:, 0] for name in ("cuts", "cut_norm", "cut_depth")
+    )
+    assert counts[0] == 0
+    assert (counts[1:] == 1).all()
+    assert norms[1:] == pytest.approx(1.0)
+    assert np.isnan(depths[:2]).all()  # of no cut, and at the point 0
+    assert (depths[2:] >= 0).all()
+    square = 1.0
+    for depth in depths[2:]:
+        square += 1.0 - 2.0 * depth * math.sqrt(square)
+    assert square == pytest.approx(run.point @ run.point)
+    run.save(tmp_path / "traced.npz")
+    again = type(run).load(tmp_path / "traced.npz").trace.measures
+    assert np.array_equal(again["cut_depth"], np.array(trace.measures["cut_depth"]), equal_nan=True)
+
+
+def test_cuts_are_told_apart_by_block_and_untraced_ones_leave_nothing():
+    system = ConicSystem(Matrix(np.eye(4)), Product([Orthant(1), SecondOrder(3)]))
+    assert solve(system, "perceptron").trace.measures == {}
+    traced = solve(system, "perceptron", trace_cuts=True)
+    totals = np.sum(traced.trace.measures["cuts"], axis=0)
+    assert totals.shape == (2,)
+    assert totals.sum() == traced.updates
+    assert (totals > 0).all()
 
 
 def test_a_run_with_a_target_is_told_so_and_ends_at_it():

@@ -150,7 +150,8 @@ class Evidence:
 
     def recorded(self) -> Recorded:
         """Return what the traces hold beside their usual records."""
-        return Recorded(tuple(self._config.record_at), self._config.trace_measures)
+        config = self._config
+        return Recorded(tuple(config.record_at), config.trace_measures, config.trace_cuts)
 
     def goal(self) -> Goal:
         """Return when the runs of the experiment were to end."""

@@ -140,7 +140,7 @@ class Plan:
     def recorded(self) -> Recorded:
         """Return what the traces are to hold."""
         config = self.experiment.config
-        return Recorded(tuple(config.record_at), config.trace_measures)
+        return Recorded(tuple(config.record_at), config.trace_measures, config.trace_cuts)
 
     @cached_property
     def _instances(self) -> dict[str, Instance]:

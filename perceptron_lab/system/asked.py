@@ -126,12 +126,19 @@ class AskedSystem:
             raise NumericalError(OVERFLOW)
         if atom is None:
             return None
-        return self._cut(atom)
+        return self._cut(atom, point)
 
-    def _cut(self, atom: Atom) -> Cut:
+    def _cut(self, atom: Atom, point: FloatArray) -> Cut:
         self.counters.products += self.operator.normal_cost
         normal = self.operator.normal(atom)
-        return Cut(normal, atom, self.norm(normal))
+        cut = Cut(normal, atom, self.norm(normal))
+        if self.counters.seen is not None:
+            self.counters.seen(cut, self._depth(cut, point))
+        return cut
+
+    def _depth(self, cut: Cut, point: FloatArray) -> float:
+        lengths = cut.norm * self.norm(point)
+        return -self.operator.inner(cut.normal, point) / lengths if lengths else math.nan
 
     def deepest(self, point: FloatArray) -> Deepest:
         """Return the constraint of least score at a point; counts one query."""
@@ -139,7 +146,7 @@ class AskedSystem:
         scores = self.scores(point)
         atom, score = self.cone.deepest(scores)
         _refuse_overflow(score)
-        return Deepest(self._cut(atom), score, scores)
+        return Deepest(self._cut(atom, point), score, scores)
 
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, Frame]:
         """Return the eigenvalues of scores and their frame; counts one query."""

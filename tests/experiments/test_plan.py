@@ -90,7 +90,7 @@ def test_a_problem_that_names_no_algorithm_of_the_experiment_is_refused(
         {"budget": {"updates": 7, "seconds": 1}},
         {"algorithms": [{"name": "perceptron", "budget": {"updates": 7}}]},
         {"algorithms": [{"name": "perceptron", "seeds": [0, 7]}]},
-        {"trace_measures": True, "record_at": [3]},
+        {"trace_measures": True, "trace_cuts": True, "record_at": [3]},
         {"problems": [{"dataset": "toy", "instances": ["eye-2"], "seeds": [0, 7]}]},
         {"title": "another"},
         {"experiment": "another"},

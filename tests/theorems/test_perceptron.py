@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.facts import Facts
 from perceptron_lab.oracles.orthant import Cyclic, FirstViolated, MostViolated, Random
 from perceptron_lab.results import Status
 from perceptron_lab.solving import solve
@@ -39,6 +40,27 @@ def test_classical_updates_stay_within_the_bound(seed):
     assert result.status is Status.FEASIBLE
     assert result.updates <= (lengths.max() / raw_margin) ** 2
     assert result.updates <= result.bound.value
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_from_the_barycentre_updates_stay_within_a_bound_of_their_own(seed, normalized):
+    rng = np.random.default_rng(seed)
+    rows, _ = planted(4, 25, 0.05, rng)
+    rows *= rng.uniform(0.5, 2.0, (25, 1))
+    result = solve(rows, Perceptron(normalized=normalized, initial="barycentre"))
+    assert result.status is Status.FEASIBLE
+    assert result.updates <= result.bound.value
+    unit = Perceptron(initial="barycentre").bound(Facts(4, 25, unit_margin=0.05, centre_norm=1.0))
+    assert not normalized or result.updates <= unit.value < 1.01 / 0.05**2
+
+
+def test_the_first_point_counts_in_the_bound():
+    """The larger root of rho T = sqrt(T + c^2), for rho = 1/2 and c = 3."""
+    facts = Facts(2, 2, unit_margin=0.5, centre_norm=3.0, unit_rows=True)
+    assert Perceptron(initial="barycentre").bound(facts).value == pytest.approx(
+        (1 + np.sqrt(1 + 4 * 0.25 * 9)) / (2 * 0.25)
+    )
 
 
 def orthonormal_rows(dimension):

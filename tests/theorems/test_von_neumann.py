@@ -35,6 +35,12 @@ def test_updates_stay_within_the_bound(seed: int, kind: str) -> None:
     check_bound(ALGORITHM, kind, seed)
 
 
+@pytest.mark.parametrize("kind", FEASIBLE)
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
+def test_updates_from_an_atom_stay_within_the_bound(seed: int, kind: str) -> None:
+    check_bound(replace(ALGORITHM, initial="atom"), kind, seed)
+
+
 @pytest.mark.parametrize("kind", INFEASIBLE)
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
 def test_certificates_come_within_the_bound(seed: int, kind: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass as plain_dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -138,7 +138,7 @@ class VonNeumann(TowardsMostViolated):
     As printed it ends only when norm(w_k) <= epsilon: p_k is an epsilon-certificate. It also ends
     when <a_j, w_k> > 0: then w_k is a separator. While <a_j, w_k> <= 0,
     1 / norm(w_{k+1})^2 >= 1 / norm(w_k)^2 + 1 / L^2, so that both exits come within (L / rho)^2 or
-    (L / epsilon)^2 updates, L >= norm(A(atom)).
+    (L / epsilon)^2 updates, L >= norm(A(atom)), norm(A p_0) <= L, from any p_0.
 
     Where 0 lies inside the hull, with a ball of radius |rho| within its span, convergence is
     linear: <a_j, w_k> <= -|rho| norm(w_k), so that the step to a_j leaves at most
@@ -151,6 +151,9 @@ class VonNeumann(TowardsMostViolated):
     ----------
     epsilon
         > 0 (default 1e-6).
+    initial
+        p_0: ``barycentre`` (default), or ``atom``, the most violated constraint at 0 (the first of
+        equal ones), which leaves to the steps alone what the barycentre knows of all constraints.
 
     References
     ----------
@@ -160,9 +163,15 @@ class VonNeumann(TowardsMostViolated):
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    initial: Literal["barycentre", "atom"] = "barycentre"
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DeepestState:
-        """Return the state at the barycentre of Delta(K)."""
+        """Return the state at the barycentre of Delta(K), or at an atom."""
+        if self.initial == "atom":
+            cut = system.deepest(np.zeros(system.dimension)).cut
+            weights = np.zeros(system.cone.size)
+            weights[cut.atom.span] = cut.atom.values
+            return DeepestState(cut.normal.copy(), weights=weights)
         weights = barycentre(system.cone)
         return DeepestState(system.combine(weights), weights=weights)
 
@@ -179,9 +188,10 @@ class VonNeumann(TowardsMostViolated):
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return the less of (L / epsilon)^2 and 2 (L / rho)^2 ln(norm(w_0) / epsilon)."""
         anyway = squared_accuracy(facts, epsilon, "Dantzig (1992), section 5 of RamdasPena2014")
-        if not facts.hull_radius or not facts.atom_norm or not facts.start_norm or epsilon <= 0.0:
+        begins = facts.start_norm if self.initial == "barycentre" else facts.atom_norm
+        if not facts.hull_radius or not facts.atom_norm or not begins or epsilon <= 0.0:
             return anyway
-        halvings = max(0.0, math.log(facts.start_norm / epsilon))
+        halvings = max(0.0, math.log(begins / epsilon))
         updates = math.ceil(2.0 * (facts.atom_norm / facts.hull_radius) ** 2 * halvings)
         theorem = "Epelman and Freund (2000), section 5 of RamdasPena2014, for 0 inside the hull"
         return least(anyway, Bound(updates, theorem))

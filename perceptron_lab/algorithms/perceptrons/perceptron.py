@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import math
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Algorithm, State, Step, Systems, cut_or_claim, squared
+from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.results import Bound
@@ -25,10 +27,18 @@ class Perceptron(Algorithm[State]):
 
     The multiples of the cuts in x are weights w: norm(A w) / <e, w> bounds the margin from above.
 
+    From the barycentre e / rank of the base of the dual cone, x_0 = A e / rank, the first point is
+    of norm c and on no wrong side: <x_0, z> >= 0 for every feasible z. Novikoff's inequality, here
+    rho T <= sqrt(T + c^2), then gives T <= (1 + sqrt(1 + 4 rho^2 c^2)) / (2 rho^2); with the cuts
+    as given, T <= (R^2 + sqrt(R^4 + 4 rho^2 c^2)) / (2 rho^2).
+
     Parameters
     ----------
     normalized
         Whether cuts are divided by their norms (default true).
+    initial
+        The first point: ``zero`` (default, Algorithm 1), or ``barycentre``, where von Neumann's
+        algorithm begins.
 
     References
     ----------
@@ -38,10 +48,14 @@ class Perceptron(Algorithm[State]):
     systems: ClassVar[Systems] = {"theorem": "rows kernel second-order semidefinite product"}
 
     normalized: bool = True
+    initial: Literal["zero", "barycentre"] = "zero"
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
-        """Return the state at x = 0."""
-        return State(np.zeros(system.dimension), weights=np.zeros(system.cone.size))
+        """Return the state at x = 0, or at x = A e / rank with the weights e / rank."""
+        if self.initial == "zero":
+            return State(np.zeros(system.dimension), weights=np.zeros(system.cone.size))
+        weights = barycentre(system.cone)
+        return State(system.combine(weights), weights=weights)
 
     def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` updates; claim x feasible when no cut is left."""
@@ -60,8 +74,15 @@ class Perceptron(Algorithm[State]):
         return state, None
 
     def bound(self, facts: Facts) -> Bound:
-        """Return 1 / rho^2 or R^2 / rho^2."""
+        """Return 1 / rho^2 or R^2 / rho^2, and what the first point adds to it."""
         theorem = "Theorem 2.7 (Novikoff) of Kharechko2009"
-        if self.normalized:
-            return squared(1.0, facts.unit_margin, theorem)
-        return squared(facts.norm, facts.raw_margin, theorem)
+        size, margin = (
+            (1.0, facts.unit_margin) if self.normalized else (facts.norm, facts.raw_margin)
+        )
+        found = squared(size, margin, theorem)
+        if self.initial == "zero" or found.value is None or size is None or margin is None:
+            return found
+        if facts.start_norm is None:
+            return Bound(None, theorem, "the norm of the first point is not known")
+        excess = math.sqrt(1.0 + 4.0 * (margin * facts.start_norm / size**2) ** 2)
+        return Bound(found.value * (1.0 + excess) / 2.0, theorem)

@@ -140,6 +140,7 @@ def run_cell(
                 seed=cell.algorithm_seed,
                 facts=problem.facts,
                 record_at=cell.record_at,
+                trace_cuts=cell.trace_cuts,
                 observe=problem.measure if cell.trace_measures else None,
                 watch=watch,
                 stop=stop,

@@ -279,6 +279,8 @@ class ExperimentConfig(_Frozen):
         Each problem and algorithm is run once per seed.
     trace_measures
         Whether every record of a trace holds the problem's own measures of its point.
+    trace_cuts
+        Whether it holds number, mean norm and mean depth of the cuts since the record before.
     record_at
         Updates at which the trace has a record, beside the first, the last, the powers of two and
         the beginnings of phases; 1 or more each, none twice.
@@ -299,6 +301,7 @@ class ExperimentConfig(_Frozen):
     budget: Budget = Budget()
     seeds: Seeds = [0]
     trace_measures: bool = False
+    trace_cuts: bool = False
     record_at: Annotated[list[Updates], _without_repeats("update")] = []
     process: ProcessLimits = ProcessLimits()
     report: Report = Report()

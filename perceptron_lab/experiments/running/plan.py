@@ -43,8 +43,8 @@ class Cell:
         The only source of randomness.
     record_at
         Updates at which the trace has a record in any case.
-    trace_measures
-        Whether the trace holds the problem's measures.
+    trace_measures, trace_cuts
+        Whether the trace holds the problem's measures, and norms and depths of the cuts.
     """
 
     instance: Instance
@@ -54,6 +54,7 @@ class Cell:
     seed: int
     record_at: tuple[int, ...] = ()
     trace_measures: bool = False
+    trace_cuts: bool = False
 
     @cached_property
     def problem_key(self) -> str:
@@ -110,6 +111,7 @@ def plan(experiment: Loadable) -> list[Cell]:
                 seed,
                 tuple(config.record_at),
                 config.trace_measures,
+                config.trace_cuts,
             )
             for seed in dict.fromkeys(chain.from_iterable(chosen))
             for variant, seeds in zip(experiment.variants, chosen, strict=True)

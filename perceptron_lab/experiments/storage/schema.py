@@ -15,7 +15,7 @@ run's.
 ``plan`` -- the cells of the latest run, in their order. position; cell, 16 hexadecimal digits of
 everything that determines its course; title and label, what rows call problem and algorithm;
 problem_key, known before the data are; sha256, of the data; settings, what is run (JSON); budget
-(JSON: updates, seconds); recorded (JSON: record_at, trace_measures).
+(JSON: updates, seconds); recorded (JSON: record_at, trace_measures, trace_cuts).
 
 ``problem`` -- problem_key, sha256 of the data as they were loaded last.
 

@@ -59,16 +59,18 @@ class Recorded:
     ----------
     record_at
         Updates that have a record.
-    trace_measures
-        Whether every record holds the problem's measures.
+    trace_measures, trace_cuts
+        Whether every record holds the problem's measures, and norms and depths of the cuts.
     """
 
     record_at: tuple[int, ...] = ()
     trace_measures: bool = False
+    trace_cuts: bool = False
 
     def covers(self, other: Recorded) -> bool:
         """Return whether a trace of this kind has all that the other asks for."""
         measured = self.trace_measures or not other.trace_measures
+        measured = measured and (self.trace_cuts or not other.trace_cuts)
         return measured and set(other.record_at) <= set(self.record_at)
 
 
@@ -91,7 +93,7 @@ _JSON: Final = SqlColumn(write=as_json, read=json.loads)
 _BUDGET: Final = _column_of(Budget)
 _LIMITS: Final = _column_of(ProcessLimits)
 _RECORDED: Final = _column_of(
-    lambda record_at, trace_measures: Recorded(tuple(record_at), trace_measures)
+    lambda record_at, **traced: Recorded(tuple(record_at), **traced)  # older stores trace no cuts
 )
 _BOUND: Final = _column_of(Bound, "TEXT")
 # Output of a process need not be text that can be encoded.
@@ -141,7 +143,7 @@ class Planned:
             sha256=sha256,
             settings=cell.settings,
             budget=cell.budget,
-            recorded=Recorded(cell.record_at, cell.trace_measures),
+            recorded=Recorded(cell.record_at, cell.trace_measures, cell.trace_cuts),
         )
 
 
