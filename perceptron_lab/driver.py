@@ -286,8 +286,9 @@ class _Run:
         clock = time.perf_counter()
         status, proof, point = judge.close(status, state)
         self.proof_seconds += time.perf_counter() - clock
-        if state.notes:
-            judge.certificate["notes"] = state.notes
+        notes = [*state.notes, *system.cone.notes]
+        if notes:
+            judge.certificate["notes"] = notes
         weights = judge.weights
         if weights is None and state.weights is not None:
             weights = system.weights_to_origin(state.weights)

@@ -79,6 +79,10 @@ _OURS = {
         "pivoted-cholesky": "oracles.semidefinite:PivotedCholesky",
         "cholesky": "oracles.semidefinite:Cholesky",
         "eigenvector": "oracles.semidefinite:Eigenvector",
+        "sparse-ldl": "oracles.proved_cuts:SparseLdl",
+        "leading-cholesky": "oracles.proved_cuts:LeadingCholesky",
+        "lanczos": "oracles.proved_cuts:Lanczos",
+        "auto": "oracles.proved_cuts:AutoOracle",
     },
     "dataset": {
         "sdplib": "datasets.collections.semidefinite_programs:Sdplib",

@@ -64,6 +64,11 @@ class Cone(ABC):
         """The factors of a product and where they lie in the flat coordinates; else K itself."""
         return [(self, slice(0, self.size))]
 
+    @property
+    def notes(self) -> list[str]:
+        """What its oracles did that their names do not say, in words."""
+        return []
+
     @abstractmethod
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return an atom that violates the scores, or None.

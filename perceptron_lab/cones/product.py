@@ -32,6 +32,11 @@ class Product(Cone):
         """The factors and where they lie."""
         return list(zip(self.parts, self.spans, strict=True))
 
+    @property
+    def notes(self) -> list[str]:
+        """Those of the parts."""
+        return [note for part in self.parts for note in part.notes]
+
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return the atom of the first block that is violated."""
         for part, span in self.blocks:

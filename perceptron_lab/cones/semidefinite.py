@@ -62,6 +62,11 @@ class Semidefinite(Cone):
         return Cholesky() if self.large else PivotedCholesky()
 
     @property
+    def notes(self) -> list[str]:
+        """Those of the oracle."""
+        return self._oracle.notes
+
+    @property
     def large(self) -> bool:
         """Whether the order is above ``LARGEST_WHOLE``."""
         return self.rank > LARGEST_WHOLE

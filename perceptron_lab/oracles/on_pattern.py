@@ -6,8 +6,6 @@ way to do the same on the pattern.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 import numpy as np
 
 from perceptron_lab.compiled.pivoted_cholesky import (
@@ -23,35 +21,18 @@ from perceptron_lab.compiled.sparse_pivoted_cholesky import (
     sparse_direction,
     write_rest,
 )
-from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, Examiner, PivotedCholesky
+from perceptron_lab.oracles.examiner import Examiner, PatternExaminer
+from perceptron_lab.oracles.proving import Proving
+from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from perceptron_lab.results import FloatArray
+from perceptron_lab.symmetric.factor import factorised
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair
-from perceptron_lab.symmetric.pattern import Pattern, factorised
+from perceptron_lab.symmetric.pattern import Pattern
 
 # Entries of sparse rows of a pivoted Cholesky factor, at most, for one entry of the pattern
 ROOM = 32
 # To what part of the largest entry an eigenvalue computed on the pattern is meant to be right
 RESOLUTION = 1e-13
-
-
-class PatternExaminer(ABC):
-    """A running oracle that takes the entries of a matrix Z on a pattern.
-
-    Parameters
-    ----------
-    pattern
-        Where they stand.
-    """
-
-    def __init__(self, pattern: Pattern) -> None:
-        self.pattern = pattern
-
-    @abstractmethod
-    def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
-        """Return v with v'Mv <= 0, M = Z + slack I, or None if M seems positive definite.
-
-        At slack s > 0 it is v'Mv < 0, or None if M seems positive semidefinite.
-        """
 
 
 class WholeMatrices(PatternExaminer):
@@ -154,6 +135,8 @@ class Lanczos(PatternExaminer):
 
 def examiner(oracle: Examiner, pattern: Pattern, *, large: bool) -> PatternExaminer:
     """Return a running oracle; for ``large`` patterns one that avoids whole matrices."""
+    if isinstance(oracle, Proving):
+        return oracle.on(pattern)
     if large and isinstance(oracle, Cholesky):
         return SparseCholesky(pattern)
     if large and isinstance(oracle, PivotedCholesky):

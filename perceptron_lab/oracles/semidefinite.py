@@ -6,7 +6,6 @@ boundary, and an oracle may accept the boundary on purpose. What it accepts is p
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,41 +20,8 @@ from perceptron_lab.compiled.pivoted_cholesky import (
     separating_direction,
 )
 from perceptron_lab.goals import STRICT
+from perceptron_lab.oracles.examiner import Examiner
 from perceptron_lab.results import FloatArray
-
-
-class Examiner(ABC):
-    """An oracle of the semidefinite cone that looks at whole matrices.
-
-    Attributes
-    ----------
-    overwrites
-        Whether ``find`` leaves other numbers in its argument.
-    """
-
-    kind: ClassVar[Literal["semidefinite"]] = "semidefinite"
-    overwrites: ClassVar[bool] = True
-
-    @property
-    def accepts_boundary(self) -> bool:
-        """Whether a singular matrix can pass where a definite one is asked for."""
-        return False
-
-    def start(self, order: int) -> Examiner:
-        """Return a running oracle for matrices of this order: itself, where it has no state."""
-        return self
-
-    @abstractmethod
-    def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
-        """Return v with v'Zv <= 0 (``closed``: < 0), or None if Z seems positive (semi)definite.
-
-        Parameters
-        ----------
-        matrix
-            Z, symmetric, shape ``(n, n)``, C order, both triangles. It may be overwritten.
-        closed
-            Whether positive semidefinite is enough.
-        """
 
 
 @dataclass(frozen=True, config=STRICT)

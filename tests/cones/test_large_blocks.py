@@ -12,11 +12,13 @@ from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
+from perceptron_lab.oracles.proved_cuts import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
 from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
 
-ORACLES = [Cholesky(), Eigenvector(), PivotedCholesky()]
+PROVED = [SparseLdl(), LeadingCholesky(), Lanczos(), AutoOracle()]
+ORACLES = [Cholesky(), Eigenvector(), PivotedCholesky(), *PROVED]
 RUN = [
     "auto",
     "perceptron",

@@ -14,13 +14,15 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+from perceptron_lab.oracles.proved_cuts import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
 from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from perceptron_lab.results import FloatArray
 from tests.oracles.exact import EPSILON, Kind, exact, form, kind, plus_diagonal, plus_identity
 from tests.oracles.matrices import all_matrices, integer_matrices, permuted
 
 COUNT = 1200
-RECORDS = [PivotedCholesky(), Cholesky(), Eigenvector()]
+PROVED = [SparseLdl(), LeadingCholesky(), Lanczos(), AutoOracle()]
+RECORDS = [PivotedCholesky(), Cholesky(), Eigenvector(), *PROVED]
 POSITIONS = [0, 1, 2, 15, 31, 32, 33, 63, 64, 65, 127, 128, 129, 150, 191, 200, 255, 256, 298, 299]
 
 

@@ -1,4 +1,4 @@
-"""Sparse Cholesky factors: LL' = M in the order of elimination, or a direction that refutes it."""
+"""Sparse factors: LDL' = M in the order of elimination, or a direction that refutes it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import scipy.sparse as sp
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.results import FloatArray
-from perceptron_lab.symmetric.pattern import Factor, Pattern, factorised
+from perceptron_lab.symmetric.elimination import LEAST_DENSE
+from perceptron_lab.symmetric.factor import Factor, factorised
+from perceptron_lab.symmetric.pattern import Pattern
 
 
 def random_pattern(order: int, edges: int, rng: np.random.Generator) -> Pattern:
@@ -28,11 +30,14 @@ def definite(pattern: Pattern, rng: np.random.Generator, lowest: float = 0.1) ->
 
 
 def whole(factor: Factor) -> FloatArray:
-    """L as a dense matrix, in the order of elimination."""
-    head, order = len(factor.pivots), len(factor.elimination.order)
-    ends = np.append(factor.elimination.ends, [factor.elimination.ends[-1]] * (order - head))
-    left = sp.csc_array((factor.entries, factor.rows, ends), shape=(order, order)).toarray()
-    left[np.arange(head), np.arange(head)] = factor.pivots
+    """L D^1/2 as a dense matrix, in the order of elimination."""
+    how = factor.elimination
+    head, order = how.head, len(how.order)
+    ends, rows = how.structure[6], how.structure[7]
+    ends = np.append(ends, [ends[-1]] * (order - head))
+    left = sp.csc_array((factor.entries, rows, ends), shape=(order, order)).toarray()
+    left[np.arange(head), np.arange(head)] = 1.0
+    left[:, :head] *= np.sqrt(factor.pivots)
     left[head:, head:] = np.tril(factor.rest)
     return np.asarray(left)
 
@@ -74,14 +79,18 @@ def test_a_failed_pivot_gives_a_direction_of_its_value(order: int, edges: int) -
 def test_the_dense_part_is_small_where_there_is_little_fill() -> None:
     for name, most in (("torus-40x8", 40), ("random-300-310", 40), ("random-400-1000", 200)):
         pattern = homogenised(generate(name, 0)).cone.parts[1].pattern  # type: ignore[attr-defined]
-        assert pattern.order - len(pattern.elimination.ends) + 1 <= most
+        assert pattern.order - pattern.elimination.head <= most
 
 
 def test_a_complete_pattern_is_one_dense_matrix_in_its_own_order() -> None:
-    pattern = Pattern(9, *np.triu_indices(9))
-    assert pattern.complete
-    assert (len(pattern.elimination.ends), pattern.elimination.terms) == (1, 9)
-    np.testing.assert_array_equal(pattern.elimination.order, np.arange(9))
+    for order in (9, 60):
+        pattern = Pattern(order, *np.triu_indices(order))
+        assert pattern.complete
+        how = pattern.elimination
+        # LAPACK is called for more than a few rows
+        assert (how.head, how.terms) == (order if order < LEAST_DENSE else 0, order)
+        assert how.fill == order * (order + 1) // 2
+        np.testing.assert_array_equal(how.order, np.arange(order))
 
 
 def test_numbers_that_are_not_finite_fail() -> None:

@@ -5,11 +5,11 @@ D = fl(A - P - sI), lambda_min(A) >= s - e,
 
     e = norm(D)_F + gamma_{n+2} norm(L)_F^2 + 4 u (norm(A)_F + norm(P)_F + |s| sqrt n) + n^2 eta.
 
-The factorisation is not trusted, only its product. Matrices on a pattern by one sparse Cholesky
+The factorisation is not trusted, only its product. Matrices on a pattern by one sparse LDL'
 factor: if M = fl(A - sI) has one, all of whose inner products have at most t terms, then with
 g = gamma_{t+3}
 
-    lambda_min(A) >= s - u max_i m_ii - g / (1 - g) tr(M) - 4 n eta (2 (t + 1) + max_i m_ii).
+    lambda_min(A) >= s - u max_i m_ii - g / (1 - g) tr(M) - 4 n eta (t + 1) (2 + max_i m_ii).
 
 Proofs: docs/notes/eigenvalue-bounds.md.
 """
@@ -26,8 +26,9 @@ from perceptron_lab.certificates.rounding import norm_above
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
 from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma, require_ieee_mode
+from perceptron_lab.symmetric.factor import factorised, rounding_taken
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair
-from perceptron_lab.symmetric.pattern import Pattern, factorised
+from perceptron_lab.symmetric.pattern import Pattern
 
 # Matrices of at most this order have their lowest eigenvalue computed as dense ones
 DENSE_UP_TO = 200
@@ -147,11 +148,7 @@ def shifted_pattern_bound(pattern: Pattern, entries: FloatArray, shift: float) -
 def _rounding(pattern: Pattern, diagonal: FloatArray) -> float:
     """Return an upper bound of the rounding terms of the theorem, given the diagonal of M."""
     terms, order = pattern.elimination.terms, pattern.order
-    growth, largest = gamma(terms + 3), float(diagonal.max())
-    trace = above(float(diagonal.sum()), order)
-    underflow = 4 * order * SMALLEST * (2 * (terms + 1) + largest)
-    parts = UNIT_ROUNDOFF * largest, above(growth / (1.0 - growth), 4) * trace, underflow
-    return above(sum(parts), 8)
+    return rounding_taken(terms, order, float(diagonal.max()), float(diagonal.sum()))
 
 
 def semidefinite(matrix: FloatArray) -> tuple[FloatArray, float]:
