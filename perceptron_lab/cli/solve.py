@@ -150,7 +150,8 @@ def _bytes(text: str) -> int:
     "--save",
     metavar="RESULT.npz",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write point, weights and trace to a file; `plab verify` proves it again.",
+    help="Write point, weights and trace, or with --verdict its exact proof, to a file; "
+    "`plab verify` proves it again.",
 )
 @click.option(
     "--plot",
@@ -204,13 +205,13 @@ def command(
             "separates two classes, say --ellipsoid; learners run in experiments (plab run)"
         )
     columns = Columns(labels, rows, drop_missing, one_hot)
-    unused = {"--save": save, "--memory": memory, "--oracle": oracles, "-s": assignments}
+    unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}
     unused["--margin"] = margin != "unit"
     if verdict:
         _refuse_given("--verdict", unused | {"--plot": plot, "--ellipsoid": ellipsoid})
-        return _tell_verdict(file, columns, budget_seconds, as_json=as_json)
+        return _tell_verdict(file, columns, budget_seconds, save, as_json=as_json)
     if ellipsoid:
-        _refuse_given("--ellipsoid", unused)
+        _refuse_given("--ellipsoid", unused | {"--save": save})
         return _tell_ellipsoids(file, columns, budget_seconds, plot, as_json=as_json)
     with interruptible() as interrupt, live_line(str(file), quiet=as_json) as watch:
         found = answer(
@@ -250,11 +251,15 @@ def _refuse_given(question: str, given: dict[str, Any]) -> None:
             raise InputError(f"{name} with {question}, which does not use it; leave one out")
 
 
-def _tell_verdict(file: Path, columns: Columns, seconds: float, *, as_json: bool) -> int:
-    """Print the verdict on two classes, and return the exit code."""
+def _tell_verdict(
+    file: Path, columns: Columns, seconds: float, save: Path | None, *, as_json: bool
+) -> int:
+    """Print and perhaps save the verdict on two classes, and return the exit code."""
     with interruptible() as interrupt:
         found = verdict_answer(file, columns, seconds=seconds, asked=interrupt.asked)
     click.echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
+    if save is not None:
+        found.save(save)
     return 130 if interrupt.asked() else 0
 
 

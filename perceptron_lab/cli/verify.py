@@ -10,12 +10,8 @@ import click
 from perceptron_lab.cli.colours import coloured
 from perceptron_lab.cli.options import bytes_of, quiet_option
 from perceptron_lab.datasets.confinement import GENERATED
-from perceptron_lab.experiments.verification.verify import (
-    Verdict,
-    Verification,
-    Verified,
-    verifying,
-)
+from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.experiments.verification.verify import Verification, verifying
 from perceptron_lab.outward import bracket_text
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 
+from perceptron_lab.datasets.download.fetching import sha256_of
 from perceptron_lab.datasets.formats.columns import Columns, Contents
 from perceptron_lab.datasets.formats.file_contents import read_contents, told
+from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT
 from perceptron_lab.doubles import Doubles
-from perceptron_lab.errors import InputError
+from perceptron_lab.durable_files import replacing
+from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.experiments.running.privacy import portable
 from perceptron_lab.inputs import refuse_not_finite
-from perceptron_lab.verdicts.separation import separation_of
+from perceptron_lab.verdicts.labelled import Labelled, labelled_of
+from perceptron_lab.verdicts.separation import decided
 from perceptron_lab.verdicts.verdict import SeparationVerdict
 
 
@@ -24,8 +29,8 @@ class VerdictAnswer:
 
     Parameters
     ----------
-    file
-        The file.
+    file, columns
+        The file, and what was asked of its columns.
     found
         The verdict.
     notes
@@ -33,6 +38,7 @@ class VerdictAnswer:
     """
 
     file: Path
+    columns: Columns
     found: SeparationVerdict
     notes: tuple[str, ...]
 
@@ -42,6 +48,27 @@ class VerdictAnswer:
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values, after the name of the file."""
         return {"file": self.file.name} | self.found.as_json() | {"notes": list(self.notes)}
+
+    def save(self, path: Path) -> None:
+        """Write the verdict with the sha256 of its data, so that ``plab verify`` proves it again.
+
+        An earlier file is whole until the new one is. Standard input is no file that could be read
+        again: a verdict on it is saved without a source.
+        """
+        source = None
+        if self.file != STANDARD_INPUT:
+            source = {
+                "file": self.file.name,
+                "sha256": sha256_of(self.file),
+                "columns": {name: value for name, value in asdict(self.columns).items() if value},
+                "base": portable(self.file.parent, path.parent),
+            }
+        try:
+            with replacing(path) as partial:
+                self.found.save(partial, source=source)
+        except OSError as error:
+            text = f"{path}: cannot be written ({error.strerror}); choose another"
+            raise DataError(text) from None
 
 
 def verdict_answer(
@@ -63,20 +90,21 @@ def verdict_answer(
     asked
         Asked now and then whether to end.
     """
+    columns = columns or Columns()
     with told(file):
-        contents = read_contents(file, columns, exact=True)
-        if contents.classes is None:
-            raise InputError("a verdict is on two classes; say which column holds labels: --labels")
-        given = _exact(contents)
-        found = separation_of(
-            given,
-            contents.classes,
-            names=contents.features,
-            numbers=contents.decimals,
-            max_seconds=seconds,
-            asked=asked,
-        )
-    return VerdictAnswer(file, found, tuple(contents.notes))
+        given, notes = labelled_file(file, columns)
+        found = decided(given, max_seconds=seconds, asked=asked)
+    return VerdictAnswer(file, columns, found, notes)
+
+
+def labelled_file(file: Path, columns: Columns) -> tuple[Labelled, tuple[str, ...]]:
+    """Return the labelled rows of a file, exactly, and sentences on what was left out of it."""
+    contents = read_contents(file, columns, exact=True)
+    if contents.classes is None:
+        raise InputError("a verdict is on two classes; say which column holds labels: --labels")
+    names, numbers = contents.features, contents.decimals
+    given = labelled_of(_exact(contents), contents.classes, names, numbers)
+    return given, tuple(contents.notes)
 
 
 def _exact(contents: Contents) -> Doubles:

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable
 
-import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from perceptron_lab.doubles import Doubles
-from perceptron_lab.errors import InputError
-from perceptron_lab.inputs import (
-    ArrayOrSparse,
-    array_of,
-    doubles_of_rows,
-    labels_of,
-    refuse_not_finite,
-    signs_of,
-)
+from perceptron_lab.inputs import ArrayOrSparse
 from perceptron_lab.verdicts.coefficients import coefficients
 from perceptron_lab.verdicts.conditioning import conditioned, pair_of_original
 from perceptron_lab.verdicts.decided_pairs import decided_pair
+from perceptron_lab.verdicts.labelled import Labelled, labelled
 from perceptron_lab.verdicts.logistic_steps import proposals
 from perceptron_lab.verdicts.pairs import Pair, pair_near
 from perceptron_lab.verdicts.proofs import faults
 from perceptron_lab.verdicts.verdict import UNDECIDED, SeparationVerdict, verdict_of
-from perceptron_lab.verdicts.whole_rows import WholeRows, whole_rows
-
-INTERCEPT: Final = "intercept"
+from perceptron_lab.verdicts.whole_rows import WholeRows
 
 
 def separation(
@@ -80,48 +66,28 @@ def separation(
     >>> found.overlap_rows.tolist()
     [0, 1, 2]
     """
-    names = _names(X)
-    given = _dense(doubles_of_rows(X))
-    refuse_not_finite(given.values)
-    rounded = given.roundings and given.whole is None
-    numbers = _numbers(X) if rounded else None
-    return separation_of(
-        given, y, names=names, numbers=numbers, affine=affine, max_seconds=max_seconds
-    )
+    return decided(labelled(X, y, affine=affine), max_seconds=max_seconds)
 
 
-def separation_of(
-    given: Doubles,
-    y: npt.ArrayLike,
+def decided(
+    given: Labelled,
     *,
-    names: Sequence[str] | None = None,
-    numbers: Any = None,
-    affine: bool = True,
     max_seconds: float | None = None,
     asked: Callable[[], object] | None = None,
 ) -> SeparationVerdict:
-    """Return the verdict on examples as doubles, and as the numbers that they stand for.
+    """Return the verdict on labelled rows.
 
     Parameters
     ----------
     given
-        Dense, finite, shape ``(m, k)``.
-    y, affine, max_seconds
+        The rows, with the names of their columns.
+    max_seconds
         As for :func:`separation`.
-    names
-        Of the columns; ``x_1``, ``x_2``, ... by default.
-    numbers
-        As for :func:`~perceptron_lab.verdicts.whole_rows.whole_rows`.
     asked
         Asked now and then whether to end.
     """
-    count, width = given.values.shape
-    signs = signs_of(y, count)
-    labels = np.unique(labels_of(y, count)).tolist()
-    rows = whole_rows(given, numbers, signs, affine=affine)
-    every = _with_intercept(names or [f"x_{j + 1}" for j in range(width)], affine=affine)
+    rows, every, classes = given.rows, given.names, given.classes
     end = time.monotonic() + (math.inf if max_seconds is None else max_seconds)
-    classes = (_plain(labels[0]), _plain(labels[1]))
     pair = _pair(rows, end, asked)
     if pair is None:
         method = "the time was too short"
@@ -146,41 +112,3 @@ def _pair(rows: WholeRows, end: float, asked: Callable[[], object] | None) -> Pa
             return None
     found = decided_pair(better, end - time.monotonic(), asked)
     return None if found is None else pair_of_original(found, columns)
-
-
-def _names(given: Any) -> list[str] | None:
-    """Return the names of a frame's columns, each of which must occur once."""
-    pandas = sys.modules.get("pandas")  # where examples are a frame, it is loaded
-    if pandas is None or not isinstance(given, pandas.DataFrame):
-        return None
-    return [str(one) for one in given.columns]
-
-
-def _with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:
-    repeated = sorted({one for one in names if list(names).count(one) > 1})
-    if repeated:
-        raise InputError(
-            f"{list(names).count(repeated[0])} columns are called {repeated[0]!r}; rename one"
-        )
-    last = INTERCEPT if INTERCEPT not in names else f"({INTERCEPT})"
-    return (*names, *[last] * affine)
-
-
-def _dense(given: Doubles) -> Doubles:
-    """Return doubles as a dense matrix."""
-    if not sp.issparse(given.values):
-        return given
-    sparse: Any = given.values
-    return Doubles(sparse.toarray(), given.roundings)  # fractions are never sparse
-
-
-def _numbers(given: Any) -> Any:
-    """Return the numbers of a matrix as Python's own."""
-    sparse: Any = given
-    data = sparse.toarray() if sp.issparse(given) else array_of(given)
-    return data.astype(object)
-
-
-def _plain(label: Any) -> Any:
-    """Return a label as it was given: 1.0 was a 1 in a file."""
-    return int(label) if isinstance(label, float) and label.is_integer() else label

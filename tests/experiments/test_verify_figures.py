@@ -33,7 +33,8 @@ from perceptron_lab.experiments.storage.rows import row_of
 from perceptron_lab.experiments.storage.schema import COLUMNS
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned, checksum
-from perceptron_lab.experiments.verification.verify import Verdict, Verified, verify
+from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.experiments.verification.verify import verify
 from tests.experiments.certified import LEARNER, ROWS, SEPARABLE, certified
 
 FITTED = {"name": "soft-ellipsoid", "parameters": {"components": None, "regularisations": [1e-2]}}

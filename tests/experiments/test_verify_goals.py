@@ -15,7 +15,8 @@ from perceptron_lab.experiments.storage.certificate_files import (
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification.verify import Verdict, Verified, verify
+from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.experiments.verification.verify import verify
 from perceptron_lab.results import Status
 from tests.experiments.certified import (
     FEASIBLE,

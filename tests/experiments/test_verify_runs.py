@@ -26,7 +26,8 @@ from perceptron_lab.experiments.storage.rows import row_of
 from perceptron_lab.experiments.storage.schema import COLUMNS
 from perceptron_lab.experiments.storage.store import Store
 from perceptron_lab.experiments.storage.stored import Planned, checksum, sha256_of
-from perceptron_lab.experiments.verification.verify import Verdict, verify
+from perceptron_lab.experiments.verification.verified import Verdict
+from perceptron_lab.experiments.verification.verify import verify
 from perceptron_lab.results import Status
 from tests.experiments.certified import (
     ROWS,

@@ -21,7 +21,8 @@ from perceptron_lab.experiments.storage.certificate_files import (
     read_certificate,
     write_certificate,
 )
-from perceptron_lab.experiments.verification.verify import Verdict, verify
+from perceptron_lab.experiments.verification.verified import Verdict
+from perceptron_lab.experiments.verification.verify import verify
 from perceptron_lab.learners.learning import Learned
 from perceptron_lab.learners.registered.online_perceptrons import (
     OnlineLearner,

@@ -8,7 +8,7 @@ from perceptron_lab.results import PROVED, Status
 
 if TYPE_CHECKING:
     from perceptron_lab.experiments.running.status import State
-    from perceptron_lab.experiments.verification.verify import Verdict
+    from perceptron_lab.experiments.verification.verified import Verdict
 
     Word: TypeAlias = Status | State | Verdict
 

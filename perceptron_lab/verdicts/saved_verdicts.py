@@ -1,0 +1,135 @@
+"""Verdicts as files: one ``.npz`` with the exact proof, put into the data again when it is read.
+
+The arrays ``proof.NAME`` are those of :mod:`.kept_proofs`; the text ``json`` is::
+
+    {"format": 1, "verdict", "proved", "names", "classes", "coefficients": name -> class,
+     "source": what says which data it is of (null in files of Python)}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.errors import DataError
+from perceptron_lab.inputs import ArrayOrSparse
+from perceptron_lab.results import FloatArray
+from perceptron_lab.verdicts.kept_proofs import ProofError, kept, proved_anew
+from perceptron_lab.verdicts.labelled import Labelled, labelled
+from perceptron_lab.verdicts.verdict import SeparationVerdict
+
+FORMAT: Final = 1
+_PROOF: Final = "proof."
+_CLAIMS: Final = ("verdict", "names", "classes", "coefficients")
+
+
+@dataclass(frozen=True)
+class SavedVerdict:
+    """The claims of a file and their proof, neither of them checked.
+
+    Parameters
+    ----------
+    record
+        Its text.
+    proof
+        Arrays by name.
+    """
+
+    record: Mapping[str, Any]
+    proof: Mapping[str, FloatArray]
+
+    def proved_on(self, given: Labelled) -> SeparationVerdict:
+        """Return the verdict if all that is claimed is proved on labelled rows.
+
+        Raises
+        ------
+        DataError
+            If the file is damaged; a ``ProofError`` if it claims what its proof does not prove.
+        """
+        found = proved_anew(given, self.proof)
+        for name, value in _claims(found).items():
+            if self.record[name] != value:
+                shown = f"{_text(self.record[name])} is claimed, {_text(value)} is proved"
+                raise ProofError(f"{name}: {shown}")
+        return found
+
+
+def save_verdict(
+    path: Path, found: SeparationVerdict, *, source: Mapping[str, Any] | None = None
+) -> None:
+    """Write a verdict with its proof.
+
+    Parameters
+    ----------
+    path
+        Of the file, which gets exactly this name.
+    found
+        The verdict.
+    source
+        JSON values that say which data it is of, for ``plab verify``.
+    """
+    record = _claims(found) | {"format": FORMAT, "proved": found.proved, "source": source}
+    arrays: dict[str, Any] = {f"{_PROOF}{name}": values for name, values in kept(found).items()}
+    with path.open("wb") as file:
+        np.savez_compressed(file, json=np.array(json.dumps(record)), **arrays)
+
+
+def read_verdict(path: Path) -> SavedVerdict:
+    """Read a file of :func:`save_verdict`; a DataError tells of any other."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            record = json.loads(str(arrays["json"]))
+            proof = {
+                name.removeprefix(_PROOF): arrays[name]
+                for name in arrays.files
+                if name.startswith(_PROOF)
+            }
+        if record["format"] != FORMAT or not all(name in record for name in _CLAIMS):
+            raise ValueError("its text is not that of a verdict")
+        if any(values.dtype.kind != "f" for values in proof.values()):
+            raise ValueError("an array of its proof does not hold numbers")
+        return SavedVerdict(record, proof)
+    except (OSError, EOFError, BadZipFile, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{path}: not a verdict that can be read ({error}); SeparationVerdict.save writes them"
+        ) from None
+
+
+def load_verdict(path: Path, X: ArrayOrSparse, y: npt.ArrayLike) -> SeparationVerdict:
+    """Return a saved verdict, proved anew on the examples that it is of."""
+    saved = read_verdict(path)
+    names = tuple(saved.record["names"])
+    try:
+        given = labelled(X, y, affine=False)
+        if len(names) == given.rows.width + 1:
+            given = labelled(X, y)
+        if len(names) != given.rows.width:
+            width = given.rows.width
+            raise ProofError(
+                f"it is of {len(names)} coefficients, the examples of {width} features"
+            )
+        unnamed = not hasattr(X, "columns")
+        return saved.proved_on(replace(given, names=names) if unnamed else given)
+    except DataError as error:
+        raise type(error)(f"{path}: {error}; give the examples that it was decided on") from None
+
+
+def _claims(found: SeparationVerdict) -> dict[str, Any]:
+    """Return what is stated, as JSON values."""
+    return {
+        "verdict": found.verdict,
+        "names": list(found.names),
+        "classes": list(found.classes),
+        "coefficients": found.coefficients,
+    }
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value) if len(json.dumps(value)) < 80 else f"{json.dumps(value)[:80]}..."
