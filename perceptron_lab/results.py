@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 from zipfile import BadZipFile
+from zlib import error as ZlibError
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,14 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+
+
+# From zip archives, from compression, from headers of arrays, and from lists cut short.
+BROKEN: Final = (
+    *(OSError, EOFError, BadZipFile, ZlibError, struct.error, NotImplementedError, RuntimeError),
+    *(KeyError, TypeError, ValueError, ArithmeticError, MemoryError),
+)
+"""The errors of damaged arrays when they are read."""
 
 
 class Status(StrEnum):
@@ -315,7 +325,7 @@ class Result:
             goal = record.pop("goal", None)
             record["goal"] = None if goal is None else goal_of(goal)
             return cls(point=point, weights=weights, proof=proof, **record)
-        except (OSError, EOFError, BadZipFile, KeyError, TypeError, ValueError) as error:
+        except BROKEN as error:
             raise DataError(
                 f"{path}: not a result that can be read ({error}); Result.save writes them"
             ) from None

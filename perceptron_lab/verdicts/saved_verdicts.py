@@ -13,14 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.inputs import ArrayOrSparse
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import BROKEN, FloatArray
 from perceptron_lab.verdicts.kept_proofs import ProofError, kept, proved_anew
 from perceptron_lab.verdicts.labelled import Labelled, labelled
 from perceptron_lab.verdicts.verdict import SeparationVerdict
@@ -96,7 +95,7 @@ def read_verdict(path: Path) -> SavedVerdict:
         if any(values.dtype.kind != "f" for values in proof.values()):
             raise ValueError("an array of its proof does not hold numbers")
         return SavedVerdict(record, proof)
-    except (OSError, EOFError, BadZipFile, KeyError, TypeError, ValueError) as error:
+    except BROKEN as error:
         raise DataError(
             f"{path}: not a verdict that can be read ({error}); SeparationVerdict.save writes them"
         ) from None

@@ -34,8 +34,8 @@ from perceptron_lab.experiments.running.plan import digest
 from perceptron_lab.experiments.running.privacy import portable, resolved
 from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.experiments.storage.stored import Planned, sha256_of
-from perceptron_lab.experiments.storage.traces import BROKEN, packed, unpacked
-from perceptron_lab.results import Bound, FloatArray, Result, Status
+from perceptron_lab.experiments.storage.traces import packed, unpacked
+from perceptron_lab.results import BROKEN, Bound, FloatArray, Result, Status
 
 FOLDER: Final = "certificates"
 FORMAT: Final = 1

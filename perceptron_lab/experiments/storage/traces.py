@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import io
-import struct
 from typing import Any, Final
-from zipfile import BadZipFile
-from zlib import error as ZlibError
 
 import numpy as np
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.results import Trace
+from perceptron_lab.results import BROKEN, Trace
 
 _KINDS: Final[dict[str, type]] = {
     "updates": np.int64,
@@ -24,13 +21,6 @@ _KINDS: Final[dict[str, type]] = {
     "upper": np.float64,
 }
 _MEASURE: Final = "measure."
-
-# From zip archives, from compression, from headers of arrays, and from lists cut short.
-BROKEN: Final = (
-    *(OSError, EOFError, BadZipFile, ZlibError, struct.error, NotImplementedError, RuntimeError),
-    *(KeyError, TypeError, ValueError, ArithmeticError, MemoryError),
-)
-"""The errors of damaged arrays when they are read."""
 
 
 def encoded_trace(trace: Trace) -> bytes:

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from perceptron_lab.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.verdict_answers import labelled_file
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.results import BROKEN
 from perceptron_lab.verdicts.kept_proofs import ProofError
 from perceptron_lab.verdicts.saved_verdicts import SavedVerdict, read_verdict
 
@@ -28,8 +28,8 @@ def is_verdict(path: Path) -> bool:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             record = json.loads(str(arrays["json"]))
-        return "verdict" in record and "classes" in record
-    except (OSError, EOFError, BadZipFile, KeyError, TypeError, ValueError, AttributeError):
+        return isinstance(record, dict) and {"verdict", "classes"} <= record.keys()
+    except BROKEN:
         return False
 
 
