@@ -66,6 +66,10 @@ _OURS = {
         "polynomial-svm": "learners.registered.polynomial_svm:TunedPolynomialSvm",
         "linear-scorer": "learners.registered.tuned_classifiers:TunedLinearScorer",
         "soft-separation": "learners.registered.tuned_classifiers:TunedSoftSeparation",
+        "separation-verdict": "learners.registered.separation_verdict:ProvedSeparation",
+        "konis-program": "learners.registered.konis_program:KonisProgram",
+        "newton-steps": "learners.registered.likelihood:NewtonSteps",
+        "logistic-regression": "learners.registered.likelihood:SklearnLogisticRegression",
         "online-perceptron": "learners.registered.online_perceptrons:StreamedPerceptron",
         "online-kernel-perceptron": (
             "learners.registered.online_perceptrons:StreamedKernelPerceptron"
@@ -97,6 +101,8 @@ _OURS = {
         "conic-sets": "datasets.generated.conic_sets:ConicSets",
         "ellipsoid-sets": "datasets.generated.ellipsoid_sets:EllipsoidSets",
         "linear-systems": "datasets.generated.linear_systems:LinearSystems",
+        "separation-families": "datasets.generated.separation_families:SeparationFamilies",
+        "textbook-separation": "datasets.collections.textbook_separation:TextbookSeparation",
         "inverted-balls": "datasets.generated.inverted_balls:InvertedBalls",
         "ellipsoid-separation": "ellipsoids.hard.separation_system:EllipsoidSeparationSystems",
     },
@@ -117,6 +123,7 @@ _OURS = {
         "rare_categories": "reporting.table_8_1.tables:rare_categories",
         "learners": "reporting.table_8_1.tables:learners",
         "mistakes": "reporting.mistakes.table:mistakes",
+        "separation_verdicts": "reporting.separation.table:separation_verdicts",
     },
     "figure": {
         "table_6_1": "reporting.table_6_1.figure:table_6_1",
@@ -134,6 +141,7 @@ _OURS = {
         "figure_8_1": "reporting.table_8_1.figure_8_1:figure_8_1",
         "mistakes": "reporting.mistakes.figure:mistakes",
         "worst_case": "reporting.mistakes.worst_case:worst_case",
+        "newton_steps": "reporting.separation.figure:newton_steps",
     },
 }
 

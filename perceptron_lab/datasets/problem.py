@@ -34,7 +34,8 @@ class Task:
     examples, labels
         To learn from: shape ``(m, features)``, and +1 or -1 each, shape ``(m,)``.
     test_examples, test_labels
-        To be judged by, never to choose anything by.
+        To be judged by, never to choose anything by; there may be none, for learners that are not
+        judged.
     """
 
     name: str

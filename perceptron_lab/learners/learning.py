@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,7 +53,12 @@ class Reproved:
 
 
 class Learner(ABC):
-    """A frozen record of parameters that learns from a task's training examples."""
+    """A frozen record of parameters that learns from a task's training examples.
+
+    ``judged`` says whether it is judged by test examples, which its tasks must have then.
+    """
+
+    judged: ClassVar[bool] = True
 
     @abstractmethod
     def learn(self, task: Task, seed: int) -> Learned:
@@ -72,10 +77,10 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
     """Learn each task and judge it on its test examples.
 
     Figures are means over the tasks: ``error`` is the share of test examples on the wrong side of
-    0, ``average_precision`` the microaverage precision. The status is that of all tasks, or FITTED
-    where they differ; seconds, proofs among them, and iterations are sums. Message, certificate and
-    arrays are the first task's, and the trace measures ``scores`` and ``labels`` of its test
-    examples.
+    0, ``average_precision`` the microaverage precision, where there are test examples. The status
+    is that of all tasks, or FITTED where they differ; seconds, proofs among them, and iterations
+    are sums. Message, certificate and arrays are the first task's, and the trace measures
+    ``scores`` and ``labels`` of its test examples.
     """
     load_kernels()
     began = time.perf_counter()
@@ -138,6 +143,9 @@ def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, 
     """Return the means over the tasks of the figures that all of them have."""
     each = []
     for task, one in zip(tasks, outcomes, strict=True):
+        if not len(task.test_labels):
+            each.append(one.figures)
+            continue
         wrong = np.where(one.scores > 0.0, 1.0, -1.0) != task.test_labels
         judged = {
             "average_precision": average_precision(task.test_labels, one.scores),

@@ -112,7 +112,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     others |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
     others |= {"soft_separation"}
     others |= {"online", "worst_case"}
-    others |= {"lp_feasibility"}
+    others |= {"lp_feasibility", "separation_verdicts"}
     own = {name for name in gallery() if not name.startswith("benchmarks/")}
     assert set(SIZES) == set(REPORTS) == own - others
 

@@ -390,5 +390,8 @@ def test_a_task_of_two_classes_is_tested_on_those() -> None:
     assert (task.test_labels > 0).sum() == (everything.test_labels > 0).sum()
 
 
-def test_without_test_examples_there_is_no_task() -> None:
-    assert load("wine-0-rest", source="wine").tasks == ()
+def test_without_a_fraction_the_task_has_no_test_examples() -> None:
+    problem = load("wine-0-rest", source="wine")
+    (task,) = problem.tasks
+    assert (task.examples.shape, len(task.test_labels)) == ((178, 13), 0)
+    assert problem.measure is None

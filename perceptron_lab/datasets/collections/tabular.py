@@ -26,9 +26,9 @@ from perceptron_lab.operators import kernels
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
-Source = Literal["digits", "breast-cancer", "wine"]
+Source = Literal["digits", "breast-cancer", "wine", "iris"]
 
-_CLASSES = {"digits": 10, "breast-cancer": 2, "wine": 3}
+_CLASSES = {"digits": 10, "breast-cancer": 2, "wine": 3, "iris": 3}
 _KERNELS = {"linear": kernels.Linear, "polynomial": kernels.Polynomial, "rbf": kernels.Rbf}
 _OF_KERNEL: dict[str, dict[str, Any]] = {
     "none": {},
@@ -53,7 +53,7 @@ def _known(name: str, info: ValidationInfo) -> str:
 
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
 class Tabular(Dataset):
-    """Real data that scikit-learn holds: digits, breast cancer, wine; nothing is downloaded.
+    """Real data that scikit-learn holds: digits, breast cancer, wine, iris; nothing is downloaded.
 
     Sought is a classifier f with f(x) > 0 on one class and f(x) < 0 on the others: affine,
     f(x) = w'x + b (lifting, section 3.2 of `PerceptronNotes`), or in the function space of a
@@ -65,17 +65,18 @@ class Tabular(Dataset):
     and source share one split. Then each answer is measured: ``test_error``, the fraction of the
     test examples of its own classes on which sign f is wrong (f = 0 is wrong), and ``decisions``,
     f(x) for all test examples in the order of :func:`held_out_labels`, in single precision since
-    traces hold many of them; and learners have a task: the scaled features (whatever the kernel) of
-    the training and test examples of its classes.
+    traces hold many of them. Learners have a task: the scaled features (whatever the kernel) of the
+    training and test examples of its classes; without a test_fraction only such learners can have
+    it as are not judged by test examples.
 
-    Licence: BSD 3-Clause, with scikit-learn; digits, breast cancer and wine are CC BY 4.0 at the
-    UCI Machine Learning Repository.
+    Licence: BSD 3-Clause, with scikit-learn; all of them are CC BY 4.0 at the UCI Machine Learning
+    Repository.
 
     Parameters
     ----------
     source
         ``digits``: 1797 examples, 64 features, 10 classes. ``breast-cancer``: 569, 30, 2.
-        ``wine``: 178, 13, 3.
+        ``wine``: 178, 13, 3. ``iris``: 150, 4, 3.
     task
         ``one-vs-rest`` (default): one instance per class. ``pairs``: one per pair of classes.
     instances
@@ -128,10 +129,10 @@ class Tabular(Dataset):
             system = ConicSystem.from_labelled(examples.train, signs)
         else:
             system = ConicSystem.from_kernel("precomputed", examples.gram, signs)
-        held_out = HeldOut(examples, signs, positive, negative) if self.test_fraction else None
+        held_out = HeldOut(examples, signs, positive, negative)
         sha256 = sha256_of_arrays(examples.train, signs, examples.test, examples.test_labels)
-        tasks = (held_out.task(name),) if held_out else ()
-        return Problem(name, system, sha256, system.facts(), held_out, tasks)
+        measure = held_out if self.test_fraction else None
+        return Problem(name, system, sha256, system.facts(), measure, (held_out.task(name),))
 
     def examples(self, classes: tuple[int, int] | None = None, seed: int = 0) -> Examples:
         """Return examples; equal arguments give the same object as long as it is in use.

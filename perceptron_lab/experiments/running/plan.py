@@ -132,8 +132,8 @@ class Loaded:
         The rank of its cone, and its unknowns.
     oracles
         The names of the oracles that separate its cone unless others are chosen.
-    teachable
-        Whether it has examples to learn from.
+    teachable, judging
+        Whether it has examples to learn from, and test examples to judge learners by.
     """
 
     sha256: str
@@ -141,6 +141,7 @@ class Loaded:
     dimension: int
     oracles: tuple[str, ...]
     teachable: bool
+    judging: bool
 
     @classmethod
     def of(cls, problem: Problem) -> Loaded:
@@ -156,6 +157,7 @@ class Loaded:
             dimension=system.unknowns,
             oracles=tuple(map(str, oracles)),
             teachable=bool(problem.tasks),
+            judging=all(len(task.test_labels) for task in problem.tasks),
         )
 
 

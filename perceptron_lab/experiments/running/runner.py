@@ -268,16 +268,27 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
     )
 
 
+def _refuse_untaught(cell: Cell, problem: Loaded) -> None:
+    """Refuse a learner on a problem without the examples that it needs."""
+    algorithm, dataset = cell.variant.algorithm, cell.instance.dataset
+    if algorithm.kind != "learner":
+        return
+    said = f"{algorithm.name} is a learner, and {cell.instance.title} of the dataset {dataset.name}"
+    if not problem.teachable:
+        raise ConfigError(
+            f"{said} has no training and test examples; choose a dataset that has them, or an "
+            "algorithm"
+        )
+    if algorithm.record.judged and not problem.judging:
+        mend = "give a test_fraction" if "test_fraction" in dataset.parameters else "choose another"
+        raise ConfigError(f"{said} has no test examples to judge it by; {mend}")
+
+
 def _planned(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> list[Planned]:
     """Return the cells as the store sees them; learners need tasks, and names must differ."""
     found: dict[str, Planned] = {}
     for cell in cells:
-        if cell.variant.algorithm.kind == "learner" and not problems[cell.problem_key].teachable:
-            raise ConfigError(
-                f"{cell.variant.algorithm.name} is a learner, and {cell.instance.title} of the "
-                f"dataset {cell.instance.dataset.name} has no training and test examples; choose "
-                "a dataset that has them, or an algorithm"
-            )
+        _refuse_untaught(cell, problems[cell.problem_key])
         planned = Planned.of(cell, problems[cell.problem_key].sha256)
         if planned.cell in found:
             raise ConfigError(

@@ -1,0 +1,244 @@
+"""Labelled examples whose separation, and whose coefficients that diverge, are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import Generator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.datasets.dataset import chosen
+from perceptron_lab.datasets.generated.generator import GeneratedDataset
+from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
+from perceptron_lab.errors import InputError
+from perceptron_lab.goals import STRICT
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+_LARGEST: Final = 9  # Of the whole numbers drawn
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "complete": {"undetermined": 1},
+    "quasi-complete": {"finite": 2, "undetermined": 1},
+    "overlap": {"finite": 2},
+}
+
+
+@plain_dataclass(frozen=True, eq=False)
+class Known:
+    """The answer by construction.
+
+    Parameters
+    ----------
+    verdict
+        ``complete``, ``quasi-complete`` or ``overlap``.
+    separated
+        Which rows are positive somewhere on R, shape ``(m,)``.
+    classes
+        Of the coefficients, the intercept's last.
+    """
+
+    verdict: str
+    separated: npt.NDArray[np.bool_]
+    classes: tuple[str, ...]
+
+
+@plain_dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows a_i = y_i (x_i, 1) under construction: labels, x, and whether they are separated."""
+
+    labels: FloatArray
+    examples: FloatArray
+    separated: npt.NDArray[np.bool_]
+
+    def chosen(self, places: Any) -> _Rows:
+        """Return some of the rows."""
+        return _Rows(self.labels[places], self.examples[places], self.separated[places])
+
+
+@dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
+class SeparationFamilies(GeneratedDataset):
+    """Generated examples of two classes: verdict, partition and all coefficients are known.
+
+    Of R = {b : y_i (x_i, 1)'b >= 0 for all i}, by three kinds of features:
+
+    * of ``finite`` features, some examples of both classes have equal sums of (x, 1), and span all;
+      every other feature is 0 there: these features and the intercept are 0 on R;
+    * each of the ``infinite`` features is above 0 for one class and at most 0 for the other, in
+      turn, and pairs of examples have nothing else: their coefficients have one sign on R;
+    * the ``undetermined`` features have any small values, on examples with an infinite feature
+      only: coefficients of both signs are in R.
+
+    ``complete`` has no finite features (and its intercept is undetermined), ``quasi-complete`` all
+    kinds. ``overlap`` is quasi-complete, with one more example for each infinite feature on the
+    wrong side by 2^-gap: so R = {0}, and all estimates are finite. Of the others the infinite
+    features are multiplied by 2^-gap, as in a large unit.
+
+    All numbers are whole, or whole multiples of 2^-gap, which doubles hold exactly. The instance's
+    name holds all parameters, as ``quasi-complete-40-2i-2f-1u`` (rows, infinite, finite and
+    undetermined features); name and seed determine the data. There are no test examples.
+
+    Parameters
+    ----------
+    kind
+        ``complete``, ``quasi-complete`` (default) or ``overlap``.
+    rows
+        Examples, 8 to 1 000 000 (default 40).
+    finite, infinite, undetermined
+        The numbers of features: 1 to 50 (default 2; none of complete), 1 to 50 (default 2), 0 to 50
+        (default 1; none of overlap).
+    gap
+        0 (default) to 60.
+    degenerate
+        Whether a quarter of the rows repeats others, and there are three more columns: zeros, a
+        copy of the last infinite feature, and a constant, none of which has an estimate
+        (default false).
+    """
+
+    kind: Literal["complete", "quasi-complete", "overlap"] = "quasi-complete"
+    rows: Annotated[int, Field(ge=8, le=1_000_000)] = 40
+    finite: Annotated[int, Field(ge=1, le=50)] | None = None
+    infinite: Annotated[int, Field(ge=1, le=50)] = 2
+    undetermined: Annotated[int, Field(ge=0, le=50)] | None = None
+    gap: Annotated[int, Field(ge=0, le=60)] = 0
+    degenerate: bool = False
+
+    @field_validator("finite", "undetermined")
+    @classmethod
+    def _of_the_kind(cls, value: Any, info: ValidationInfo) -> Any:
+        return chosen(value, info, "kind", _DEFAULTS)
+
+    @property
+    def name(self) -> str:
+        """The name of the instance, as quasi-complete-40-2i-2f-1u-gap30-degenerate."""
+        letters = zip(self._counts, "ifu", strict=True)
+        counts = [f"{number}{letter}" for number, letter in letters if number]
+        endings = [f"gap{self.gap}"] * (self.gap > 0) + ["degenerate"] * self.degenerate
+        return "-".join([self.kind, str(self.rows), *counts, *endings])
+
+    @property
+    def _counts(self) -> tuple[int, int, int]:
+        """The numbers of infinite, finite and undetermined features, in the order of columns."""
+        return self.infinite, self.finite or 0, self.undetermined or 0
+
+    def problem(self, seed: int) -> Problem:
+        """Generate the instance."""
+        made, _ = self._made(seed)
+        system = ConicSystem.from_labelled(made.examples, made.labels)
+        none = made.examples[:0], made.labels[:0]
+        task = Task("positive", made.examples, made.labels, *none)
+        sha256 = sha256_of_arrays(made.examples, made.labels)
+        return Problem(self.name, system, sha256, system.facts(), tasks=(task,))
+
+    def known(self, seed: int) -> Known:
+        """Return the answer on the instance of a seed."""
+        made, classes = self._made(seed)
+        return Known(self.kind, made.separated, classes)
+
+    def _made(self, seed: int) -> tuple[_Rows, tuple[str, ...]]:
+        width = sum(self._counts) + 3 * self.degenerate
+        with self.random(seed, 64 * self.rows * (width + 1)) as rng:
+            made = self._whole(rng)
+            if self.degenerate:
+                kept = len(made.labels)
+                repeated = rng.integers(0, kept, self.rows - kept)
+                made = made.chosen(np.concatenate([np.arange(kept), repeated]))
+            made = made.chosen(rng.permutation(self.rows))
+        examples = made.examples
+        if self.degenerate:
+            copy = examples[:, [self.infinite - 1]]
+            zeros = np.zeros_like(copy)
+            examples = np.hstack([examples, zeros, copy, np.full_like(copy, 3.0)])
+        return _Rows(made.labels, examples, made.separated), self._classes()
+
+    def _classes(self) -> tuple[str, ...]:
+        """Return the classes of the coefficients; columns that depend on others determine none."""
+        infinite, finite, undetermined = self._counts
+        signed = ["+INF" if j % 2 == 0 else "-INF" for j in range(infinite)]
+        found = [*signed, *["FINITE"] * finite, *["UNDETERMINED"] * undetermined]
+        found.append("UNDETERMINED" if self.kind == "complete" else "FINITE")
+        if self.kind == "overlap":
+            found = ["FINITE"] * len(found)
+        if self.degenerate:
+            found[infinite - 1] = "UNDETERMINED"
+            found[-1:] = ["UNDETERMINED"] * 4
+        return tuple(found)
+
+    def _whole(self, rng: Generator) -> _Rows:
+        """Return the rows without repetitions, in whole multiples of 2^-gap."""
+        infinite, finite, _ = self._counts
+        count = self.rows - self.rows // 4 if self.degenerate else self.rows
+        opposed = infinite if self.kind == "overlap" else 0
+        least = 2 * infinite + opposed + (2 * (finite + 1) if finite else 0)
+        if count < least:
+            raise InputError(
+                f"{self.name}: {count} different rows; {least} are needed for so many features: "
+                "raise rows"
+            )
+        balanced = finite + 1 + (count - least) // 4 if finite else 0
+        parts = [
+            self._pairs(),
+            self._opposed(opposed),
+            self._balanced(rng, balanced),
+            self._beyond(rng, count - 2 * infinite - opposed - 2 * balanced),
+        ]
+        labels, examples, separated = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("labels", "examples", "separated")
+        )
+        if self.kind == "overlap":
+            return _Rows(labels, examples, np.zeros_like(separated))
+        examples[:, :infinite] *= 2.0**-self.gap
+        return _Rows(labels, examples, separated)
+
+    @property
+    def _signs(self) -> FloatArray:
+        """The signs s_j of the infinite features: 1 and -1 in turn."""
+        return np.where(np.arange(self.infinite) % 2 == 0, 1.0, -1.0)
+
+    def _pairs(self) -> _Rows:
+        """Return y = 1, x = s_j e_j and y = -1, x = -s_j e_j: the rows add up to 2 s_j e_j."""
+        alone = np.diag(self._signs)
+        labels = np.repeat([1.0, -1.0], self.infinite)
+        return self._rows(labels, np.vstack([alone, -alone]))
+
+    def _opposed(self, count: int) -> _Rows:
+        """Return y = 1, x = -2^-gap s_j e_j for the first features."""
+        return self._rows(np.ones(count), -(2.0**-self.gap) * np.diag(self._signs)[:count])
+
+    def _balanced(self, rng: Generator, count: int) -> _Rows:
+        """Return so many examples of each class with equal sums; the others' features are 0.
+
+        The first are 0 and the unit vectors, so that the rows span all (x, 1).
+        """
+        finite = self.finite or 0
+        drawn = rng.integers(-_LARGEST, _LARGEST + 1, (max(count - finite - 1, 0), finite))
+        points = np.vstack([np.eye(finite + 1, finite, -1)[:count], drawn])
+        moves = rng.integers(-2, 3, points.shape)
+        others = points + moves - np.roll(moves, 1, axis=0)
+        made = self._rows(np.repeat([1.0, -1.0], count), finite=np.vstack([points, others]))
+        return _Rows(made.labels, made.examples, np.zeros(2 * count, dtype=bool))
+
+    def _beyond(self, rng: Generator, count: int) -> _Rows:
+        """Return examples with y s_j x_j >= 0, and > 0 for one infinite feature at least."""
+        infinite, finite, undetermined = self._counts
+        labels = rng.choice([-1.0, 1.0], count)
+        sizes = rng.integers(0, _LARGEST + 1, (count, infinite))
+        sizes[np.arange(count), np.arange(count) % infinite] += 1
+        others = rng.integers(-_LARGEST, _LARGEST + 1, (count, finite + undetermined))
+        return self._rows(
+            labels, labels[:, None] * self._signs * sizes, others[:, :finite], others[:, finite:]
+        )
+
+    def _rows(
+        self, labels: FloatArray, infinite: Any = 0.0, finite: Any = 0.0, undetermined: Any = 0.0
+    ) -> _Rows:
+        """Return separated rows of the three kinds of features, in their order."""
+        parts = [
+            np.broadcast_to(values, (len(labels), width))
+            for values, width in zip((infinite, finite, undetermined), self._counts, strict=True)
+        ]
+        return _Rows(labels, np.hstack(parts).astype(float), np.ones(len(labels), dtype=bool))

@@ -1,0 +1,1 @@
+"""What methods say of separated classes, beside the proved verdicts on them."""

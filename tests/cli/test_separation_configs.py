@@ -1,0 +1,50 @@
+"""The experiment on separation, small: proved verdicts beside what others say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from perceptron_lab.cli.main import main
+from perceptron_lab.errors import ConfigError
+from perceptron_lab.experiments.running.runner import run_cells
+from perceptron_lab.experiments.verification.verify import verify
+
+pytestmark = pytest.mark.slow
+
+SMALL = [
+    "problems=[{dataset: textbook-separation, instances: [endometrial]}, "
+    "{dataset: separation-families, kind: overlap, gap: 30, rows: 20}, "
+    "{dataset: tabular, source: iris, instances: [iris-0-rest]}]",
+    "seeds=[0]",
+    "experiment=separation_verdicts",
+]
+
+
+def test_ours_are_proved_and_others_are_wrong_or_silent(tmp_path: Path) -> None:
+    words = [word for override in SMALL for word in ("-s", override)]
+    assert main(["run", "separation_verdicts", "-q", "--output", str(tmp_path), *words]) == 0
+    folder = tmp_path / "separation_verdicts"
+    table = pd.read_csv(folder / "separation_verdicts.csv").set_index("problem")
+    assert list(table["known"].fillna("")) == ["quasi-complete", "overlap", ""]
+    assert list(table["proved says"]) == ["quasi-complete", "overlap", "complete"]
+    assert list(table["proved wrong"]) == [0, 0, 0]
+    assert list(table["Konis LP by HiGHS wrong"]) == [0, 1, 0]
+    assert table.loc["endometrial", "LogisticRegression C inf says"] == "converged"
+    assert table.loc["endometrial", "LogisticRegression C inf wrong"] == 1
+    assert table.loc["endometrial", "proved diverging"] == 1
+    assert "LogisticRegression C 1 wrong" not in table
+    assert (folder / "newton_steps.png").stat().st_size > 1000
+    assert verify(folder).counts == {"PROVED": 3, "NOTHING CLAIMED": 12}
+
+
+def test_learners_that_are_judged_need_test_examples(tmp_path: Path) -> None:
+    config = {
+        "experiment": "untested",
+        "problems": [{"dataset": "tabular", "source": "iris", "instances": ["iris-0-rest"]}],
+        "algorithms": [{"name": "linear-scorer"}],
+    }
+    with pytest.raises(ConfigError, match="has no test examples to judge it by; give a test_frac"):
+        run_cells(config, output=tmp_path)

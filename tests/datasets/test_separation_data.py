@@ -1,0 +1,81 @@
+"""Data whose separation is known: by construction, and from the literature."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import separation
+from perceptron_lab.datasets.collections.textbook_separation import ANSWERS, TextbookSeparation
+from perceptron_lab.datasets.generated.separation_families import SeparationFamilies
+from perceptron_lab.datasets.problem import Task
+from perceptron_lab.errors import InputError
+from tests.verdicts.labelled_systems import KINDS, Labelled, truth
+
+EXTREMES = list(product(KINDS, (0, 30), (False, True)))
+
+
+def task_of(record: Any, name: str, seed: int = 0) -> Task:
+    (task,) = record.load(name, seed=seed, base=Path()).tasks
+    return task
+
+
+@pytest.mark.parametrize(("kind", "gap", "degenerate"), EXTREMES)
+def test_the_answer_by_construction_is_that_of_the_judge(
+    kind: str, gap: int, degenerate: bool
+) -> None:
+    finite = None if kind == "complete" else 1
+    made = SeparationFamilies(kind, 14, finite, 1, gap=gap, degenerate=degenerate)
+    task, known = task_of(made, made.name, 5), made.known(5)
+    judged = truth(Labelled(np.asarray(task.examples), task.labels.astype(int).tolist(), True))
+    assert known.verdict == kind == judged.verdict
+    assert np.flatnonzero(~known.separated).tolist() == judged.overlap
+    assert list(known.classes) == judged.classes
+
+
+@pytest.mark.parametrize(("kind", "gap", "degenerate"), EXTREMES)
+def test_the_answer_by_construction_is_ours(kind: str, gap: int, degenerate: bool) -> None:
+    made = SeparationFamilies(kind=kind, rows=40, infinite=2, gap=gap, degenerate=degenerate)
+    for seed in range(2):
+        task, known = task_of(made, made.name, seed), made.known(seed)
+        found = separation(task.examples, task.labels)
+        assert found.verdict == known.verdict
+        np.testing.assert_array_equal(found.separated_rows, np.flatnonzero(known.separated))
+        assert tuple(found.coefficients.values()) == known.classes
+
+
+def test_degenerate_examples_repeat_rows_and_have_dependent_columns() -> None:
+    made = SeparationFamilies(rows=40, degenerate=True)
+    examples = np.asarray(task_of(made, made.name).examples)
+    assert len(np.unique(examples, axis=0)) <= 30
+    assert np.linalg.matrix_rank(np.c_[examples, np.ones(40)]) == examples.shape[1] + 1 - 3
+    assert not examples[:, -3].any()
+
+
+def test_seeds_and_names_determine_the_examples() -> None:
+    first = SeparationFamilies(kind="overlap", gap=7)
+    assert first.name == "overlap-40-2i-2f-gap7"
+    one, same, other = (task_of(first, first.name, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.examples, same.examples)
+    assert (np.asarray(one.examples) != np.asarray(other.examples)).any()
+
+
+def test_too_few_rows_are_refused() -> None:
+    made = SeparationFamilies(rows=10, infinite=3, finite=4)
+    with pytest.raises(InputError, match="10 different rows; 16 are needed for so many features"):
+        made.problem(0)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_textbook_examples_have_the_answers_of_their_sources(name: str) -> None:
+    record = TextbookSeparation()
+    task = task_of(record, name)
+    found = separation(task.examples, task.labels)
+    assert found.verdict == ANSWERS[name].verdict
+    classes = list(found.coefficients.values())[:-1]
+    pairs = zip(record.features(name), classes, strict=True)
+    assert tuple(feature for feature, one in pairs if one != "FINITE") == ANSWERS[name].diverging
