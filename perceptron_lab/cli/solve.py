@@ -201,8 +201,9 @@ def command(
         raise DataError(f"{plot}: let its name end with .png, .pdf or .svg")
     if algorithm in registry.names("learner"):
         raise InputError(
-            f"{algorithm} is a learner, which fits rules to examples; to ask whether an ellipsoid "
-            "separates two classes, say --ellipsoid; learners run in experiments (plab run)"
+            f"{algorithm} is a learner, which runs in experiments (plab run); to ask whether two "
+            "classes are separated, and coefficients finite, say --verdict; whether an ellipsoid "
+            "separates them, say --ellipsoid"
         )
     columns = Columns(labels, rows, drop_missing, one_hot)
     unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}

@@ -309,7 +309,7 @@ def test_digits_0_is_separable() -> None:
     ("parameters", "place", "reason"),
     [
         ({}, ("source",), "required"),
-        ({"source": "iris"}, ("source",), "'digits', 'breast-cancer' or 'wine'"),
+        ({"source": "diabetes"}, ("source",), "'digits', 'breast-cancer', 'wine' or 'iris'"),
         ({"source": "wine", "task": "all"}, ("task",), "'one-vs-rest' or 'pairs'"),
         (
             {"source": "digits", "instances": ["digits-1-rest", "digit-3-rest"]},

@@ -117,6 +117,14 @@ MADE = {
     "maxcut": {"instances": st.lists(NASTY | st.just("random-50-120"), max_size=2)},
     "reuters": {"instances": st.lists(NASTY | st.just("earn"), max_size=2)},
     "sdplib": {"instances": st.lists(NASTY | st.just("mcp100"), max_size=2)},
+    "separation-families": {
+        "kind": st.sampled_from(["quasi-complete", "overlap"]),
+        "finite": st.integers(1, 50),
+        "gap": st.integers(0, 60),
+        "rows": st.integers(8, 10**6),
+        "degenerate": st.booleans(),
+    },
+    "textbook-separation": {"instances": st.lists(NASTY | st.just("endometrial"), max_size=2)},
     "tabular": {"source": st.just("iris"), "instances": st.lists(NASTY, max_size=2)},
     "sdpa": {
         "files": st.lists(NASTY | st.integers(1, 64).map(lambda n: "x" * n), max_size=2),

@@ -32,6 +32,8 @@ DATASETS: dict[str, dict[str, Any]] = {
     "inverted-balls": {"training": 8, "test": 5},
     "linear-systems": {"variables": 3, "inequalities": 4, "equations": 1},
     "streams": {"dimension": 4, "rows": 20},
+    "separation-families": {"rows": 20},
+    "textbook-separation": {"instances": ["agresti-complete"]},
     "ellipsoid-separation": {"dimension": 2, "attained": 1.5, "ratio": 1.2},
 }
 NEEDS_DATA = ("sdplib", "sdpa", "reuters")
