@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     share, seed = config.option.share, config.option.seed
     return f"a share of {share:g}, drawn with --seed {seed}" if share < 1.0 else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect the tests without looking for garbage: nearly all is kept to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()  # nor is it looked at again
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)  # after the selection by -m
@@ -76,9 +86,6 @@ def own_registrations() -> Iterator[None]:
         yield
 
 
-Supervise = Callable[..., Any]
-
-
 @pytest.fixture(scope="session")
 def shared_server() -> Iterator[Any]:
     """A fork server for all tests, since its start takes longer than most of them.
@@ -96,32 +103,22 @@ def shared_server() -> Iterator[Any]:
     server.close()
 
 
-@pytest.fixture(scope="session")
-def _supervise_with_one_server(shared_server: Any) -> Callable[[Supervise], Supervise]:
-    before = _settings()
+@pytest.fixture(scope="session", autouse=True)
+def _one_fork_server(shared_server: Any) -> Iterator[None]:
+    from perceptron_lab.experiments.cells import server_handle, supervisor
 
-    @cache
-    def shared(supervise: Supervise) -> Supervise:
-        def supervise_there(jobs: Any, **given: Any) -> Any:
-            # The server does not see what a test changes in the environment.
-            same = _settings() == before
-            return supervise(jobs, **({"server": shared_server} if same else {}) | given)
+    before, supervise = _settings(), supervisor.supervise
 
-        return supervise_there
+    def supervise_there(jobs: Any, **given: Any) -> Any:
+        # The server does not see what a test changes in the environment.
+        same = _settings() == before
+        return supervise(jobs, **({"server": shared_server} if same else {}) | given)
 
-    return shared
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server_handle, "started_ahead", lambda _: None)
+        patch.setattr(supervisor, "supervise", supervise_there)
+        yield
 
 
 def _settings() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("PLAB_")}
-
-
-@pytest.fixture(autouse=True)
-def _one_fork_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "perceptron_lab.experiments.cells.server_handle.started_ahead", lambda _: None
-    )
-    supervisor = sys.modules.get("perceptron_lab.experiments.cells.supervisor")
-    if supervisor is not None:
-        shared = request.getfixturevalue("_supervise_with_one_server")
-        monkeypatch.setattr(supervisor, "supervise", shared(supervisor.supervise))

@@ -50,6 +50,11 @@ def repeated(values: Iterable[Any], kept: int) -> list[Any]:
     return parameters[:kept] + [_long(parameter) for parameter in others]
 
 
+def parts(count: int, kept: int) -> list[Any]:
+    """Return the seeds of a test's loop in two parts: 0 to `kept` run always, the others long."""
+    return repeated([pytest.param(range(kept)), pytest.param(range(kept, count))], kept=1)
+
+
 def thinned(values: Iterable[Any], step: int) -> list[Any]:
     """Return the same parameters, of which the first of each `step` run always.
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests import repetitions
-from tests.repetitions import FEW, drawn, examples, leave_out, repeated, thinned
+from tests.repetitions import FEW, drawn, examples, leave_out, parts, repeated, thinned
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +45,12 @@ def test_no_tests_are_made_of_repetitions_that_the_selection_drops(selection: st
 def test_repetitions_that_a_selection_may_take_are_made(selection: str) -> None:
     leave_out(selection)
     assert len(repeated(range(5), kept=2)) == len(thinned(range(5), step=2)) == 5
+
+
+def test_the_seeds_of_a_loop_are_cut_in_two() -> None:
+    few, many = parts(12, kept=3)
+    assert (few.values, many.values) == ((range(3),), (range(3, 12),))
+    assert (is_long(few), is_long(many)) == (False, True)
 
 
 def test_a_tuple_gives_one_value_per_argument() -> None:

@@ -29,7 +29,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.rescaled import RescaledMap, RescaledRows
 from perceptron_lab.system import ConicSystem
 from tests.cones.sample_cones import CONES, arrow, complete
-from tests.repetitions import examples
+from tests.repetitions import examples, parts
 
 PROPERTY = settings(deadline=None, max_examples=examples(60), derandomize=True)
 RNG = np.random.default_rng
@@ -118,8 +118,9 @@ def test_random_programs(program: SdpaData, seed: int) -> None:
 
 @every_cone
 @pytest.mark.parametrize("scaled", [False, True])
-def test_dense_and_sparse_data_of_any_kind(cone: Cone, scaled: bool) -> None:
-    for seed in range(12):
+@pytest.mark.parametrize("seeds", parts(12, kept=3))
+def test_dense_and_sparse_data_of_any_kind(cone: Cone, scaled: bool, seeds: range) -> None:
+    for seed in seeds:
         rng = RNG(seed)
         data = rng.standard_normal((cone.size, rng.integers(1, 6))) * 10.0 ** rng.uniform(-6, 6)
         scale = rng.uniform(0.01, 100.0, cone.size) if scaled else None
@@ -239,8 +240,11 @@ def test_real_programs(sdplib_folder: Path, name: str) -> None:
 
 @every_cone
 @pytest.mark.parametrize("scaled", [False, True])
-def test_the_trace_norm_bound_is_the_largest_singular_value(cone: Cone, scaled: bool) -> None:
-    for seed in range(12):
+@pytest.mark.parametrize("seeds", parts(12, kept=3))
+def test_the_trace_norm_bound_is_the_largest_singular_value(
+    cone: Cone, scaled: bool, seeds: range
+) -> None:
+    for seed in seeds:
         rng = RNG(seed)
         data = rng.standard_normal((cone.size, rng.integers(1, 6))) * 10.0 ** rng.uniform(-6, 6)
         scale = rng.uniform(0.01, 100.0, cone.size) if scaled else None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -36,10 +38,19 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Any:
     return lambda: capsys.readouterr().out.splitlines()
 
 
+@pytest.fixture(scope="module")
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of the configuration."""
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "small.yaml").write_text(CONFIG)
+    with contextlib.chdir(folder):
+        assert main(["run", "-q", "small.yaml"]) == 0
+    return folder
+
+
 @pytest.fixture
-def done(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "-q", "small.yaml"]) == 0
-    capsys.readouterr()
+def done(run_once: Path) -> None:
+    shutil.copytree(run_once / "results", "results")
 
 
 def test_before_the_first_run_everything_is_missing(printed: Any) -> None:

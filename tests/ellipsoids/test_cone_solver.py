@@ -12,6 +12,7 @@ from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import Status
 from tests.ellipsoids.two_class_sets import distant, overlapping, separable
+from tests.repetitions import repeated
 
 REFERENCES: list[SolverName] = [
     "clarabel",
@@ -23,7 +24,7 @@ SIZES = [(20, 30, 2), (60, 100, 3), (150, 350, 5)]
 
 
 @pytest.mark.parametrize("factor", [10.0, 60.0, 300.0])
-@pytest.mark.parametrize(("positives", "negatives", "dimension"), SIZES)
+@pytest.mark.parametrize(("positives", "negatives", "dimension"), repeated(SIZES, kept=1))
 def test_solvers_and_dual_agree_on_large_ratios(
     positives: int, negatives: int, dimension: int, factor: float
 ) -> None:
@@ -41,7 +42,7 @@ def test_solvers_and_dual_agree_on_large_ratios(
 
 
 @pytest.mark.parametrize("solver", ["auto", "clarabel", "constraint-generation"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", repeated(range(3), kept=1))
 def test_far_strewn_negatives_take_other_coordinates(solver: SolverName, seed: int) -> None:
     positives, negatives = separable(seed, 14, 60, 10)
     factors = 10.0 ** np.random.default_rng(seed).uniform(1.0, 3.0, (60, 1))

@@ -13,6 +13,7 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.results import FloatArray, Status
+from tests.repetitions import repeated
 
 EXPONENTS = (-6, -3, 0, 4)
 
@@ -86,7 +87,9 @@ def test_rescaled_coordinates_change_nothing(rescaled: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("solver", ["auto", "clarabel"])
-@pytest.mark.parametrize(("seed", "repetition"), [(6, 11), (7, 14), (1, 48), (0, 33)])
+@pytest.mark.parametrize(
+    ("seed", "repetition"), repeated([(7, 14), (6, 11), (1, 48), (0, 33)], kept=2)
+)
 def test_hard_tasks_of_the_figure_change_as_little(
     seed: int, repetition: int, solver: SolverName
 ) -> None:

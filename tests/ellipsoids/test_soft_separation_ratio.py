@@ -15,7 +15,7 @@ from perceptron_lab.ellipsoids.soft.separation_ratio import SoftSeparation, soft
 from perceptron_lab.errors import InputError
 from perceptron_lab.estimators import SoftSeparationClassifier
 from perceptron_lab.results import Status
-from tests.repetitions import examples
+from tests.repetitions import examples, repeated
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -53,7 +53,7 @@ def critical(data: Data, negative_penalty: float) -> float:
     return found.upper
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", repeated(range(3), kept=1))
 @pytest.mark.parametrize("share", [1.0, 0.8, 0.3, 0.05])
 def test_both_sides_of_the_critical_penalty(seed: int, share: float) -> None:
     data = overlapping(seed)

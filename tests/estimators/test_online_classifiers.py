@@ -24,7 +24,7 @@ def stream(seed: int, classes: int = 2) -> tuple[Any, Any]:
     return rows, np.where(rng.random(120) < 0.05, 0, labels)
 
 
-@pytest.mark.parametrize("seed", repeated(range(20), kept=3))
+@pytest.mark.parametrize("seed", repeated(range(20), kept=1))
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_its_updates_are_the_mistakes_of_the_online_perceptron(

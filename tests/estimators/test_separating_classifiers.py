@@ -73,7 +73,7 @@ def silent(model: Any, rows: Any, labels: Any) -> Any:
 
 
 @every
-@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 def test_the_bounds_hold_the_margin_that_another_solver_finds(model: Any, seed: int) -> None:
     rows, labels = clouds(seed)
     found = clone(model).fit(rows, labels)
@@ -108,7 +108,7 @@ def test_the_bounds_of_a_kernel_are_those_of_its_unit_features(model: Any) -> No
     assert scores.min() == pytest.approx(found.margin_[0], rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 @pytest.mark.parametrize("b", [0.1, 1.0, 10.0])
 def test_perceptrons_keep_their_promises(seed: int, b: float) -> None:
     rows, labels = clouds(seed, gap=2.3)

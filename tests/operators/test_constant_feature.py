@@ -11,7 +11,7 @@ from perceptron_lab.operators.kernels import KernelMatrix, Linear, kernel_matrix
 from tests.repetitions import repeated
 
 
-@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_the_values_are_within_the_spread(seed: int, scale: float) -> None:
     rows = np.random.default_rng(seed).standard_normal((6, 3)) * scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +32,7 @@ from perceptron_lab.results import FloatArray, IntArray, Status
 from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
 from tests.families import infeasible, planted
-from tests.repetitions import examples
+from tests.repetitions import examples, thinned
 
 
 class Counting(RowSource):
@@ -76,8 +77,10 @@ ON_SOURCES = [
 ]
 
 
-@pytest.mark.parametrize("precision", [np.float32, np.float64])
-@pytest.mark.parametrize("algorithm", ON_SOURCES)
+@pytest.mark.parametrize(
+    ("algorithm", "precision"),
+    thinned(itertools.product(ON_SOURCES, [np.float32, np.float64]), step=3),
+)
 def test_every_algorithm_gives_the_answer_of_the_rows_in_memory(
     algorithm: str, precision: Any
 ) -> None:

@@ -15,6 +15,7 @@ from perceptron_lab.operators.kernels import Rbf
 from perceptron_lab.peers.linear_models import LinearSvc, Sgd, SklearnPerceptron, two_classes
 from perceptron_lab.results import Status
 from tests.families import cones, feasible_of, infeasible, planted
+from tests.repetitions import repeated
 
 EVERY = [
     pytest.param(LinearSvc(longest=32_000), id="linear-svc"),
@@ -46,7 +47,7 @@ def test_the_support_vector_machine_nears_the_largest_margin(seed: int) -> None:
 
 
 @pytest.mark.parametrize("peer", EVERY)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", repeated(range(2), kept=1))
 def test_where_no_point_separates_none_is_believed(seed: int, peer: Any) -> None:
     rows = infeasible(4, 20, np.random.default_rng(seed))
     result = solve(rows, peer, budget=Budget(seconds=2.0))

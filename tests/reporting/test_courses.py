@@ -16,6 +16,7 @@ from perceptron_lab.reporting import Evidence
 from perceptron_lab.reporting.performance.courses import MOST_PROBLEMS, Quantity, draw_courses
 from perceptron_lab.reporting.performance.curves import Curve
 from perceptron_lab.results import FloatArray, Trace
+from tests.repetitions import repeated
 from tests.reporting.drawn_lines import across, heights
 from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
 
@@ -146,7 +147,7 @@ def test_a_missing_result_is_an_error(tmp_path: Path) -> None:
         draw_courses(given, QUANTITY)
 
 
-@pytest.mark.parametrize(("problems", "lines"), [(3, 3), (4, 4), (7, 6)])
+@pytest.mark.parametrize(("problems", "lines"), repeated([(4, 4), (3, 3), (7, 6)], kept=2))
 def test_more_than_three_problems_stand_three_beside_each_other(
     tmp_path: Path, problems: int, lines: int
 ) -> None:

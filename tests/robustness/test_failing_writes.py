@@ -23,6 +23,7 @@ from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Colle
 from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import DataError
 from tests.datasets.local_home import Answer, LocalHome
+from tests.repetitions import repeated
 from tests.robustness.mutations import outcome
 
 CONTENTS = {f"{name}.sgm": f"<REUTERS {name}>".encode() * 1500 for name in ("one", "two", "three")}
@@ -123,7 +124,7 @@ def injected(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     monkeypatch.setattr("pathlib.io.open", failing_open)
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
+@pytest.mark.parametrize("code", repeated([errno.ENOSPC, errno.EIO, errno.EDQUOT], kept=1))
 @pytest.mark.parametrize("before", ["nothing", "damaged"])
 @pytest.mark.parametrize("form", ["files", "archive"])
 def test_a_download_whose_nth_write_fails(

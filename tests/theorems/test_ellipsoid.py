@@ -31,7 +31,7 @@ def test_volume_ratios_have_their_closed_forms_and_bounds(n):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_each_step_has_the_stated_volume_ratio_and_keeps_the_feasible_points(seed, variant):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
@@ -55,7 +55,7 @@ def test_each_step_has_the_stated_volume_ratio_and_keeps_the_feasible_points(see
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_updates_stay_within_the_bound(seed, variant):
     rng = np.random.default_rng(seed)
     n, margin = int(rng.integers(1, 12)), 10.0 ** -rng.integers(1, 6)
@@ -95,7 +95,7 @@ def test_volume_radius_underflows_gracefully():
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_infeasible_rows_end_with_proved_weights(seed, variant):
     rng = np.random.default_rng(seed)
     rows = infeasible(int(rng.integers(2, 6)), 20, rng)
@@ -109,7 +109,7 @@ def test_infeasible_rows_end_with_proved_weights(seed, variant):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_its_weights_bound_the_margin_without_the_judge(seed, variant):
     """What the method itself claims, before the exact test decides the case."""
     rng = np.random.default_rng(seed)

@@ -17,7 +17,7 @@ ORACLES = [MostViolated(), FirstViolated(), Cyclic(), Random()]
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda o: type(o).__name__)
-@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_normalised_updates_stay_within_the_bound(seed, oracle):
     rng = np.random.default_rng(seed)
     rows, _ = planted(rng.integers(2, 8), 30, 0.05, rng)

@@ -59,7 +59,7 @@ def test_an_update_is_the_perceptrons_in_the_dilated_space(seed):
 
 
 @pytest.mark.parametrize("stretch", [0.5, 0.9, 1.0, 1.2])
-@pytest.mark.parametrize("seed", repeated(range(20), kept=3))
+@pytest.mark.parametrize("seed", repeated(range(20), kept=1))
 def test_its_ellipsoids_lose_no_feasible_point_and_have_the_stated_volumes(seed, stretch):
     """norm(D (y - x)) <= q^t for the feasible y of the unit ball, whatever the dilation."""
     rng = np.random.default_rng(seed)
@@ -78,7 +78,7 @@ def test_its_ellipsoids_lose_no_feasible_point_and_have_the_stated_volumes(seed,
 
 
 @pytest.mark.parametrize("stretch", [0.7, 1.0, 1.15])
-@pytest.mark.parametrize("seed", repeated(range(20), kept=3))
+@pytest.mark.parametrize("seed", repeated(range(20), kept=1))
 def test_updates_stay_within_the_bound_of_the_volume(seed, stretch):
     """With a budget that would show an update too many."""
     rng = np.random.default_rng(seed)
@@ -97,7 +97,7 @@ def test_updates_stay_within_the_bound_of_the_volume(seed, stretch):
 
 
 @pytest.mark.parametrize("kind", FEASIBLE)
-@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 def test_the_bound_holds_on_every_kind_of_system(seed, kind):
     system, margin = feasible_of(kind, seed)
     n = ready(SpaceDilation(), system).dimension

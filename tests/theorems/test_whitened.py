@@ -50,7 +50,7 @@ def raw(rows: FloatArray) -> ConicSystem:
 # --- ill-conditioning ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", repeated(range(5), kept=2))
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
 @pytest.mark.parametrize("margin", [1e-4, 1e-6])
 def test_a_thin_cone_takes_few_iterations_and_without_whitening_a_hundred_times_as_many(
     margin: float, seed: int

@@ -135,8 +135,11 @@ def test_what_datasets_of_files_execute_is_covered(name: str) -> None:
     check(cell, "perceptron_lab.driver")
 
 
-def test_a_module_outside_of_its_code_is_found() -> None:
-    (cell,) = ran([configuration(ROWS, "perceptron")])
+@pytest.mark.slow
+def test_a_module_outside_of_its_code_is_found(
+    cells: dict[tuple[str, str], list[dict[str, Any]]],
+) -> None:
+    cell, *_ = cells["algorithm", "perceptron"]
     assert outside_of_its_code(cell) == set()
     moved = cell["settings"] | {"dataset": "maxcut"}
     assert "perceptron_lab.datasets.generated.margin_sets" in outside_of_its_code(
