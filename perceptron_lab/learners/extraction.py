@@ -13,6 +13,7 @@ from perceptron_lab.datasets.dataset import chosen
 from perceptron_lab.datasets.problem import Examples, Task
 from perceptron_lab.goals import STRICT
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
+from perceptron_lab.refusals import refusing
 
 Components = Annotated[int, Field(ge=1)] | None
 """The number of Gram-Schmidt features; None for the examples as they are."""
@@ -27,6 +28,7 @@ _OF_KERNEL: dict[str, dict[str, Any]] = {
 }
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class OnFeatures:
     """The features that a learner is given: Gram-Schmidt features of a kernel, or the examples.

@@ -15,6 +15,7 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.extraction import CHECKED, OnFeatures, extract
 from perceptron_lab.learners.learning import Learned, Learner
 from perceptron_lab.learners.tuning import Grid, Parameters, Trial, best, fitted, room, tune
+from perceptron_lab.refusals import refusing
 
 
 def distinct(values: tuple[float, ...]) -> tuple[float, ...]:
@@ -34,6 +35,7 @@ REGULARISATIONS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 """Candidates by default: as many as there are of C."""
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class TunedLearner(OnFeatures, Learner):
     """A learner that chooses parameters of a scikit-learn classifier.

@@ -23,6 +23,7 @@ from scipy.spatial.distance import cdist
 
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.base import EXACT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, IntArray
 
 _UNIT_ROUNDOFF = 2.0**-53
@@ -42,6 +43,7 @@ class Kernel(Protocol):
         ...
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Linear:
     """K(x, z) = x'z.
@@ -66,6 +68,7 @@ class Linear:
         return np.asarray(left @ right.T)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Polynomial:
     """K(x, z) = (gamma x'z + c)^degree.
@@ -115,6 +118,7 @@ class Polynomial:
         return _relative(terms) + float(lost)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Rbf:
     """K(x, z) = exp(-gamma norm(x - z)^2).

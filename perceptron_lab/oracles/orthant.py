@@ -13,6 +13,7 @@ import numpy as np
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, IntArray
 
 
@@ -39,6 +40,7 @@ def violated(scores: FloatArray, slack: float) -> IntArray:
     return np.flatnonzero(scores < -slack if slack > 0 else scores <= -slack)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class MostViolated(OrthantOracle, Picker):
     """The constraint of lowest score (the first one on ties)."""
@@ -53,6 +55,7 @@ class MostViolated(OrthantOracle, Picker):
         return j if (scores[j] < -slack if slack > 0 else scores[j] <= -slack) else None
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class FirstViolated(OrthantOracle, Picker):
     """The violated constraint of lowest index."""
@@ -67,6 +70,7 @@ class FirstViolated(OrthantOracle, Picker):
         return int(indices[0]) if len(indices) else None
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Cyclic(OrthantOracle):
     """The first violated constraint after the last one returned, around the whole set."""
@@ -88,6 +92,7 @@ class _Round(Picker):
         return self.last
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Random(OrthantOracle):
     """A violated constraint drawn uniformly, from the run's own random generator."""

@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.goals import STRICT
 from perceptron_lab.oracles.proving import Answer, Proving, ProvingExaminer, Question
+from perceptron_lab.refusals import refusing
 from perceptron_lab.symmetric.lanczos import negative_direction
 from perceptron_lab.symmetric.leading_blocks import FIRST, LeadingBlocks
 from perceptron_lab.symmetric.pattern import Pattern
@@ -19,6 +20,7 @@ LARGEST_BLOCK = 3000
 LIGHT = 4e6
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class SparseLdl(Proving):
     """The sparse decomposition M = L D L', stopped at the first pivot that is not positive.
@@ -40,6 +42,7 @@ class SparseLdl(Proving):
         return _Sparse(pattern)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Lanczos(Proving):
     """The Lanczos method from a fixed start, stopped at the first negative Ritz value.
@@ -65,6 +68,7 @@ class Lanczos(Proving):
         return _Lanczos(pattern, self.products)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class LeadingCholesky(Proving):
     """LAPACK's Cholesky decomposition of leading blocks of order 128, 256, 512 and so on.
@@ -84,6 +88,7 @@ class LeadingCholesky(Proving):
         return _Leading(pattern)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class AutoOracle(Proving):
     """``sparse-ldl``, ``leading-cholesky`` or ``lanczos``, by order, fill and the last answer.

@@ -21,9 +21,11 @@ from perceptron_lab.compiled.pivoted_cholesky import (
 )
 from perceptron_lab.goals import STRICT
 from perceptron_lab.oracles.examiner import Examiner
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class PivotedCholesky(Examiner):
     """Algorithm 7 of the thesis: Cholesky with the largest pivot, stopped at a bad residual.
@@ -61,6 +63,7 @@ class PivotedCholesky(Examiner):
         return direction if found else None
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Cholesky(Examiner):
     """LAPACK's Cholesky decomposition and the index k at which it fails.
@@ -91,6 +94,7 @@ class Cholesky(Examiner):
         return direction
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Eigenvector(Examiner):
     """The eigenvector of the lowest eigenvalue: the deepest cut among unit directions.

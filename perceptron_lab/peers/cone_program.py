@@ -22,6 +22,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.base import Asked, AskedState, Rows, rows_of, supported
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -142,6 +143,7 @@ WRITTEN: dict[type[Cone], Written] = {
 }
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Clarabel(ConeProgram):
     """The largest margin by Clarabel, an interior point method, for every cone.
@@ -177,6 +179,7 @@ class Clarabel(ConeProgram):
         return [{"solver": "CLARABEL", **tolerances, **limits}]
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Scs(ConeProgram):
     """The largest margin by SCS, an operator splitting method, for every cone.

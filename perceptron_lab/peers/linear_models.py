@@ -18,6 +18,7 @@ from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.base import Peer, Rows, ending, quiet, refuse_other_cones, rows_of
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -107,6 +108,7 @@ def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:
     return sp.csr_array(sp.diags_array(signs) @ given), signs
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class LinearSvc(Trained):
     """The linear support vector machine with a hard margin, by dual coordinate descent.
@@ -154,6 +156,7 @@ class LinearSvc(Trained):
         return np.asarray(machine.coef_[0]), int(np.max(machine.n_iter_))
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Sgd(Trained):
     """The linear support vector machine by stochastic gradient descent, without a bias.
@@ -201,6 +204,7 @@ class Sgd(Trained):
         return np.asarray(model.coef_[0]), int(model.n_iter_)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class SklearnPerceptron(Trained):
     """The perceptron of unit rows in random order, without a bias.

@@ -15,12 +15,14 @@ from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.base import Asked, AskedState, Rows, claimed, rows_of
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
 SOLVED, INFEASIBLE = 0, 2  # Statuses of scipy.optimize.linprog
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Highs(Asked):
     """Linear programming by HiGHS, on unit rows a_i.
@@ -114,6 +116,7 @@ def _stacked(above: Any, below: FloatArray) -> Any:
     return sp.vstack(pair) if sp.issparse(above) else np.vstack(pair)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Nnls(Asked):
     """Non-negative least squares: min over x >= 0 of norm(sum_i x_i a_i)^2 + (sum_i x_i - 1)^2.

@@ -26,6 +26,7 @@ from perceptron_lab.peers.base import (
     rows_of,
     supported,
 )
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -41,6 +42,7 @@ class SvcState(State):
     trained: bool = False
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Svc(SeesAll[SvcState]):
     """The support vector machine with a hard margin, as scikit-learn's SVC finds it.

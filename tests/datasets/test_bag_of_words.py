@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
 from perceptron_lab.datasets.collections.bag_of_words import (
@@ -170,5 +169,5 @@ def test_no_words_at_all(training: list[str]) -> None:
     ],
 )
 def test_impossible_choices(choices: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(choices))):
+    with pytest.raises(InputError, match=next(iter(choices))):
         BagOfWords(**choices)

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from pydantic import ValidationError
 
 import perceptron_lab as lab
 from perceptron_lab.datasets.collections.files import Files, stem_of
 from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.datasets.formats.problem_files import read_system
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.errors import ConfigError, DataError, InputError
 
 CONFIG = """\
 experiment: own
@@ -103,7 +102,7 @@ def test_experiments_run_on_ones_own_files(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"files": []}, "at least 1 item"),
+        ({"files": []}, "1 or more entries"),
         ({"files": ["a.csv", "b/a.npy"]}, "a occurs more than once"),
         ({"files": ["..csv"]}, "cannot name an instance"),
         ({"files": ["a b.csv", "a-b.csv"]}, "a-b occurs more than once"),
@@ -112,7 +111,7 @@ def test_experiments_run_on_ones_own_files(tmp_path: Path, monkeypatch: pytest.M
     ],
 )
 def test_parameters_that_make_no_sense(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
+    with pytest.raises(InputError, match=message):
         Files(**given)
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from perceptron_lab import solve
 from perceptron_lab.datasets.generated.linear_systems import LinearSystems
+from perceptron_lab.errors import InputError
 from perceptron_lab.linear.linear_result import LinearResult
 from perceptron_lab.system.linear_system import LinearSystem
 from tests.linear.exact_simplex import has_a_point
@@ -66,5 +66,5 @@ def test_equal_seeds_give_equal_systems_of_one_shape() -> None:
 
 
 def test_sizes_beyond_their_limits_are_refused() -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError):
         LinearSystems(variables=0)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from pydantic import ValidationError
 from sklearn.svm import SVC
 
 from perceptron_lab import registry
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.errors import InputError
 from perceptron_lab.estimators import SoftEllipsoidClassifier
 from perceptron_lab.learners.extraction import OnFeatures, extract
 from perceptron_lab.learners.features.gram_schmidt import GramSchmidtFeatures
@@ -394,7 +394,7 @@ def test_a_result_holds_scores_labels_and_figures() -> None:
     ],
 )
 def test_parameters_out_of_range_are_refused(learner: Any, parameters: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(parameters))):
+    with pytest.raises(InputError, match=next(iter(parameters))):
         learner(**parameters)
 
 

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from perceptron_lab.datasets.collections.tabular import Tabular
 from perceptron_lab.datasets.generated.streams import Streams
 from perceptron_lab.datasets.problem import Task
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
     read_certificate,
@@ -129,7 +128,7 @@ def test_arrays_that_prove_nothing_are_refused(change: Any) -> None:
 
 
 def test_kernels_have_their_own_parameters() -> None:
-    with pytest.raises(ValidationError, match="kernel linear has no gamma"):
+    with pytest.raises(InputError, match="kernel linear has no gamma"):
         StreamedKernelPerceptron(kernel="linear", gamma=1.0)
     assert StreamedKernelPerceptron(kernel="polynomial").polynomial_degree == 3
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 from sklearn.metrics import pairwise
 
+from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf, symmetric
 from perceptron_lab.results import FloatArray
 
@@ -77,7 +77,7 @@ def test_an_example_is_at_distance_zero_from_itself() -> None:
     ],
 )
 def test_parameters_out_of_range_are_refused(record: Any, arguments: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(arguments))):
+    with pytest.raises(InputError, match=next(iter(arguments))):
         record(**arguments)
 
 

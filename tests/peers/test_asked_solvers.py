@@ -287,5 +287,5 @@ def test_why_nothing_more_comes_is_said() -> None:
     ],
 )
 def test_parameters_have_ranges(make: Any) -> None:
-    with pytest.raises(ValueError, match="validation error"):
+    with pytest.raises(InputError, match="; allowed: "):
         make()

@@ -18,7 +18,7 @@ from perceptron_lab.datasets.download.fetching import fetch, verify
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
-from perceptron_lab.errors import ConfigError, DataError
+from perceptron_lab.errors import ConfigError, DataError, InputError
 from perceptron_lab.experiments.configuration.catalogue import find_config, gallery
 from perceptron_lab.experiments.configuration.config import FileName, Label
 from perceptron_lab.experiments.configuration.loader import instances_of, load_experiment, override
@@ -140,7 +140,7 @@ def test_instances_of_any_parameters_have_plain_names(dataset: str, data: st.Dat
     kind: Any = registry.load("dataset", dataset)
     try:
         made = kind(**parameters)
-    except ValidationError:
+    except InputError:
         return
     names = made.names()
     assert names
@@ -185,7 +185,7 @@ def test_paths_that_cannot_be(name: str, tmp_path: Path) -> None:
         read_source(tmp_path / name)
     with pytest.raises(DataError, match="cannot be read"):
         read_sdpa(tmp_path / f"{name}.dat-s")
-    with pytest.raises((DataError, ValidationError), match=r"cannot be written|NUL"):
+    with pytest.raises((DataError, InputError), match=r"cannot be written|NUL"):
         RowsOnDisk(rows=5, dimension=2, directory=name + "/x" * 3000).load(
             "reflected-2x5-1", seed=0, base=tmp_path
         )

@@ -35,6 +35,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, IntArray
 from perceptron_lab.system import ConicSystem
 
@@ -135,6 +136,7 @@ class DelegatedState(State):
         return None if widening else claim
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Auto(SeesAll[State]):
     """The fastest way known here to a proved answer.

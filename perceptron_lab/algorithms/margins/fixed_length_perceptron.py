@@ -18,6 +18,7 @@ from perceptron_lab.algorithms.sweeping import Sweeping
 from perceptron_lab.compiled.margin_sweeps import UNLIMITED, fixed_length_sweep
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem, Cut
 
@@ -30,6 +31,7 @@ class FixedLengthState(MeasuredState):
     scale: float = 1.0
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class FixedLengthPerceptron(Sweeping[FixedLengthState]):
     """A given margin, norm(a) = beta throughout: a <- a + eta f_t y_k, then stretched to beta.

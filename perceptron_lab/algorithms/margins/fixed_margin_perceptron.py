@@ -17,12 +17,14 @@ from perceptron_lab.algorithms.sweeping import Sweeping
 from perceptron_lab.compiled.margin_sweeps import UNLIMITED, fixed_margin_sweep
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem, Cut
 
 TOO_LARGE = "beta is not below the known margin"
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class FixedMarginPerceptron(Sweeping[MeasuredState]):
     """A given margin beta: a <- a + eta f_t y_k whenever y_k'u <= beta, u = a / norm(a).

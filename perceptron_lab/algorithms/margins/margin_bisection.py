@@ -21,6 +21,7 @@ from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem
 
@@ -29,6 +30,7 @@ NEWS = 1e-3
 PROVABLE = 1e-12  # What the proof of norm(A w) may add to its computed value, for rows of norm 1
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class MarginBisection(InCoordinates[BisectionState]):
     """The largest margin gamma_d by bisection, with perceptrons that ask for a given margin.

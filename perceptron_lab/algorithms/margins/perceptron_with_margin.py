@@ -17,6 +17,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.gram import Coordinates
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
 
@@ -28,6 +29,7 @@ class LimitedState(SweptState):
     limits: FloatArray
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class PerceptronWithMargin(Sweeping[LimitedState]):
     """The perceptron with margin: a <- a + eta y_k whenever y_k'a <= b, the rows in cyclic order.

@@ -15,6 +15,7 @@ from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.compiled.margin_sweeps import relaxation_sweep
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
 
@@ -26,6 +27,7 @@ class MeasuredState(SweptState):
     squares: FloatArray
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
 class RelaxationWithMargin(Sweeping[MeasuredState]):
     """Relaxation with margin: a moves by eta times the way to y_k'a = b_u whenever y_k'a <= b.

@@ -20,6 +20,7 @@ from perceptron_lab.algorithms.base import (
 from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem, Cut
 
@@ -31,6 +32,7 @@ class TauState(State):
     tau: float
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class TauPerceptron(Algorithm[TauState]):
     """The tau-perceptron: while a cut y with y'a <= tau exists, a <- a + eta y.

@@ -31,6 +31,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
@@ -105,6 +106,7 @@ class MinimumNormState(State):
         self.iterations += 1
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class MinimumNormPoint(
     InCoordinates[MinimumNormState | HullsState], SeesAll[MinimumNormState | HullsState]

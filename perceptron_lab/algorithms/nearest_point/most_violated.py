@@ -27,6 +27,7 @@ from perceptron_lab.algorithms.base import (
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem, Cut, Deepest
 
@@ -79,6 +80,7 @@ class TowardsMostViolated(SeesAll[DeepestState]):
         return state, None
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class NormalizedPerceptron(TowardsMostViolated):
     """The perceptron on the most violated constraint, with the mean of the cuts as its point.
@@ -126,6 +128,7 @@ class NormalizedPerceptron(TowardsMostViolated):
         return squared_accuracy(facts, epsilon, "section 2.2 of RamdasPena2014 (Novikoff)")
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class VonNeumann(TowardsMostViolated):
     """The point w = A p of least norm, by exact steps towards the most violated constraint.

@@ -12,10 +12,12 @@ from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.compiled.cyclic_sweeps import perceptron_sweep
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem, Cut
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class CyclicPerceptron(Sweeping[SweptState]):
     """The perceptron with the rows in cyclic order: x <- x + a whenever a'x <= 0.

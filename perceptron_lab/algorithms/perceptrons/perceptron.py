@@ -12,10 +12,12 @@ from perceptron_lab.algorithms.base import Algorithm, State, Step, Systems, cut_
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem, Cut
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Perceptron(Algorithm[State]):
     """The perceptron: while a cut a with a'x <= 0 exists, add it to x.

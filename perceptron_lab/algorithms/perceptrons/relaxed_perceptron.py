@@ -23,6 +23,7 @@ from perceptron_lab.algorithms.base import (
 from perceptron_lab.claims import MarginAbove
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -39,6 +40,7 @@ class RelaxedState(State):
     tries: int = 1
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class RelaxedPerceptron(InCoordinates[RelaxedState]):
     """Find x with a'x >= -sigma norm(x) for all cuts a: a relaxed answer, cheap at small margins.

@@ -21,6 +21,7 @@ from perceptron_lab.algorithms.base import (
 )
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
 
@@ -32,6 +33,7 @@ class WinnowState(State):
     total: FloatArray
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Winnow(InCoordinates[WinnowState]):
     """Winnow on the lifted positive problem: y = u - v with (u, v) in the simplex of R^(2d).

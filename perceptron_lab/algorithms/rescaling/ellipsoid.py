@@ -28,6 +28,7 @@ from perceptron_lab.cones.base import Atom
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
 
@@ -133,6 +134,7 @@ class EllipsoidState(State):
     cuts: OrderedDict[tuple[int, int], tuple[Atom, FloatArray]] = field(default_factory=OrderedDict)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Ellipsoid(InCoordinates[EllipsoidState]):
     """The ellipsoid method for a homogeneous system, from the unit ball.

@@ -24,6 +24,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.rescaled import Rescaled, RescaledMap, RescaledRows
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -124,6 +125,7 @@ class RescaledState(State):
         return FeasiblePoint(self.to_base(claim.point).copy())
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class RescaledPerceptron(InCoordinates[RescaledState]):
     """The perceptron for 1 / rho^2 updates; if that fails, stretch the space and try again.

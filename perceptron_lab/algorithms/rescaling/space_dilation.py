@@ -23,6 +23,7 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
 
@@ -34,6 +35,7 @@ class DilationState(State):
     inverse: FloatArray
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class SpaceDilation(InCoordinates[DilationState]):
     """The perceptron in a space that is stretched along every cut.

@@ -14,10 +14,11 @@ from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, SeesAll, State, Step, Systems, claim_bound
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove
-from perceptron_lab.errors import ConfigError, did_you_mean
+from perceptron_lab.errors import ConfigError, InputError, did_you_mean
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.whitening import TOLERANCE, Whitening
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem
 
@@ -68,6 +69,7 @@ class WhitenedState(State):
         return found, system.norm(system.combine(weights)) <= found.bound * mass
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Whitened(SeesAll[WhitenedState]):
     """Another algorithm on the whitened rows b_j = a_j R^-1 / norm(a_j R^-1), for A = Q R.
@@ -124,12 +126,9 @@ class Whitened(SeesAll[WhitenedState]):
         shared = {"epsilon": self.epsilon} if "epsilon" in known else {}
         try:
             record: AnyAlgorithm = kind(**shared | given)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise ConfigError(
-                f"parameters of the whitened {self.algorithm}: "
-                f"{'.'.join(map(str, first['loc']))}: {first['msg']}, received {first['input']!r}"
-            ) from None
+        except (InputError, ValidationError) as error:  # a record of a user's own may raise either
+            said = " ".join(str(error).split())
+            raise ConfigError(f"parameters of the whitened {self.algorithm}: {said}") from None
         return record
 
     def view(self, system: ConicSystem) -> ConicSystem:

@@ -24,6 +24,7 @@ from perceptron_lab.claims import Claim
 from perceptron_lab.cones.spectral import gibbs
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -90,6 +91,7 @@ def _steps(facts: Facts, accuracy: float | None, none: Bound) -> Bound:
     return Bound(math.floor(ratio) + 1, none.theorem)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class MirrorProx(AveragedIterates[MirrorProxState]):
     """Mirror-Prox for max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.
@@ -177,6 +179,7 @@ class _Trial(NamedTuple):
     accepted: bool
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class AdaptiveMirrorProx(MirrorProx):
     """Mirror-Prox whose step is tested instead of bounded beforehand.

@@ -23,6 +23,7 @@ from perceptron_lab.cones.spectral import barycentre, gibbs
 from perceptron_lab.errors import ConfigError, NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -141,6 +142,7 @@ class Trial(NamedTuple):
     longest: float
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class PrimalDual(AveragedIterates[PrimalDualState | SingleState]):
     """Primal-dual hybrid gradient for max over norm(y) <= 1 of min over x in Delta(K) of <x, A*y>.

@@ -31,6 +31,7 @@ from perceptron_lab.algorithms.base import NO_MARGIN, SeesAll, State, Step, Syst
 from perceptron_lab.cones.spectral import barycentre, gibbs, project
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -169,6 +170,7 @@ class Smoothed(SeesAll[SmoothedState]):
         return state, None
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class SmoothedPerceptron(Smoothed):
     """The perceptron's loss smoothed by the entropy: sqrt(ln n) / rho iterations for 1 / rho^2.

@@ -23,12 +23,14 @@ from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
 Size = Literal["norm", "paper"]  # The choice of lambda in mu_0 = 2 lambda
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class SmoothedVonNeumann(Smoothed):
     """Smoothed perceptron and von Neumann at once: the prox-function is norm(p - q)^2 / 2.
@@ -117,6 +119,7 @@ class IteratedState(SmoothedState):
     call: int = 1
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class IteratedSmoothedVonNeumann(SeesAll[IteratedState]):
     """Algorithm 6 called again and again, around its own last answer, gamma times as accurate.

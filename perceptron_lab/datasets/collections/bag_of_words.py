@@ -29,6 +29,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 
 Weighting = Literal["log1p-idf", "tf-idf", "log-tf", "tf"]
@@ -38,6 +39,7 @@ MinimalCount = Annotated[int, Field(ge=1)]
 WORD = r"[a-z]{2,}"
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class BagOfWords:
     """How counts of words become features; the parameters are those of the dataset reuters."""

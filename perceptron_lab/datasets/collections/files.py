@@ -17,6 +17,7 @@ from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 
 _ENDS = (
@@ -43,6 +44,7 @@ def stem_of(file: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64]
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Files(Dataset):
     """Your own data: CSV and other texts, Parquet, numpy's, svmlight's, SDPA's, MPS and LP files.

@@ -24,6 +24,7 @@ from perceptron_lab.datasets.collections.bag_of_words import (
 from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -32,6 +33,7 @@ _features = lru_cache(maxsize=2)(weigh)
 Name = Annotated[str, AfterValidator(reuters_corpus.check_learnable)]
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Reuters(Dataset):
     """Reuters-21578, Distribution 1.0: news stories, one category against all others.

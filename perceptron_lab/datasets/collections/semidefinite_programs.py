@@ -16,6 +16,7 @@ from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import did_you_mean
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 
 # Of a program or of its rays
 Question = Literal["feasibility", "recession"]
@@ -46,6 +47,7 @@ def _registered(name: str) -> str:
     return name
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Sdplib(Dataset):
     """SDPLIB 1.2: semidefinite programs from MAXCUT, control, truss design, theta functions.
@@ -96,6 +98,7 @@ def _nameable(file: str) -> str:
     return file
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class SdpaFiles(Dataset):
     """Your own semidefinite programs, read from SDPA sparse files (``.dat-s``).

@@ -23,6 +23,7 @@ from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators import kernels
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
@@ -51,6 +52,7 @@ def _known(name: str, info: ValidationInfo) -> str:
     return name
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
 class Tabular(Dataset):
     """Real data that scikit-learn holds: digits, breast cancer, wine, iris; nothing is downloaded.

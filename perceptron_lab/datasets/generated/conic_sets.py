@@ -22,6 +22,7 @@ from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain,
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -56,6 +57,7 @@ class ConicSet:
     point: FloatArray | None
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
 class ConicSets(GeneratedDataset):
     """Generated systems of second-order, semidefinite and mixed cones; one instance per entry.

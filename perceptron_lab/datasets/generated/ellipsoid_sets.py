@@ -27,6 +27,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -110,6 +111,7 @@ class Sample:
     ellipsoid: AffineMap
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
 class EllipsoidSets(GeneratedDataset):
     """Two classes of known separation ratio, or that no ellipsoid separates.

@@ -14,6 +14,7 @@ from perceptron_lab.datasets.generated.ellipsoid_sets import AffineMap, Count
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -23,6 +24,7 @@ INSIDE = 0.978
 SPREAD = 4.0
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class InvertedBalls(GeneratedDataset):
     """Normal points in the unit ball against their inversions; an ellipsoid separates them.

@@ -14,6 +14,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.system import ConicSystem
 
 # Numbers are whole multiples of 10^-digits, at most so large before
@@ -22,6 +23,7 @@ LARGEST = 9
 Whole = npt.NDArray[Any]  # Python's whole numbers
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class LinearSystems(GeneratedDataset):
     """A x >= b, C x = d and bounds around a random point x, in decimals; half the x_j are bounded.

@@ -14,6 +14,7 @@ from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain,
 from perceptron_lab.datasets.problem import Problem, sha256_of_arrays
 from perceptron_lab.goals import STRICT
 from perceptron_lab.infeasible_margin import negative_margin
+from perceptron_lab.refusals import refusing
 from perceptron_lab.system import ConicSystem
 
 # Numbers in a generated matrix: 4 gigabytes
@@ -46,6 +47,7 @@ _FAMILIES = {
 _DEFAULTS = {name: family.defaults for name, family in _FAMILIES.items()}
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
 class MarginSets(GeneratedDataset):
     """Generated rows of known margin, infeasible rows, labelled classes; one instance per entry.

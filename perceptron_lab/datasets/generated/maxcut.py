@@ -27,6 +27,7 @@ from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, IntArray
 
 # Vertices and edges of a generated graph, at most
@@ -118,6 +119,7 @@ def _possible(name: str) -> str:
     return name
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Maxcut(Dataset):
     """MAXCUT relaxations of random sparse graphs and of toroidal grids, generated from the seed.

@@ -35,6 +35,7 @@ from perceptron_lab.durable_files import replace_file, replacing
 from perceptron_lab.errors import DataError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -68,6 +69,7 @@ class Description(BaseModel):
         return known if _HASHES[state] == known.sha256 else None
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class RowsOnDisk(GeneratedDataset):
     """Generated rows in single precision in a file, made when first asked for; one per entry.

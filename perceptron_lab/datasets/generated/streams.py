@@ -13,6 +13,7 @@ from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain,
 from perceptron_lab.datasets.generated.margin_families import above_margin, random_unit
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -47,6 +48,7 @@ def _exact(steepness: int | None) -> int | None:
     return steepness
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
 class Streams(GeneratedDataset):
     """Generated streams of labelled examples, in the order in which they are presented.

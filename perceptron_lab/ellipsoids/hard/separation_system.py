@@ -53,6 +53,7 @@ from perceptron_lab.ellipsoids.lifting import flat, lifted, squares, symmetric
 from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -183,6 +184,7 @@ def _known(name: str, info: ValidationInfo) -> str:
     return name
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
 class EllipsoidSeparationSystems(Dataset):
     """Whether two concentric, similar ellipsoids of a given ratio separate two classes (MAXSEP).

@@ -105,7 +105,7 @@ def build(
         return None if unknown else Component(kind, name, made)
     except ValidationError as error:
         # Faults of parameters stand in the configuration that holds them.
-        for fault in faults_of(error, given, {}):
+        for fault in faults_of(error, given, {}, record):
             key, rest = str(fault.crumbs[0]) if fault.crumbs else "", fault.crumbs[1:]
             if key in places:
                 faults.append(Fault((*places[key], *rest), fault.message, fault.at_key))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from perceptron_lab.errors import did_you_mean
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, received, shortened
-from perceptron_lab.refusals import ALLOWED
+from perceptron_lab.refusals import allowed_values
 
 Record = TypeVar("Record")
 
@@ -26,7 +27,10 @@ def validated(kind: type[Record], tree: Any) -> Record:
 
 
 def faults_of(
-    error: ValidationError, tree: Any, known: Mapping[tuple[str, ...], Iterable[str]]
+    error: ValidationError,
+    tree: Any,
+    known: Mapping[tuple[str, ...], Iterable[str]],
+    kind: Any = None,
 ) -> list[Fault]:
     """Return the faults that a validation error of a tree reports, one per value.
 
@@ -38,6 +42,8 @@ def faults_of(
         What was validated.
     known
         The keys of each mapping, by its crumbs without the indices of lists.
+    kind
+        The class of the record whose parameters are the tree; None where it is none.
     """
     faults: dict[Crumbs, Fault] = {}
     allowed: dict[Crumbs, list[str]] = {}
@@ -55,12 +61,9 @@ def faults_of(
             faults[crumbs] = Fault(crumbs, message)
         else:
             # The members of a union report one by one; the reader wants them in one sentence.
-            template = ALLOWED.get(details["type"])
-            said = details["msg"].removeprefix("Input should be ")
             choices = allowed.setdefault(crumbs, [])
-            choices.append(template.format(**details.get("ctx", {})) if template else said)
-            words = [word.strip("'") for word in " ".join(choices).replace(",", " or ").split()]
-            value = details["input"]
+            choices.append(allowed_values(kind, crumbs[0] if crumbs else "", details))
+            value, words = details["input"], re.findall(r"'([^']*)'", " ".join(choices))
             mend = did_you_mean(value, words) if isinstance(value, str) else ""
             told = f"received {received(value)}; allowed: {', or '.join(dict.fromkeys(choices))}"
             faults[crumbs] = Fault(crumbs, told + mend)

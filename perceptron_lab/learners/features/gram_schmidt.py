@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ValidationError
 from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import ClassifierTags, Tags
@@ -184,11 +183,8 @@ class GramSchmidtFeatures(
                 return Polynomial(degree=self.degree, coef0=self.coef0, gamma=self.gamma)
             if self.kernel == "rbf":
                 return Rbf(gamma=self.gamma)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise InputError(
-                f"{first['loc'][0]}={first['input']!r} for kernel={self.kernel!r}: {first['msg']}"
-            ) from None
+        except InputError as error:
+            raise InputError(f"kernel={self.kernel!r}: {error}") from None
         raise InputError(f"kernel={self.kernel!r}; allowed: 'linear', 'poly', 'rbf', 'precomputed'")
 
     def __sklearn_tags__(self) -> Tags:

@@ -23,9 +23,11 @@ from perceptron_lab.estimators.ellipsoid_separation import EllipsoidSeparationCl
 from perceptron_lab.learners.extraction import CHECKED, Extracted, OnFeatures, extract
 from perceptron_lab.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.learners.tuning import fitted
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import PROVED, FloatArray, Status
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class EllipsoidSeparation(OnFeatures, Learner):
     """The hard ellipsoid: maximal separation ratio on Gram-Schmidt features.

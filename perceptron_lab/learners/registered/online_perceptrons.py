@@ -38,6 +38,7 @@ from perceptron_lab.online.presented import Presented, presented
 from perceptron_lab.online.stream import Passes
 from perceptron_lab.operators import kernels
 from perceptron_lab.outward import text_above
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, Status
 
 _KERNELS = {"linear": kernels.Linear, "polynomial": kernels.Polynomial, "rbf": kernels.Rbf}
@@ -128,6 +129,7 @@ class OnlineLearner(Learner):
         return Reproved(status, bounds, message, _counts(made))
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class StreamedPerceptron(OnlineLearner):
     """The perceptron on a stream: w <- w + s a on each mistake, from w = 0 (`PerceptronNotes`).
@@ -182,6 +184,7 @@ class StreamedPerceptron(OnlineLearner):
         return {"affine": self.affine, "kernel": None}
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class StreamedKernelPerceptron(OnlineLearner):
     """The kernel perceptron on a stream: c_i <- c_i + s_i on each mistake (`PerceptronNotes`).

@@ -21,6 +21,7 @@ from perceptron_lab.learners.learning import Learned
 from perceptron_lab.learners.tuned_learner import Candidates, Folds, TunedLearner
 from perceptron_lab.learners.tuning import Grid, Parameters, Trial, tune
 from perceptron_lab.operators.kernels import Polynomial
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 
 LARGEST_MATRIX = 20_000
@@ -34,6 +35,7 @@ ten times as slowly as a product of matrices does."""
 _kept: dict[tuple[str, int], tuple[FloatArray, float]] = {}
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class TunedPolynomialSvm(TunedLearner):
     """The soft-margin machine with the kernel (1 + x'z)^degree, C chosen by cross-validation.

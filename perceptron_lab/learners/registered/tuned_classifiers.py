@@ -21,8 +21,10 @@ from perceptron_lab.learners.tuned_learner import (
     distinct,
 )
 from perceptron_lab.learners.tuning import Grid
+from perceptron_lab.refusals import refusing
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class TunedSoftEllipsoid(TunedLearner):
     """The soft-margin ellipsoid, its regularisation chosen by cross-validation.
@@ -58,6 +60,7 @@ class TunedSoftEllipsoid(TunedLearner):
         ), self.folds
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class TunedLinearScorer(TunedLearner):
     """The soft ellipsoid without its quadratic term, its regularisation chosen likewise.
@@ -78,6 +81,7 @@ class TunedLinearScorer(TunedLearner):
         ), self.folds
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class TunedSoftSeparation(TunedLearner):
     """Maximal separation ratio with slacks, the penalties chosen by cross-validation.
