@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from numbers import Number
 from typing import Any
@@ -13,9 +14,17 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.doubles import LARGEST_WHOLE, Doubles, doubles_of
-from perceptron_lab.errors import InputError
+from perceptron_lab.errors import InputError, counted
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.sparse_arrays import WITH_DATA, canonical, check_indices
+
+# What arrays of other kinds than numbers hold
+_HELD = {
+    "U": ", texts (numpy makes numbers beside a text texts)",
+    "S": ", texts",
+    "M": ", dates (as numbers they are days since a first one)",
+    "c": ", complex numbers",
+}
 
 ArrayOrSparse = npt.ArrayLike | sp.sparray | sp.spmatrix
 
@@ -57,7 +66,8 @@ def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
         )
     objects = data.dtype.kind == "O" and data.ndim == 2 and not sp.issparse(rows)
     if data.dtype.kind not in "buif" and not objects:
-        raise InputError(f"rows of type {data.dtype}; give a matrix of real numbers")
+        held = _HELD.get(data.dtype.kind, "")
+        raise InputError(f"rows of type {data.dtype}{held}; give a matrix of real numbers")
     refuse_empty(data.shape)
     if sp.issparse(rows):
         return _sparse_doubles(data)
@@ -78,18 +88,22 @@ def _refuse_columns(frame: Any) -> None:
             continue
         others = [value for value in column.tolist() if not isinstance(value, Number | Decimal)]
         if others:
+            mend = "encode it as numbers (pandas.get_dummies)"
+            if isinstance(others[0], date):
+                mend = "give dates as numbers, such as days since the first one"
             raise InputError(
                 f"column {name!r} holds {str(others[0])[:40]!r} ({type(others[0]).__name__}); "
-                "encode it as numbers (pandas.get_dummies), or leave it out: "
-                f"frame.drop(columns={name!r})"
+                f"{mend}, or leave it out: frame.drop(columns={name!r})"
             )
 
 
 def refuse_empty(shape: tuple[int, ...]) -> None:
     """Refuse a shape that is no matrix, or one without entries."""
     if len(shape) != 2 or 0 in shape:
+        mend = ", or of a single column x.reshape(-1, 1)" if len(shape) == 1 and shape[0] else ""
         raise InputError(
-            f"rows have shape {shape}; give a non-empty matrix, one row per constraint"
+            f"rows have shape {shape}; give a non-empty matrix, one row per constraint or "
+            f"example{mend}"
         )
 
 
@@ -205,7 +219,8 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
         given = given[:, 0]
     if given.shape != (count,):
         raise InputError(
-            f"{count} examples, but {given.size} labels of shape {given.shape}; give one each"
+            f"{counted(count, 'example')}, but {counted(given.size, 'label')} of shape "
+            f"{given.shape}; give one each"
         )
     integral = given.dtype.kind in "biu"
     if given.dtype.kind == "f":

@@ -125,7 +125,7 @@ def _claims(found: SeparationVerdict) -> dict[str, Any]:
     return {
         "verdict": found.verdict,
         "names": list(found.names),
-        "classes": list(found.classes),
+        "classes": found.class_labels,
         "coefficients": found.coefficients,
     }
 

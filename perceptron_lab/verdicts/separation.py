@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy.typing as npt
 
+from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import ArrayOrSparse
 from perceptron_lab.verdicts.coefficients import coefficients
 from perceptron_lab.verdicts.conditioning import conditioned, pair_of_original
@@ -53,7 +54,7 @@ def separation(
     Raises
     ------
     InputError
-        If the data are no finite numbers, or there is one class, or not two.
+        If the data are no finite numbers, there are not two classes, or the time is below 0.
 
     Examples
     --------
@@ -66,6 +67,8 @@ def separation(
     >>> found.overlap_rows.tolist()
     [0, 1, 2]
     """
+    if max_seconds is not None and not max_seconds >= 0.0:
+        raise InputError(f"max_seconds is {max_seconds}; give 0 or more, or None for no limit")
     return decided(labelled(X, y, affine=affine), max_seconds=max_seconds)
 
 

@@ -79,6 +79,11 @@ class SeparationVerdict:
     proofs: tuple[Coefficient, ...]
 
     @property
+    def class_labels(self) -> list[str | int | float | bool]:
+        """The two labels as JSON values: what is neither a number nor a text as its text."""
+        return [one if isinstance(one, str | int | float) else str(one) for one in self.classes]
+
+    @property
     def coefficients(self) -> dict[str, str]:
         """Name -> FINITE, +INF, -INF or UNDETERMINED; the intercept's last."""
         return dict(zip(self.names, (one.name for one in self.proofs), strict=False))
@@ -153,7 +158,7 @@ class SeparationVerdict:
         return {
             "verdict": self.verdict,
             "proved": self.proved,
-            "classes": list(self.classes),
+            "classes": self.class_labels,
             "coefficients": self.coefficients,
             "direction": [float(one) for one in self.direction],
             "separated_rows": self.separated_rows.tolist(),

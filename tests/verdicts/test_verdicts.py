@@ -214,10 +214,14 @@ def test_changed_proofs_are_found_out() -> None:
         ([[1.0], [2.0]], [1, 1], "labels take 1 value, 1; give two classes"),
         ([[1.0]], [1], "labels take 1 value, 1; give two classes"),
         ([[1.0], [2.0], [3.0]], [0, 1, 2], "labels take 3 values"),
-        ([[1.0], [2.0]], [0], "2 examples, but 1 labels"),
+        ([[1.0], [2.0]], [0], "2 examples, but 1 label of shape (1,); give one each"),
         ([[1.0], [2.0]], [0, None], "label 1 is missing"),
         (np.zeros((2, 0)), [0, 1], "rows have shape (2, 0)"),
-        (pd.DataFrame({"when": [date(2020, 1, 1)] * 2}), [0, 1], "column 'when' holds"),
+        ([1, 2], [0, 1], "or of a single column x.reshape(-1, 1)"),
+        ([[1], ["x"]], [0, 1], "texts (numpy makes numbers beside a text texts)"),
+        (np.array([["2020-01-01"], ["2020-01-02"]], "M8[D]"), [0, 1], "days since a first one"),
+        (pd.DataFrame({"when": [date(2020, 1, 1)] * 2}), [0, 1], "give dates as numbers, such as"),
+        (pd.DataFrame({"when": pd.to_datetime(["2020-01-01"] * 2)}), [0, 1], "give dates as num"),
         (pd.DataFrame({"a": [1, "x"]}), [0, 1], "column 'a' holds 'x' (str)"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1], "2 columns are called 'a'"),
     ],
@@ -226,6 +230,17 @@ def test_wrong_input_is_refused(examples: Any, labels: Any, said: str) -> None:
     with pytest.raises(InputError) as refused:
         separation(examples, labels)
     assert said in str(refused.value)
+
+
+def test_a_time_below_0_is_refused() -> None:
+    for seconds in (-1.0, float("nan")):
+        with pytest.raises(InputError, match="give 0 or more, or None for no limit"):
+            separation([[1], [2]], [0, 1], max_seconds=seconds)
+
+
+def test_labels_of_any_kind_are_told_as_texts() -> None:
+    found = separation([[1], [2]], [date(2020, 1, 1), date(2020, 1, 2)])
+    assert json.loads(json.dumps(found.as_json()))["classes"] == ["2020-01-01", "2020-01-02"]
 
 
 Captured = pytest.CaptureFixture[str]
@@ -256,7 +271,8 @@ def test_a_file_is_read_as_the_decimals_printed(tmp_path: Path, capsys: Captured
         ("x,c\n1,a\n2,a\n", ["--labels", "c"], "labels take 1 value, 'a'; give two classes"),
         ("x,c\n1,a\n,b\n", ["--labels", "c"], "no value; fill it"),
         ("x,c\n1,a\nsome,b\n", ["--labels", "c"], "received 'some', which is no number"),
-        ("x,c\n2020-01-01,a\n2,b\n", ["--labels", "c"], "received '2020-01-01'"),
+        ("x,c\n2020-01-01,a\n2,b\n", ["--labels", "c"], "days since the first one, or leave"),
+        ("x,c\n1.2.2020,a\n2,b\n", ["--labels", "c"], "days since the first one, or leave"),
         ("x,c\n1,a\n", ["--labels", "c"], "labels take 1 value, 'a'; give two classes"),
         ("c\na\nb\n", ["--labels", "c"], "no column but that of the labels"),
         ("x,z\n1,4\n2,3\n", ["--rows"], "a verdict is on two classes"),

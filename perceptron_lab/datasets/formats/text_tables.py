@@ -36,6 +36,7 @@ STANDARD_INPUT: Final = Path("-")
 
 _MISSING: Final = frozenset({"", "?", "na", "n/a", "<na>", "nan", "null", "none"})
 _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}([./])\d{1,2}\2\d{2,4}")
 _SAMPLE: Final = 20  # Lines that tell the separator
 _CHUNK: Final = 200_000  # Fields that are converted at a time
 # What may stand between fields, by the end of a file's name
@@ -298,6 +299,9 @@ class _Table:
         said = f"{where}: received {word[:LONGEST_TEXT]!r}, which is no number"
         if _DECIMAL_COMMA.fullmatch(word):
             return f"{said}; write it with a decimal point, or separate the columns by semicolons"
+        if _DATE.fullmatch(word.strip()):
+            mend = "give dates as numbers, such as days since the first one"
+            return f"{said}; {mend}, or leave the column out"
         if self.place is not None:
             return f"{said}; mend it, or make columns of 0 and 1 of texts: --one-hot"
         name = str(j + 1) if self.header is None else self.header[j]
