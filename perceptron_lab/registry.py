@@ -109,6 +109,10 @@ _OURS = {
     "table": {
         "summary": "reporting.plain_table:summary",
         "table_6_1": "reporting.table_6_1.table:table_6_1",
+        "table_6_1_oracles": "reporting.table_6_1.oracles:table_6_1_oracles",
+        "cuts": "reporting.table_6_1.cuts:cuts",
+        "maxcut_density": "reporting.table_6_1.density:maxcut_density",
+        "rescalings": "reporting.table_6_1.rescalings:rescalings",
         "table_2": "reporting.yu.table_2:table_2",
         "infeasible": "reporting.performance.brackets:infeasible",
         "table_figure_2": "reporting.yu.kernel_errors:table_figure_2",
@@ -127,6 +131,8 @@ _OURS = {
     },
     "figure": {
         "table_6_1": "reporting.table_6_1.figure:table_6_1",
+        "cuts": "reporting.table_6_1.cuts_figure:cuts",
+        "maxcut_density": "reporting.table_6_1.density_figure:maxcut_density",
         "figure_1": "reporting.yu.figure_1:figure_1",
         "figure_2": "reporting.yu.figure_2:figure_2",
         "figure_7_1": "reporting.chapter_7.ellipse_figures:figure_7_1",

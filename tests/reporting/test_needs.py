@@ -52,6 +52,13 @@ SWEEP: dict[str, Any] = {
         ("separation_2d", "report.figures=[mistakes]", "learners that do are online-perceptron"),
         ("online", "report.figures=[worst_case]", "0 problems with a worst case"),
         ("worst_case", "problems.0.grid.steepness=[4]", "1 problem with a worst case"),
+        ("worst_case", "report.tables=[rescalings]", "no label is of rescaled-perceptron"),
+        ("maxcut", "report.tables=[rescalings]", "the margin of mcp100 is not known"),
+        ("sdp_rescaling", "report.tables=[table_6_1_oracles]", "no two labels as `PRA ORACLE`"),
+        ("maxcut", "report.figures=[cuts]", "trace_cuts: true"),
+        ("maxcut", "report.tables=[maxcut_density]", "mcp100 is no random graph"),
+        ("maxcut_density", "problems.0.enclose=false", "random-50-63 is no random graph"),
+        ("maxcut_density", "algorithms.1.label=E", "no label EA of ellipsoid"),
         ("separation_2d", "report.tables=[precision_differences]", "no label soft-ellipsoid has"),
     ],
 )

@@ -13,17 +13,18 @@ rows of 8 vertices with weights +1 and -1, is ``torus-100x8``.
 from __future__ import annotations
 
 import re
+from math import prod, sqrt
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 from pydantic.dataclasses import dataclass
 from scipy import sparse
 
 from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.formats.sdpa_data import SdpaData, sha256_of_text
-from perceptron_lab.datasets.generated.generator import seed_sequence
+from perceptron_lab.datasets.generated.generator import one_thread, seed_sequence
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
@@ -33,8 +34,10 @@ from perceptron_lab.results import FloatArray, IntArray
 # Vertices and edges of a generated graph, at most
 LARGEST_GRAPH = 100_000
 MOST_EDGES = 1_000_000
+# Vertices of a graph whose margin is enclosed, at most: dense matrices of this order are decomposed
+LARGEST_ENCLOSED = 500
 
-_RANDOM = re.compile(r"random-([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
+_RANDOM = re.compile(r"random-([1-9][0-9]{0,8})-([1-9][0-9]{0,8})(?:-(0?\.[0-9]{1,6}))?")
 _TORUS = re.compile(r"torus-([1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
 
 
@@ -95,7 +98,7 @@ def _symmetric(order: int, row: IntArray, column: IntArray, weight: FloatArray) 
 def _possible(name: str) -> str:
     """Return the name of a graph that exists and can be generated."""
     if match := _RANDOM.fullmatch(name):
-        vertices, edges = map(int, match.groups())
+        vertices, edges = map(int, match.groups()[:2])
         pairs = vertices * (vertices - 1) // 2
         if not 2 <= vertices <= LARGEST_GRAPH:
             raise InputError(f"{name}: {vertices} vertices; allowed: 2 to {LARGEST_GRAPH}")
@@ -104,6 +107,8 @@ def _possible(name: str) -> str:
                 f"{name}: {edges} edges; {vertices} vertices have {pairs} pairs, allowed: 1 to "
                 f"{min(pairs, MOST_EDGES)}"
             )
+        if match[3]:
+            check_margin(vertices, float(match[3]))
     elif match := _TORUS.fullmatch(name):
         rows, columns = map(int, match.groups())
         if min(rows, columns) < 3 or rows * columns > LARGEST_GRAPH:
@@ -114,9 +119,29 @@ def _possible(name: str) -> str:
     else:
         raise InputError(
             f"no MAXCUT instance is called {name!r}; allowed: random-VERTICES-EDGES such as "
-            "random-100-269, and torus-ROWSxCOLUMNS such as torus-20x40"
+            "random-100-269, random-VERTICES-EDGES-MARGIN such as random-100-269-0.03, and "
+            "torus-ROWSxCOLUMNS such as torus-20x40"
         )
     return name
+
+
+def check_margin(order: int, margin: float) -> None:
+    """Refuse a margin that no graph with so many vertices has, or that is not computed."""
+    check_order(order)
+    most = 1.0 / sqrt(order + 1.0)
+    if not 1e-4 <= margin <= 0.99 * most:
+        raise InputError(
+            f"margin {margin:g} of a graph with {order} vertices; allowed: 0.0001 to "
+            f"{0.99 * most:.4g}, as no MAXCUT relaxation of this order has more than {most:.4g}"
+        )
+
+
+def check_order(order: int) -> None:
+    """Refuse graphs that are too large for an enclosure of their margin."""
+    if order > LARGEST_ENCLOSED:
+        raise InputError(
+            f"the margin of a graph with {order} vertices; it is enclosed up to {LARGEST_ENCLOSED}"
+        )
 
 
 @refusing
@@ -129,16 +154,29 @@ class Maxcut(Dataset):
     `Kharechko2009`). Its name describes it:
 
     ``random-100-269`` is drawn uniformly among the simple graphs with 100 vertices and 269 edges
-    of weight 1; ``torus-20x40`` is a toroidal grid of 20 rows and 40 columns with random weights
-    +1 and -1. Seed and name determine the instance; the instances of one seed are independent.
+    of weight 1; ``random-100-269-0.03`` has weights of one size instead, such that the margin is
+    0.03 within 0.1 %; ``torus-20x40`` is a toroidal grid of 20 rows and 40 columns with random
+    weights +1 and -1. Seed and name determine the instance; the instances of one seed are
+    independent.
 
     Parameters
     ----------
     instances
         Names as above; at least one, each once.
+    enclose
+        Whether the margin is enclosed before a run, of graphs of at most 500 vertices (default
+        false; always done where the name has a margin): the columns ``measure.rho_lower`` and
+        ``measure.rho_upper`` are proved, about 0.1 % apart.
     """
 
     instances: Annotated[list[Annotated[str, AfterValidator(_possible)]], Distinct]
+    enclose: bool = False
+
+    @model_validator(mode="after")
+    def _small_enough(self) -> Self:
+        for name in self.instances if self.enclose else ():
+            check_order(prod(_sizes(name)) if name.startswith("torus") else _sizes(name)[0])
+        return self
 
     def names(self) -> list[str]:
         """Return the names of the instances."""
@@ -147,16 +185,48 @@ class Maxcut(Dataset):
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Generate an instance, also one that is not listed."""
         # Imported here, so that checking a configuration's names loads no cones.
+        from perceptron_lab.datasets.generated.maxcut_margin import enclosed, proved_bracket
         from perceptron_lab.datasets.pencil import homogenised
 
-        data = generate(name, seed)
-        system = homogenised(data)
-        return Problem(name, system, sha256_of_text(data), system.facts())
+        weights = graph_of(name, seed)
+        data = maxcut_data(weights)
+        system, digest = homogenised(data), sha256_of_text(data)
+        if not (self.enclose or _margin(name)):
+            return Problem(name, system, digest, system.facts())
+        with one_thread():
+            lower, upper = proved_bracket(system, enclosed(laplacian(weights)))
+        bracket = {"rho_lower": lower, "rho_upper": upper}
+        return Problem(name, system, digest, system.facts(lower), measure=lambda _: bracket)
 
 
 def generate(name: str, seed: int) -> SdpaData:
     """Return the data of a generated instance; equal arguments give equal data."""
+    return maxcut_data(graph_of(name, seed))
+
+
+def graph_of(name: str, seed: int) -> sparse.csr_array:
+    """Return the weights of a generated graph, shape ``(n, n)``; equal arguments give equal ones.
+
+    Graphs that differ in the margin alone have the same edges.
+    """
     graph = random_graph if _possible(name).startswith("random") else torus
-    rng = np.random.default_rng(seed_sequence(name, seed))
-    first, second = map(int, re.findall(r"[0-9]+", name))
-    return maxcut_data(graph(first, second, rng))
+    sizes, margin = _sizes(name), _margin(name)
+    plain = name.rpartition("-")[0] if margin else name
+    weights = graph(*sizes, np.random.default_rng(seed_sequence(plain, seed)))
+    if not margin:
+        return weights
+    from perceptron_lab.datasets.generated.maxcut_margin import scale_for  # as above
+
+    with one_thread():
+        return sparse.csr_array(weights * scale_for(laplacian(weights), margin))
+
+
+def _sizes(name: str) -> tuple[int, int]:
+    first, second = re.findall(r"[1-9][0-9]*", name)[:2]
+    return int(first), int(second)
+
+
+def _margin(name: str) -> float:
+    """Return the margin that a name asks for, or 0."""
+    found = _RANDOM.fullmatch(name)
+    return float(found[3] or 0.0) if found else 0.0

@@ -1,0 +1,62 @@
+"""The configurations about Table 6.1 at a small size, from generated graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from perceptron_lab.cli.main import main
+
+pytestmark = pytest.mark.slow
+
+
+def run(name: str, folder: Path, *overrides: str) -> Path:
+    words = [word for override in overrides for word in ("-s", override)]
+    own = ["-s", f"experiment={name}"]  # in a folder of this name, whatever is overridden
+    assert main(["run", name, "-q", "--output", str(folder), *words, *own]) == 0
+    return folder / name
+
+
+def test_the_density_of_graphs_and_a_fixed_margin(tmp_path: Path) -> None:
+    results = run(
+        "maxcut_density",
+        tmp_path,
+        "problems.0.instances=[random-12-15, random-12-40]",
+        "problems.1.instances=[random-12-15-0.1]",
+        "seeds=[0]",
+    )
+    table = pd.read_csv(results / "maxcut_density.csv").set_index("problem")
+    assert table["status"].isna().all()
+    assert (table["rho lower"] <= table["rho upper"]).all()
+    assert table.loc["random-12-15-0.1", "rho lower"] == pytest.approx(0.1, rel=2e-3)
+    assert table.loc["random-12-40", "rho upper"] < table.loc["random-12-15", "rho lower"]
+    assert (results / "maxcut_density.png").stat().st_size > 1000
+
+
+def test_the_cuts_of_every_oracle(tmp_path: Path) -> None:
+    results = run("maxcut_cuts", tmp_path, "problems.0={dataset: maxcut, instances: [torus-3x4]}")
+    table = pd.read_csv(results / "cuts.csv")
+    assert len(table) == 9
+    assert set(table["ended"]) == {"FEASIBLE"}
+    assert (table["norm"] > 0).all()
+    assert table["depth"].between(0, 1).all()
+    assert (results / "cuts.png").stat().st_size > 1000
+
+
+def test_the_perceptron_rescales_where_margins_are_small(tmp_path: Path) -> None:
+    results = run(
+        "sdp_rescaling",
+        tmp_path,
+        "problems.0.grid.margin=[0.1, 0.003]",
+        "seeds=[0]",
+        "algorithms.2.label=PRA thesis",
+        "budget.updates=3000",
+        "report.figures=[]",
+    )
+    table = pd.read_csv(results / "rescalings.csv").set_index(["margin", "label"])
+    assert table.loc[(0.003, "PRA practical"), "rescalings"] > 0
+    assert table.loc[(0.003, "PRA practical"), "ended"] == "FEASIBLE"
+    perceptron = table.loc[(0.003, "perceptron"), "updates"]
+    assert table.loc[(0.003, "PRA practical"), "updates"] < perceptron / 3
