@@ -25,7 +25,7 @@ from perceptron_lab.oracles.examiner import Examiner, PatternExaminer
 from perceptron_lab.oracles.proving import Proving
 from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from perceptron_lab.results import FloatArray
-from perceptron_lab.symmetric.factor import factorised
+from perceptron_lab.symmetric.factor import Factor
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.symmetric.pattern import Pattern
 
@@ -58,13 +58,19 @@ class WholeMatrices(PatternExaminer):
 class SparseCholesky(PatternExaminer):
     """``cholesky`` in an order of elimination with little fill."""
 
+    def __init__(self, pattern: Pattern) -> None:
+        super().__init__(pattern)
+        self._factor: Factor | None = None
+
     def find(self, entries: FloatArray, slack: float) -> FloatArray | None:
         """Return the direction of the first pivot that is not positive."""
         if slack > 0:  # as with whole matrices: what rounding alone may take off a pivot
             largest = float(entries[self.pattern.diagonal].max()) + slack
             slack += rounding_tolerance(self.pattern.order) * max(largest, 1e-280)
-        factor = factorised(self.pattern, entries, -slack)
-        return factor.direction() if factor.failed >= 0 else None
+        if self._factor is None:
+            self._factor = Factor(self.pattern)
+        failed = self._factor.eliminate(entries, -slack)
+        return self._factor.direction() if failed >= 0 else None
 
 
 class SparsePivoted(PatternExaminer):
@@ -113,7 +119,7 @@ class SparsePivoted(PatternExaminer):
         return direction
 
 
-class Lanczos(PatternExaminer):
+class LowestEigenvector(PatternExaminer):
     """``eigenvector`` by the Lanczos method.
 
     Its value is one of a unit vector, hence a cut where it is negative, but no bound from below:
@@ -142,5 +148,5 @@ def examiner(oracle: Examiner, pattern: Pattern, *, large: bool) -> PatternExami
     if large and isinstance(oracle, PivotedCholesky):
         return SparsePivoted(pattern, oracle)
     if large and isinstance(oracle, Eigenvector):
-        return Lanczos(pattern)
+        return LowestEigenvector(pattern)
     return WholeMatrices(pattern, oracle)

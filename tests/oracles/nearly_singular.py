@@ -2,8 +2,9 @@
 
 `python -m tests.oracles.nearly_singular 400` asks every oracle whose word is proved about the
 100 000 matrices of 400 seeds, judges the answers by exact elimination in integers, and prints how
-often each was wrong, beside LAPACK's Cholesky decomposition. Half of the matrices are sparse, with
-fill in the order in which they are eliminated; 2 % have an order of 30 or more.
+often each was wrong, beside the judge of runs and LAPACK's Cholesky decomposition. Half of the
+matrices are sparse, with fill in the order in which they are eliminated; 2 % have an order of 30 or
+more.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab import registry
+from perceptron_lab.certificates.matrices.definite import pattern_eigenvalue_bound
 from perceptron_lab.compiled.curvature import diagonal_sizes
 from perceptron_lab.oracles.proving import ProvingExaminer, Question
 from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.pattern import Pattern
 
 ORACLES = ["sparse-ldl", "leading-cholesky", "lanczos", "auto"]
+"""The oracles whose word is proved."""
 OF_SEED = 250
 """Matrices of one seed: dense and sparse in turn, 5 of an order of 30 or more."""
 POOL = 3
@@ -144,6 +147,10 @@ def judged(matrix: NearlySingular, oracles: Sequence[str], counts: Counter[str])
     counts["definite"] += truth
     plain = scipy.linalg.lapack.dpotrf(whole, lower=1)[1] == 0
     counts["LAPACK: wrong definite"] += plain and not truth
+    bound = pattern_eigenvalue_bound(pattern, entries)
+    counts["judge: wrong definite"] += bound > 0.0 and not truth
+    clear = truth and lowest >= 10.0 * room(matrix, "sparse-ldl")
+    counts["judge: clear without a proof"] += clear and not bound > 0.0
     for oracle in oracles:
         direction, proved = running(oracle, pattern).answer(entries, 0.0, closed=False)
         counts[f"{oracle}: wrong definite"] += direction is None and not truth

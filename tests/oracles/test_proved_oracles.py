@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, registry, solve
+from perceptron_lab.compiled.curvature import diagonal_sizes
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import ArithmeticModeError
 from perceptron_lab.oracles import proved_cuts, proving
 from perceptron_lab.oracles.proved_cuts import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
-from perceptron_lab.oracles.proving import Proving
+from perceptron_lab.oracles.proving import Proving, Question
 from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.factor import Factor
 from perceptron_lab.symmetric.leading_blocks import LeadingBlocks
@@ -40,6 +41,11 @@ def lowered(system: object, level: float) -> tuple[Pattern, FloatArray]:
     point = np.append(1.0, np.full(system.dimension - 1, level))  # type: ignore[attr-defined]
     entries = system.operator.scores(point)[1:]  # type: ignore[attr-defined]
     return system.cone.parts[1].pattern, np.ascontiguousarray(entries)  # type: ignore[attr-defined]
+
+
+def test_all_of_them_are_here() -> None:
+    targets = {name: registry.load("oracle", name) for name in registry.names("oracle")}
+    assert [name for name, target in targets.items() if issubclass(target, Proving)] == ORACLES
 
 
 # --- what is proved is true ----------------------------------------------------------------------
@@ -87,6 +93,8 @@ def test_no_nearly_singular_matrix_is_answered_wrongly(seed: int) -> None:
     assert counts["matrices"] == OF_SEED == 2 * counts["sparse with fill"]
     assert counts["of order 30 or more"] == OF_SEED // 50
     assert counts["LAPACK: wrong definite"] > 0  # so the matrices are hard
+    assert not counts["judge: wrong definite"]
+    assert not counts["judge: clear without a proof"]
     for oracle in ORACLES:
         assert not counts[f"{oracle}: wrong definite"]
         assert not counts[f"{oracle}: wrong cut"]
@@ -270,3 +278,17 @@ def test_nothing_is_proved_in_another_mode_of_arithmetic(monkeypatch: pytest.Mon
     monkeypatch.setattr("perceptron_lab.roundoff._HALF", 0.0)
     with pytest.raises(ArithmeticModeError):
         SparseLdl().on(path(3)[0])
+
+
+@pytest.mark.parametrize("slack", [0.0, -0.5, 2.0])
+@pytest.mark.parametrize("closed", [False, True])
+def test_the_shift_has_room_for_what_the_theorem_takes(slack: float, closed: bool) -> None:
+    pattern, entries, _ = path(50)
+    _, largest, trace = diagonal_sizes(pattern.diagonal, entries)
+    assert (largest, trace) == (2.0, 100.0)
+    shift = Question(pattern, entries, slack, closed, largest, trace).shift(terms=7)
+    room = Fraction(shift) + Fraction(slack)
+    raised = max(Fraction(slack), Fraction(0))
+    unit = Fraction(1, 2**53)
+    taken = 10 * unit * (100 + 50 * raised) + unit * (2 + raised) + unit * abs(Fraction(slack))
+    assert taken < (-room if closed else room) < taken * (1 + Fraction(1, 10))
