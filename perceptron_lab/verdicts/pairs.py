@@ -113,24 +113,10 @@ def span_of(rows: WholeRows, overlap: IntArray, leading: IntArray) -> Span:
         chosen = np.append(chosen, missed)
 
 
-def null_vectors(rows: WholeRows, inside: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Return a basis of {b : A b = 0}, the vectors of such a kind in the span of some others.
-
-    Rows at which a combination is not 0 are made orthogonal to it, one after the other.
-    """
+def null_vectors(rows: WholeRows) -> tuple[tuple[int, ...], ...]:
+    """Return a basis of {b : A b = 0}, from few rows that are tried on the others."""
     every = np.arange(rows.count)
-    vectors = [tuple(one) for one in inside]
-    while vectors:
-        missed = _not_orthogonal(rows, every, vectors)
-        if missed is None:
-            break
-        at = np.array(vectors, dtype=object).T
-        table, nullity = fmpz_mat((rows.whole(np.array([missed])) @ at).tolist()).nullspace()
-        columns = [
-            [Fraction(int(table[i, k])) for i in range(len(vectors))] for k in range(nullity)
-        ]
-        vectors = [mixed(vectors, one) for one in columns]
-    return tuple(vectors)
+    return span_of(rows, every, _leading(rows.near)).nulls
 
 
 def _null_space(rows: WholeRows, chosen: IntArray) -> tuple[tuple[int, ...], ...]:

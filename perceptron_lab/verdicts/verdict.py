@@ -116,7 +116,7 @@ class SeparationVerdict:
         """
         if self.pair is None:
             return ()
-        nulls = null_vectors(self.rows, self.pair.span.nulls)
+        nulls = null_vectors(self.rows)
         return tuple(name for j, name in enumerate(self.names) if any(one[j] for one in nulls))
 
     @property

@@ -14,12 +14,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from flint import fmpq, fmpq_mat
 
 from perceptron_lab import separation
 from perceptron_lab.cli.main import main
 from perceptron_lab.errors import InputError
 from perceptron_lab.verdicts.proofs import faults
 from perceptron_lab.verdicts.verdict import SeparationVerdict
+from tests.verdicts.labelled_systems import KINDS, labelled
 
 # A side effect occurs at every dose above 0, and sometimes without one; age does not tell
 CLINIC = pd.DataFrame(
@@ -104,6 +106,22 @@ def test_dependent_columns_are_named_and_the_verdict_is_modulo_them() -> None:
     assert found.coefficients["age"] == "FINITE"
     assert "not identified, for columns are linearly dependent" in str(found)
     assert problems(found) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_columns_that_determine_no_coefficient_are_those_that_others_span(kind: str) -> None:
+    """Without such a column the rank is the same; python-flint computes it."""
+    for seed in range(8):
+        system = labelled(kind, seed, (20, 5))
+        found = separation(system.examples, system.labels, affine=system.affine)
+        every = [[fmpq(one.numerator, one.denominator) for one in row] for row in system.rows()]
+        rank = fmpq_mat(every).rank()
+        spanned = [
+            name
+            for j, name in enumerate(found.names)
+            if rank == fmpq_mat([[*row[:j], 0, *row[j + 1 :]] for row in every]).rank()
+        ]
+        assert list(found.unidentified) == spanned
 
 
 def test_rows_of_zeros_overlap() -> None:
