@@ -21,6 +21,7 @@ from perceptron_lab.verdicts.coefficients import CLASSES, FINITE, MINUS, PLUS, U
 MOST_PANELS: Final = 6
 MOST_COEFFICIENTS: Final = 12
 """The most coefficients that are told apart in a panel."""
+MOST_STEPS: Final = 20
 _BESIDE: Final = 3
 _LOWEST: Final = 1e-6  # Of the largest, in a panel
 _LOOKS: Final[dict[str, tuple[str, drawing.Line]]] = {
@@ -44,11 +45,11 @@ def newton_steps(evidence: Evidence) -> Figure:
     """Coefficients of logistic regression along Newton's steps, a panel per problem.
 
     Absolute values on a logarithmic axis; colours and lines are what is proved of the estimate:
-    finite, +infinite, -infinite, or undetermined. Finite ones settle, the others go on until the
-    steps end; from about 20 steps on their information is below the 1e-10 that is added to it, and
-    the steps lose their way. What is below a millionth of the largest is not seen. Of each problem
-    the first seed; problems of more than twelve coefficients are left out, and of the others the
-    first six are drawn.
+    finite, +infinite, -infinite, or undetermined. Finite ones settle, the others go on. Drawn are
+    the first 20 steps: later the information on what diverges is below the 1e-10 that is added to
+    it, and the steps lose their way. What is below a millionth of the largest is not seen. Of each
+    problem the first seed; problems of more than twelve coefficients are left out, and of the
+    others the first six are drawn.
     """
     drawn = {}
     for problem in evidence.problems():
@@ -102,10 +103,10 @@ def _courses(evidence: Evidence, problem: str) -> tuple[FloatArray, FloatArray] 
 
 def _draw(axes: Axes, coefficients: FloatArray, classes: FloatArray) -> None:
     """Draw the coefficients of a problem; those that are proved finite lie above the others."""
-    steps = np.arange(1, len(coefficients) + 1)
+    steps = np.arange(1, min(len(coefficients), MOST_STEPS) + 1)
     for place in np.argsort(-classes, kind="stable").tolist():
         colour, dashes = _LOOKS[CLASSES[int(classes[place])]]
-        values = np.abs(coefficients[:, place])
+        values = np.abs(coefficients[: len(steps), place])
         axes.plot(steps, np.where(values > 0.0, values, np.nan), dashes, color=colour, lw=1.0)
     axes.set_yscale("log")
     axes.set_ylim(bottom=max(axes.get_ylim()[0], _LOWEST * axes.get_ylim()[1]))
