@@ -98,6 +98,9 @@ class Tabular(Dataset):
         Of polynomial and rbf, > 0 (default 1 / features).
     polynomial_degree, coef0
         Of polynomial, (gamma x'z + coef0)^polynomial_degree: >= 1 (default 3), >= 0 (default 1).
+    margin
+        Of affine classifiers, as for :meth:`.ConicSystem.from_labelled`: ``unit`` (default),
+        ``directional`` or ``geometric``.
     """
 
     source: Source
@@ -110,11 +113,19 @@ class Tabular(Dataset):
     gamma: Annotated[float, Field(gt=0)] | None = None
     polynomial_degree: Annotated[int, Field(ge=1)] | None = None
     coef0: Annotated[float, Field(ge=0)] | None = None
+    margin: Literal["unit", "directional", "geometric"] = "unit"
 
     @field_validator("gamma", "polynomial_degree", "coef0")
     @classmethod
     def _of_the_kernel(cls, value: Any, info: ValidationInfo) -> Any:
         return chosen(value, info, "kernel", _OF_KERNEL)
+
+    @field_validator("margin")
+    @classmethod
+    def _without_kernel(cls, margin: str, info: ValidationInfo) -> str:
+        if margin != "unit" and info.data.get("kernel", "none") != "none":
+            raise ValueError(f"a kernel has the unit margin alone; delete margin {margin}")
+        return margin
 
     def names(self) -> list[str]:
         """Return the names of the instances; no data is loaded."""
@@ -128,7 +139,7 @@ class Tabular(Dataset):
         examples = self.examples(None if negative is None else (positive, negative), seed)
         signs = np.where(examples.labels == positive, 1.0, -1.0)
         if examples.kernel is None:
-            system = ConicSystem.from_labelled(examples.train, signs)
+            system = ConicSystem.from_labelled(examples.train, signs, margin=self.margin)
         else:
             system = ConicSystem.from_kernel("precomputed", examples.gram, signs)
         held_out = HeldOut(examples, signs, positive, negative)

@@ -89,6 +89,9 @@ class MarginSets(GeneratedDataset):
         Whether to prove how negative the margin is, where no separator is known, so that
         certificates have bounds in terms of it (default false). It takes 2 dimension linear
         programs: a second for 125 rows of dimension 50, half a dozen for 1000.
+    measured
+        The margin that is sought, as for :meth:`.ConicSystem.from_labelled`: ``unit`` (default),
+        ``directional``, or ``geometric``, of classes only.
     """
 
     family: Family
@@ -100,6 +103,7 @@ class MarginSets(GeneratedDataset):
     ratio: Annotated[float, Field(gt=0, le=1000)] | None = None
     rows: Annotated[int, Field(ge=1)] | None = None
     bracket: bool = False
+    measured: Literal["unit", "directional", "geometric"] = "unit"
 
     @field_validator("dimension", "margin", "difficulty", "separation", "steepness", "ratio")
     @classmethod
@@ -122,9 +126,16 @@ class MarginSets(GeneratedDataset):
             raise ValueError("ratio gives the rows already; keep one of the two")
         return None
 
+    @field_validator("measured")
+    @classmethod
+    def _of_classes(cls, measured: str, info: ValidationInfo) -> str:
+        if measured == "geometric" and info.data.get("family", "classes") != "classes":
+            raise ValueError("the geometric margin is that of classes; choose unit or directional")
+        return measured
+
     @property
     def name(self) -> str:
-        """The instance's name, which holds its parameters."""
+        """The instance's name, which holds the parameters of its data."""
         values = self._values()
         sizes = [f"{values.pop('dimension')}x{values.pop('rows')}"] if "rows" in values else []
         return "-".join([self.family, *sizes, *map(plain, values.values())])
@@ -133,9 +144,10 @@ class MarginSets(GeneratedDataset):
         """Generate the instance."""
         made = self.generate(seed)
         if made.labels is None:
-            system, arrays = ConicSystem.from_rows(made.rows), [made.rows]
+            system = ConicSystem.from_rows(made.rows, margin=self.measured)
+            arrays = [made.rows]
         else:
-            system = ConicSystem.from_labelled(made.rows, made.labels)
+            system = ConicSystem.from_labelled(made.rows, made.labels, margin=self.measured)
             arrays = [made.rows, made.labels]
         margin = None if made.point is None else proved_margin(self.name, system, made.point)
         facts = system.facts(margin)
