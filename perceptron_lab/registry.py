@@ -128,6 +128,7 @@ _OURS = {
         "learners": "reporting.table_8_1.tables:learners",
         "mistakes": "reporting.mistakes.table:mistakes",
         "separation_verdicts": "reporting.separation.table:separation_verdicts",
+        "families": "reporting.performance.families:families",
     },
     "figure": {
         "table_6_1": "reporting.table_6_1.figure:table_6_1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -139,6 +139,10 @@ class ProblemEntry(_Frozen):
     algorithms
         The labels of the algorithms that run on them; by default all. A label of an entry with a
         grid stands for all of its variants.
+    missing
+        ``refuse`` (default) ends a run before its first cell where a file is not there and cannot
+        be had; ``skip`` gives the cells of that instance the status SKIPPED, with the reason, and
+        they are run as soon as the file is there.
     """
 
     model_config = STRICT | ConfigDict(extra="allow", frozen=True)
@@ -148,6 +152,7 @@ class ProblemEntry(_Frozen):
     seeds: Seeds | None = None
     budget: Limits = Limits()
     algorithms: Annotated[list[str], Field(min_length=1)] | None = None
+    missing: Literal["refuse", "skip"] = "refuse"
 
     @property
     def parameters(self) -> dict[str, Any]:

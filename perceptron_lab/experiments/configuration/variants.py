@@ -83,6 +83,8 @@ class Instance:
         Its own limits, in the place of the experiment's.
     algorithms
         The labels of the algorithm variants that run on it; or None for all.
+    optional
+        Whether its cells are SKIPPED where its data are not there, and cannot be had.
     """
 
     dataset: Component
@@ -91,6 +93,7 @@ class Instance:
     seeds: tuple[int, ...] | None = None
     limits: Limits = field(default_factory=Limits)
     algorithms: frozenset[str] | None = None
+    optional: bool = False
 
     def runs(self, variant: AlgorithmVariant) -> bool:
         """Return whether an algorithm variant runs on it."""
@@ -173,6 +176,7 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
             seeds,
             entry.budget,
             None if entry.algorithms is None else frozenset(entry.algorithms),
+            entry.missing == "skip",
         )
         for dataset, name, suffix in found
     ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from perceptron_lab import registry
-from perceptron_lab.errors import DataError, PlabError
+from perceptron_lab.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.configuration.loader import Loadable, load_experiment
 from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
@@ -127,21 +127,25 @@ class Loaded:
     Parameters
     ----------
     sha256
-        Of its data: each cell's own process loads them again, and compares.
+        Of its data: each cell's own process loads them again, and compares. Empty without data, so
+        that its cells have other names once there are some.
     constraints, dimension
-        The rank of its cone, and its unknowns.
+        The rank of its cone, and its unknowns; None without data.
     oracles
         The names of the oracles that separate its cone unless others are chosen.
     teachable, judging
         Whether it has examples to learn from, and test examples to judge learners by.
+    missing
+        The reason why its cells are SKIPPED: its data are not there. Empty where they are.
     """
 
-    sha256: str
-    constraints: int
-    dimension: int
-    oracles: tuple[str, ...]
-    teachable: bool
-    judging: bool
+    sha256: str = ""
+    constraints: int | None = None
+    dimension: int | None = None
+    oracles: tuple[str, ...] = ()
+    teachable: bool = False
+    judging: bool = False
+    missing: str = ""
 
     @classmethod
     def of(cls, problem: Problem) -> Loaded:
@@ -162,7 +166,10 @@ class Loaded:
 
 
 def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
-    """Load the problems of all cells, each once; return :attr:`Cell.problem_key` -> its figures."""
+    """Load the problems of all cells, each once; return :attr:`Cell.problem_key` -> its figures.
+
+    Where a problem cannot be loaded, nothing is run; but optional ones may be missing.
+    """
     problems: dict[str, Loaded] = {}
     for cell in cells:
         if cell.problem_key in problems:
@@ -170,6 +177,9 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
         try:
             problems[cell.problem_key] = Loaded.of(cell.load(base))
         except PlabError as error:
+            if cell.instance.optional and isinstance(error, MissingDataError):
+                problems[cell.problem_key] = Loaded(missing=str(error))
+                continue
             raise DataError(f"problem {cell.instance.title}: {error}") from error
     return problems
 

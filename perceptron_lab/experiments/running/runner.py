@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -193,11 +194,16 @@ class _Run(Progress):
         verdicts = [ledger.verdicts[position] for position in due]
         self.progress.replacing([verdict.reason for verdict in verdicts if verdict.replaces])
         # The cells' processes need not be in this folder.
-        jobs = [Job(self.cells[p], ledger.planned[p].sha256, base.resolve()) for p in due]
+        due.sort(key=lambda position: not self._missing(position))
+        absent = [Outcome(Status.SKIPPED, text) for text in map(self._missing, due) if text]
+        jobs = [
+            Job(self.cells[p], ledger.planned[p].sha256, base.resolve()) for p in due[len(absent) :]
+        ]
         exported = time.monotonic()
         try:
             with closing(how.run(jobs, self.limits, self)) as outcomes:
-                for index, outcome in outcomes:
+                ran = ((len(absent) + index, outcome) for index, outcome in outcomes)
+                for index, outcome in chain(enumerate(absent), ran):
                     done += 1
                     with self.interrupts.held():
                         row = self._keep(due[index], outcome, environment_id)
@@ -211,6 +217,10 @@ class _Run(Progress):
             self.store.export(ledger.rows)
         left, stale = ledger.left(Decision.AGAIN), ledger.left(Decision.STALE)
         return Rows(self.store.folder, ledger.rows, cells=total, stale=stale, missing=left)
+
+    def _missing(self, position: int) -> str:
+        """Say why the data of a cell are missing; nothing where they are there."""
+        return self.problems[self.cells[position].problem_key].missing
 
     def _keep(self, position: int, outcome: Outcome, environment_id: str) -> Row:
         cell, planned = self.cells[position], self.ledger.planned[position]
@@ -269,9 +279,9 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
 
 
 def _refuse_untaught(cell: Cell, problem: Loaded) -> None:
-    """Refuse a learner on a problem without the examples that it needs."""
+    """Refuse a learner on a problem without the examples that it needs, if it is there."""
     algorithm, dataset = cell.variant.algorithm, cell.instance.dataset
-    if algorithm.kind != "learner":
+    if algorithm.kind != "learner" or problem.missing:
         return
     said = f"{algorithm.name} is a learner, and {cell.instance.title} of the dataset {dataset.name}"
     if not problem.teachable:

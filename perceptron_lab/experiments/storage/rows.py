@@ -38,7 +38,7 @@ class Run:
     problem, label
         As tables call the problem and the algorithm.
     constraints, dimension
-        The rank of the problem's cone, and its unknowns.
+        The rank of the problem's cone, and its unknowns; None where its data are missing.
     algorithm
         The algorithm or learner.
     oracles
@@ -63,8 +63,8 @@ class Run:
 
     problem: str
     label: str
-    constraints: int
-    dimension: int
+    constraints: int | None
+    dimension: int | None
     algorithm: Component
     oracles: Sequence[str]
     seed: int
