@@ -81,8 +81,8 @@ def _largest(values: pd.Series) -> float | None:
 
 
 def _slowest(cells: pd.DataFrame) -> str:
-    known = cells.dropna(subset=["seconds"])
-    return "" if known.empty else str(known.loc[known["seconds"].idxmax(), "problem"])
+    known = cells.dropna(subset=["seconds"]).sort_values("seconds")
+    return "" if known.empty else str(known["problem"].iloc[-1])
 
 
 def _notes(runs: pd.DataFrame) -> Sequence[str]:
