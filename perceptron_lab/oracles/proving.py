@@ -148,9 +148,10 @@ class ProvingExaminer(PatternExaminer):
         size, largest, trace = diagonal_sizes(self.pattern.diagonal, entries)
         exponent = math.frexp(max(size, abs(slack)))[1]
         if abs(exponent) > LARGEST_EXPONENT and size > 0.0:
-            scaled = np.ldexp(entries, -exponent)
-            exact = np.array_equal(np.ldexp(scaled, exponent), entries)
-            direction, proved = self.answer(scaled, math.ldexp(slack, -exponent), closed=closed)
+            given = np.append(entries, slack)
+            scaled = np.ldexp(given, -exponent)
+            direction, proved = self.answer(scaled[:-1], float(scaled[-1]), closed=closed)
+            exact = np.array_equal(np.ldexp(scaled, exponent), given)
             return Answer(direction, proved and exact)
         return self._settle(Question(self.pattern, entries, slack, closed, largest, trace))
 

@@ -121,6 +121,13 @@ def test_tiny_and_huge_matrices_are_answered(record: Proving, exponent: int) -> 
         assert (direction is None) == inside
 
 
+def test_nothing_is_proved_where_scaling_loses_digits() -> None:
+    pattern = Pattern(2, np.array([0, 1]), np.array([0, 1]))
+    running = SparseLdl().on(pattern)
+    assert running.answer(np.array([2.0**1000, -1.0]), 0.0, closed=False).proved
+    assert not running.answer(np.array([2.0**1000, -(2.0**-300)]), 0.0, closed=False).proved
+
+
 @by_name
 @pytest.mark.parametrize("slack", [-0.25, 0.25])
 def test_slack_moves_the_cone(record: Proving, slack: float) -> None:
