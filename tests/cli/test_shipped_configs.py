@@ -65,8 +65,7 @@ SIZES = {
         "problems.1.dimension=4",
         "problems.1.rows=50",
         "problems.2.grid.rows=[200]",
-        "problems.3.grid.degree=[1]",
-        "problems.3.grid.margin=[unit, geometric]",
+        "problems.3={dataset: margin-sets, family: classes, dimension: 6, rows: 60}",
         "problems.4={dataset: margin-sets, family: classes, dimension: 5, rows: 60}",
         *(f"algorithms.{i}.parameters.epochs=50" for i in range(1, 6)),
         "algorithms.6.parameters.iterations=100000",
@@ -82,7 +81,7 @@ REPORTS = {
     "kernel": ("table_figure_2", 5 * 6),
     "conic": ("conic", 5 * 7),
     "rates": ("rates", 5 * 9),
-    "margins": ("margins", 7 * 8),
+    "margins": ("margins", 6 * 8),
 }
 """Configuration -> its table, and how many lines it has."""
 DRAWN_FIRST = "margin_effect"
