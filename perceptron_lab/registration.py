@@ -15,6 +15,7 @@ from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.errors import ConfigError, InputError, PlabError
 from perceptron_lab.failures import sentence
 from perceptron_lab.learners.learning import Learner
+from perceptron_lab.programs.optimiser import Optimiser
 from perceptron_lab.records import fault_of, needed_of
 from perceptron_lab.registry import Target
 from perceptron_lab.results import Bound
@@ -33,7 +34,7 @@ def register(kind: str, name: str, target: Target) -> None:
     Parameters
     ----------
     kind
-        ``algorithm``, ``learner``, ``oracle``, ``dataset``, ``table`` or ``figure``.
+        ``algorithm``, ``learner``, ``optimiser``, ``oracle``, ``dataset``, ``table`` or ``figure``.
     name
         A name that is not taken yet.
     target
@@ -149,6 +150,7 @@ def _check_function(target: Any) -> None:
 _CHECKS: Final[dict[str, Callable[[Any], None]]] = {
     "algorithm": _check_algorithm,
     "learner": lambda target: _check_record(target, Learner, defaults=True),
+    "optimiser": lambda target: _check_record(target, Optimiser, defaults=True),
     "dataset": lambda target: _check_record(target, Dataset, defaults=False),
     "oracle": _check_oracle,
     "table": _check_function,

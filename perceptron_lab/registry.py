@@ -75,6 +75,11 @@ _OURS = {
             "learners.registered.online_perceptrons:StreamedKernelPerceptron"
         ),
     },
+    "optimiser": {
+        "objective-sequence": "programs.objective_sequence:ObjectiveSequence",
+        "objective-bisection": "programs.objective_bisection:ObjectiveBisection",
+        "deep-cut-ellipsoid": "programs.deep_cut_ellipsoid:DeepCutEllipsoid",
+    },
     "oracle": {
         "most-violated": "oracles.orthant:MostViolated",
         "first-violated": "oracles.orthant:FirstViolated",
@@ -129,6 +134,8 @@ _OURS = {
         "mistakes": "reporting.mistakes.table:mistakes",
         "separation_verdicts": "reporting.separation.table:separation_verdicts",
         "families": "reporting.performance.families:families",
+        "optima_reached": "reporting.figure_6_1.tables:optima_reached",
+        "levels": "reporting.figure_6_1.tables:levels",
     },
     "figure": {
         "table_6_1": "reporting.table_6_1.figure:table_6_1",
@@ -149,6 +156,7 @@ _OURS = {
         "mistakes": "reporting.mistakes.figure:mistakes",
         "worst_case": "reporting.mistakes.worst_case:worst_case",
         "newton_steps": "reporting.separation.figure:newton_steps",
+        "figure_6_1": "reporting.figure_6_1.figure:figure_6_1",
     },
 }
 
@@ -161,7 +169,7 @@ _PACKAGE = {kind: frozenset(targets) for kind, targets in _TARGETS.items()}
 
 
 def names(kind: str) -> list[str]:
-    """Return the registered names of a kind: algorithm, learner, oracle, dataset, table, figure."""
+    """Return the registered names of a kind: algorithm, learner, optimiser, oracle, dataset, ..."""
     return list(_TARGETS[kind])
 
 
@@ -179,6 +187,15 @@ def target(kind: str, name: str) -> Target:
         mend = f": it is a {' and a '.join(others)}" if others else did_you_mean(name, known)
         raise ConfigError(f"unknown {kind} {name!r}{mend}; known: {', '.join(known)}")
     return known[name]
+
+
+METHODS = ("algorithm", "learner", "optimiser")
+"""The kinds of what a configuration runs on problems."""
+
+
+def kind_of_method(name: str) -> str:
+    """Return the kind, one of :data:`METHODS`, that a name is registered for; or ``algorithm``."""
+    return next((kind for kind in METHODS if name in _TARGETS[kind]), METHODS[0])
 
 
 def load(kind: str, name: str) -> Any:

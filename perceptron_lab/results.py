@@ -183,8 +183,11 @@ class Result:
         :meth:`~perceptron_lab.goal_proofs.Proved.reaches`. None for learners, which have no goal
         of this kind, and in files that were saved before goals were.
     proof
-        Arrays by name that prove a learner's status; empty for algorithms, whose point and weights
-        do.
+        Arrays by name that prove a learner's status, or the lower bound of an optimum; empty for
+        algorithms, whose point and weights do.
+    optimum_lower, optimum_upper
+        Proved bounds of the optimum of a program, of a run that minimises; None where nothing is
+        proved.
 
     Examples
     --------
@@ -218,6 +221,16 @@ class Result:
     goal: Goal | None = None
     goal_reached: bool | None = None
     proof: dict[str, FloatArray] = field(default_factory=dict)
+    optimum_lower: float | None = None
+    optimum_upper: float | None = None
+
+    @property
+    def optimum_width(self) -> float | None:
+        """(upper - lower) / max(1, |upper|) of the proved bounds of the optimum, or None."""
+        lower, upper = self.optimum_lower, self.optimum_upper
+        if lower is None or upper is None:
+            return None
+        return (upper - lower) / max(1.0, abs(upper))
 
     @property
     def margin_name(self) -> str:

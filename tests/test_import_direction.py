@@ -44,7 +44,7 @@ LAYERS = [
     ["system", "infeasible_margin"],
     ["algorithms", "peers", "datasets", "linear"],
     ["central_weights", "judge", "recording", "failures", "guarantees", "driver", "solving"],
-    ["ellipsoids", "online", "verdicts"],
+    ["ellipsoids", "online", "programs", "verdicts"],
     ["estimators"],
     ["learners"],
     ["registration", "plugins"],

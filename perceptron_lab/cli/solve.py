@@ -205,6 +205,11 @@ def command(
             "classes are separated, and coefficients finite, say --verdict; whether an ellipsoid "
             "separates them, say --ellipsoid"
         )
+    if algorithm in registry.names("optimiser"):
+        raise InputError(
+            f"{algorithm} is an optimiser, which minimises a program's objective; optimisers run "
+            "in experiments (plab run), and by perceptron_lab.programs.optimiser.minimise"
+        )
     columns = Columns(labels, rows, drop_missing, one_hot)
     unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}
     unused["--margin"] = margin != "unit"

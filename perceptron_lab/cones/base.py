@@ -26,10 +26,13 @@ class Atom(NamedTuple):
         Where its block lies in the flat coordinates.
     values
         Its dual coordinates there, so that a plain dot product with scores is <atom, scores>.
+    direction
+        v of a matrix block's atom vv', which a sparse pattern does not tell; None of other cones.
     """
 
     span: slice
     values: FloatArray
+    direction: FloatArray | None = None
 
 
 class Cone(ABC):

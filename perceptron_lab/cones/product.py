@@ -92,4 +92,5 @@ class Product(Cone):
 
 def _moved(atom: Atom, start: int) -> Atom:
     """Return a block's atom in the coordinates of the product."""
-    return Atom(slice(start + atom.span.start, start + atom.span.stop), atom.values)
+    span = slice(start + atom.span.start, start + atom.span.stop)
+    return Atom(span, atom.values, atom.direction)

@@ -113,18 +113,18 @@ class Semidefinite(Cone):
         if direction is None:
             return None
         direction = direction / np.abs(direction).max()  # its square may overflow
-        return Atom(slice(0, self.size), self.outer(direction / np.linalg.norm(direction)))
+        return self._atom(direction / np.linalg.norm(direction))
 
     def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
         """Return vv' for a unit eigenvector v of the lowest eigenvalue of Z."""
         _check_finite(scores)
         if self.large:
             found = self._lowest(scores)
-            return Atom(slice(0, self.size), self.outer(found.vector)), found.value
+            return self._atom(found.vector), found.value
         values, vectors = scipy.linalg.eigh(
             self.matrix(scores), subset_by_index=[0, 0], check_finite=False
         )
-        return Atom(slice(0, self.size), self.outer(vectors[:, 0])), float(values[0])
+        return self._atom(vectors[:, 0]), float(values[0])
 
     def lowest(self, scores: FloatArray) -> float:
         """Return the lowest eigenvalue of Z: of large matrices by products on the pattern."""
@@ -137,6 +137,9 @@ class Semidefinite(Cone):
         return lowest_eigenpair(
             self.pattern.sparse(scores), RESOLUTION * float(np.abs(scores).max())
         )
+
+    def _atom(self, direction: FloatArray) -> Atom:
+        return Atom(slice(0, self.size), self.outer(direction), direction)
 
     def outer(self, direction: FloatArray) -> FloatArray:
         """Return vv' as weights on the pattern, for v of shape ``(n,)``."""

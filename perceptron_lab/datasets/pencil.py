@@ -1,8 +1,9 @@
 """SDPA data as a homogenised conic system (`Kharechko2009`, Proposition 6.2).
 
-Of min c'x subject to F(x) = sum_i x_i F_i - F_0 positive semidefinite, the objective is left out:
-find (x_0, x) with x_0 > 0 and sum_i x_i F_i - x_0 F_0 positive definite. Then x / x_0 is strictly
-feasible. The auxiliary variable is coordinate 0 of the point and one more block, the first.
+Of min c'x subject to F(x) = sum_i x_i F_i - F_0 positive semidefinite, the objective is kept beside
+the system and is no part of it: find (x_0, x) with x_0 > 0 and sum_i x_i F_i - x_0 F_0 positive
+definite. Then x / x_0 is strictly feasible. The auxiliary variable is coordinate 0 of the point and
+one more block, the first.
 
 The other side of the program is max <F_0, Y> subject to <F_i, Y> = c_i, Y positive semidefinite. It
 is empty if there is a ray, x with sum_i x_i F_i positive definite and c'x < 0, for then
@@ -24,6 +25,7 @@ from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.objective import Objective
 
 # Blocks of at most this order hold all their entries, so that weights on them are matrices whose
 # definiteness can be proved; beyond it that would cost a sparse block most of its speed
@@ -40,7 +42,13 @@ def homogenised(data: SdpaData) -> ConicSystem:
     auxiliary = sp.csr_array(([1.0], ([0], [0])), shape=(1, variables))
     matrix, cone = _stacked(auxiliary, data, 0)
     operator = Matrix(matrix, roundings=data.roundings)
-    return ConicSystem(operator, cone, interior=_interior(operator, cone), homogenised=True)
+    return ConicSystem(
+        operator,
+        cone,
+        interior=_interior(operator, cone),
+        homogenised=True,
+        objective=Objective(data.objective, data.objective_roundings),
+    )
 
 
 def recession(data: SdpaData) -> ConicSystem:

@@ -76,7 +76,7 @@ class Classes(Operator):
 
     def normal(self, atom: Atom) -> FloatArray:
         """Return the combination of the rows in the atom's span."""
-        span, values = atom
+        span, values = atom.span, atom.values
         return np.asarray(values @ self.rows(np.arange(span.start, span.stop)))
 
     def length(self, point: FloatArray) -> float:

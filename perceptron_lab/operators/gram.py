@@ -80,7 +80,7 @@ class Gram(Operator):
 
     def normal(self, atom: Atom) -> FloatArray:
         """Return the combination of the features in the atom's span: columns of S."""
-        span, values = atom
+        span, values = atom.span, atom.values
         if self.scale is not None:
             values = values * self.scale[span]
         point = np.zeros(self.dimension)

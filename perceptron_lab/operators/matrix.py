@@ -94,7 +94,7 @@ class Matrix(Operator):
 
     def normal(self, atom: Atom) -> FloatArray:
         """Return the combination of the rows in the atom's span."""
-        span, values = atom
+        span, values = atom.span, atom.values
         if self.scale is not None:
             values = values * self.scale[span]
         if isinstance(self.stored, RowSource):

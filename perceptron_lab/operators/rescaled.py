@@ -78,7 +78,7 @@ class RescaledRows(Rescaled):
 
     def normal(self, atom: Atom) -> FloatArray:
         """Return the combination of the rescaled unit rows in the atom's span."""
-        span, values = atom
+        span, values = atom.span, atom.values
         if self._rows is not None:
             return np.asarray(values @ self._rows[span])
         return super().normal(Atom(span, values / self._norms[span]))

@@ -15,6 +15,7 @@ from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.cuts import Counters, Cut, Deepest
+from perceptron_lab.system.objective import Objective
 
 OVERFLOW = "the scores of the point are not finite (overflow)"
 # Squares below this are not trusted: their terms may have underflowed
@@ -41,6 +42,8 @@ class AskedSystem:
     homogenised
         Whether F(x) = sum x_i F_i - F_0 has a homogenising x_0, coordinate 0, with x_0 > 0 as the
         first block.
+    objective
+        c of the program min c'x that the homogenised system is of; or None.
     caution
         A point passes at slack 0 if <atom, A*y> > caution * max |scores| for every atom. Raised
         when a point inside to rounding error could not be proved to be inside.
@@ -60,6 +63,7 @@ class AskedSystem:
     unit_rows: bool = False
     multiple: float = 1.0
     homogenised: bool = False
+    objective: Objective | None = None
     caution: float = 0.0
     target: float = 0.0
     ratio: float = 0.0

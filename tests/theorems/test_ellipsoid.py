@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid, coefficients, log_volume_radius
+from perceptron_lab.algorithms.rescaling.ellipsoid import (
+    Ellipsoid,
+    coefficients,
+    deep_coefficients,
+    log_volume_radius,
+)
 from perceptron_lab.algorithms.rescaling.space_dilation import SpaceDilation
 from perceptron_lab.claims import MarginBelow
 from perceptron_lab.results import Status
@@ -174,3 +179,43 @@ def test_it_is_space_dilation_with_the_right_factor_and_steps(seed):
     ours, shors = solve(rows, Ellipsoid()), solve(rows, dilation)
     assert ours.updates == shors.updates
     assert np.allclose(ours.point, shors.point)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 1000])
+def test_deep_cuts_of_depth_zero_are_central_and_deeper_ones_leave_less(n):
+    central = coefficients(n, "exact")
+    at_zero = deep_coefficients(n, 0.0)
+    assert at_zero.step == pytest.approx(central.step)
+    assert at_zero.log_ratio == pytest.approx(central.log_ratio, rel=1e-9)
+    ratios = [deep_coefficients(n, depth).log_ratio for depth in (0.0, 0.1, 0.5, 0.9)]
+    assert ratios == sorted(ratios, reverse=True)
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_deep_cuts_keep_the_feasible_points_and_volumes_fall_faster(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    rows, z = planted(n, 30, 0.01, rng)
+    system = ConicSystem.from_rows(rows)
+    state = Ellipsoid(cuts="deep").start(system, rng)
+    inside, log_volume = z * rng.uniform(0.1, 1.0, (5, 1)), 0.0
+    for _ in range(60):
+        state, claim = Ellipsoid(cuts="deep").step(system, state, 1)
+        if claim is not None:
+            break
+        shape = state.scale * state.metric.matrix()
+        now = 0.5 * np.linalg.slogdet(shape)[1]
+        assert now - log_volume <= coefficients(n, "exact").log_ratio + 1e-7
+        assert state.log_radius == pytest.approx(now / n, abs=1e-6)
+        log_volume, gap = now, inside - state.point
+        assert (np.einsum("ij,ij->i", gap, np.linalg.solve(shape, gap.T).T) <= 1 + 1e-6).all()
+    assert solve(rows, Ellipsoid(cuts="deep")).status is Status.FEASIBLE
+
+
+def test_deep_cuts_give_up_with_weights_that_bound_the_margin():
+    opposite = np.array([[1.0, 0.0], [-1.0, 1e-4], [-1.0, -1e-4]])
+    result = solve(opposite, Ellipsoid(cuts="deep", margin=1e-3))
+    assert result.margin_upper is not None
+    assert result.margin_upper <= 1e-3
+    with pytest.raises(ValueError, match="leave the variant out"):
+        Ellipsoid(cuts="deep", variant="safe")

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 import scipy.optimize
 import scipy.special
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 from scipy.linalg.blas import dsymv, dsyr
 
@@ -64,6 +64,23 @@ def coefficients(dimension: int, variant: Literal["exact", "safe"]) -> Coefficie
     growth = n * n / (n * n - 1.0) if variant == "exact" else 1.0 + 1.5 / (n * n)
     log_ratio = 0.5 * (n * math.log(growth) + math.log((n - 1.0) / (n + 1.0)))
     return Coefficients(1.0 / (n + 1.0), 2.0 / (n + 1.0), growth, log_ratio)
+
+
+def deep_coefficients(dimension: int, depth: float) -> Coefficients:
+    """Return those of a cut a'y <= b in dimension n, of depth alpha = (a'x - b) / sqrt(a'Pa).
+
+    With tau = (1 + n alpha) / (n + 1) the step is tau, P <- n^2 (1 - alpha^2) / (n^2 - 1)
+    (P - 2 tau / (1 + alpha) Paa'P / a'Pa): the smallest ellipsoid around what is left (Bland,
+    Goldfarb and Todd 1981). 0 <= alpha < 1; alpha = 0 is Algorithm 2.
+    """
+    n = dimension
+    step = (1.0 + n * depth) / (n + 1.0)
+    if n == 1:
+        left = 0.5 * (1.0 - depth)
+        return Coefficients(step, 0.0, left * left, math.log(left))
+    shrink, growth = 2.0 * step / (1.0 + depth), n * n * (1.0 - depth * depth) / (n * n - 1.0)
+    log_ratio = 0.5 * (n * math.log(growth) + math.log1p(-shrink))
+    return Coefficients(step, shrink, growth, log_ratio)
 
 
 def log_volume_radius(dimension: int, margin: float) -> float:
@@ -153,6 +170,10 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
     they, not the volume, are what can be proved afterwards. It does so too when the ellipsoid has
     become flat in double precision, before it gives up.
 
+    Deep cuts: a cut has the depth alpha = -a'x / sqrt(a'Pa) >= 0 at the centre, and what lies
+    between it and the centre is cut off as well (:func:`deep_coefficients`); volumes fall at least
+    as fast. The row of an objective, such as level x_0 - c'x > 0, is a cut like any other.
+
     Parameters
     ----------
     variant
@@ -160,11 +181,14 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
     margin
         The margin assumed, in the system's own terms, 0 < margin < 1 (default 1e-9): a smaller one
         counts as none.
+    cuts
+        ``central``: through the centre (Algorithm 2, default); or ``deep``, with the exact variant.
 
     References
     ----------
     `Kharechko2009`, Algorithm 2, Theorem 2.9; Groetschel, Lovasz and Schrijver, Geometric
-    Algorithms and Combinatorial Optimization, Springer 1988.
+    Algorithms and Combinatorial Optimization, Springer 1988; Bland, Goldfarb and Todd (1981), The
+    ellipsoid method: a survey.
     """
 
     systems: ClassVar[Systems] = {
@@ -174,6 +198,14 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
 
     variant: Literal["exact", "safe"] = "exact"
     margin: Annotated[float, Field(gt=0, lt=1)] = 1e-9
+    cuts: Literal["central", "deep"] = "central"
+
+    @field_validator("cuts")
+    @classmethod
+    def _exact(cls, cuts: str, info: ValidationInfo) -> str:
+        if cuts == "deep" and info.data.get("variant") == "safe":
+            raise ValueError("deep cuts have exact coefficients only; leave the variant out")
+        return cuts
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> EllipsoidState:
         """Return the unit ball."""
@@ -202,6 +234,13 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
                     raise
                 state.collapsed = True  # flat in doubles: the cuts so far may prove as much
                 return state, claim_bound(system, minimum_norm_weights(system, state), self.margin)
+            if self.cuts == "deep":
+                height = -float(cut.normal @ state.point) / cut.norm
+                depth = max(0.0, height / (math.sqrt(state.scale) * length))
+                if not depth < 1.0:  # no point of the ellipsoid is left
+                    state.log_radius = -math.inf
+                    continue
+                constants = deep_coefficients(system.dimension, depth)
             state.point += constants.step * math.sqrt(state.scale) / length * product
             state.metric.shrink(product, constants.shrink / length**2)
             state.scale *= constants.growth

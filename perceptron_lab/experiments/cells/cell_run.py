@@ -30,6 +30,7 @@ from perceptron_lab.experiments.cells.messages import encoded, record_of
 from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.learners.learning import learn
+from perceptron_lab.programs.optimiser import minimise
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import Result, Status, Trace
 
@@ -130,6 +131,8 @@ def run_cell(
     if cell.variant.algorithm.kind == "learner":
         return _learn(cell, problem)
     try:
+        if cell.variant.algorithm.kind == "optimiser":
+            return _minimise(cell, problem, watch, stop)
         with thread_pools().limit(limits=1):
             result = drive(
                 problem.system,
@@ -152,6 +155,21 @@ def run_cell(
         return failure(error)
     scalars = {name: float(value) for name, value in measures.items() if np.ndim(value) == 0}
     return Outcome(result.status, result.message, result, scalars)
+
+
+def _minimise(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | None) -> Outcome:
+    """Run the cell of an optimiser."""
+    with thread_pools().limit(limits=1):
+        result = minimise(
+            problem.system,
+            cell.variant.algorithm.record,
+            oracles=[oracle.record for oracle in cell.variant.oracles],
+            budget=cell.budget,
+            seed=cell.algorithm_seed,
+            watch=watch,
+            stop=stop,
+        )
+    return Outcome(result.status, result.message, result)
 
 
 def _learn(cell: Cell, problem: Problem) -> Outcome:

@@ -204,7 +204,7 @@ def started_ahead(sources: Iterable[Source]) -> ForkServer | None:
     """
     trees = [source.tree for source in sources if isinstance(source.tree, dict)]
     entries = [tree.get(key) for tree in trees for key in ("problems", "algorithms")]
-    named = registry.named_in(entries, ("dataset", "algorithm", "learner"))
+    named = registry.named_in(entries, ("dataset", *registry.METHODS))
     targets = [registry.target(kind, name) for kind, name in named]
     modules = {
         target.partition(":")[0] if isinstance(target, str) else target.__module__

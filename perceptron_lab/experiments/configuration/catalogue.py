@@ -23,7 +23,7 @@ from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
-REGISTERED: Final = ("algorithm", "learner", "oracle", "dataset", "table", "figure")
+REGISTERED: Final = ("algorithm", "learner", "optimiser", "oracle", "dataset", "table", "figure")
 """The kinds of registered names."""
 KINDS: Final = (*(f"{kind}s" for kind in REGISTERED), "experiments")
 """The kinds of names that can be listed."""

@@ -64,9 +64,11 @@ class Component:
     @property
     def asks_oracles(self) -> bool:
         """Whether it asks separation oracles; learners and some algorithms do not."""
-        from perceptron_lab.algorithms.base import Algorithm  # numpy, which `plab list` leaves out
+        # numpy, which `plab list` leaves out
+        from perceptron_lab.algorithms.base import Algorithm
+        from perceptron_lab.programs.optimiser import Optimiser
 
-        return isinstance(self.record, Algorithm) and self.record.uses_oracle
+        return isinstance(self.record, Algorithm | Optimiser) and self.record.uses_oracle
 
     def __str__(self) -> str:
         """The name, followed by the parameters that are not the defaults."""

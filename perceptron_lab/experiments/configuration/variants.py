@@ -130,7 +130,7 @@ def algorithm_variants(
     if entry.oracle is not None and swept:
         faults.append(_given_twice(crumbs, "oracle"))
     seeds = None if entry.seeds is None else tuple(entry.seeds)
-    kind = "learner" if entry.name in registry.names("learner") else "algorithm"
+    kind = registry.kind_of_method(entry.name)
     variants = []
     at_parameters = (*crumbs, "parameters")
     for given, places, suffix in _choices(entry.parameters, at_parameters, entry.grid, faults):

@@ -268,7 +268,7 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
         seed=cell.seed,
         status=outcome.status,
         message=outcome.message or f"ended without a reason given ({outcome.status})",
-        goal=None if algorithm.kind == "learner" else cell.goal,
+        goal=cell.goal if algorithm.kind == "algorithm" else None,
         result=outcome.result,
         partial=outcome.partial,
         measures=outcome.measures,

@@ -31,8 +31,12 @@ _OURS: Final = f"{PACKAGE.name}."
 _OUTSIDE: Final = tuple(f"{_OURS}{part}." for part in OUTSIDE)
 # Modules that tell where others are, and add nothing to them.
 _REGISTRIES: Final = (PACKAGE.name, f"{_OURS}registry")
-_DRIVERS: Final = {"algorithm": f"{_OURS}driver", "learner": f"{_OURS}learners.learning"}
-_KINDS: Final = ("algorithm", "learner", "dataset", "oracle")
+_DRIVERS: Final = {
+    "algorithm": f"{_OURS}driver",
+    "learner": f"{_OURS}learners.learning",
+    "optimiser": f"{_OURS}programs.optimiser",
+}
+_KINDS: Final = (*registry.METHODS, "dataset", "oracle")
 # Digests of earlier versions, of the whole package, are 64 digits without this mark.
 _SCHEME: Final = "cell:"
 
@@ -50,7 +54,7 @@ def is_of_whole_package(core: str) -> bool:
 def components_of(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return kind and name of the registered parts of a cell, of which settings are given."""
     algorithm, oracles = settings["algorithm"], settings["oracle"]
-    kind = "learner" if algorithm in registry.names("learner") else "algorithm"
+    kind = registry.kind_of_method(algorithm)
     given = [settings["dataset_parameters"], settings["parameters"], oracles]
     named = registry.named_in(given, _KINDS)
     used = [("dataset", settings["dataset"]), (kind, algorithm)]

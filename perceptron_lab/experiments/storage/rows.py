@@ -163,8 +163,9 @@ CLOCKS: Final = tuple(name for name, column in COLUMNS.items() if column.kind is
 
 PARAMETERS: Final = ("problem.", "algorithm.")
 """The prefixes of parameters of datasets and of algorithms: columns of the runs that have them."""
-PREFIXES: Final = (*PARAMETERS, "measure.")
+PREFIXES: Final = (*PARAMETERS, "optimum_", "measure.")
 """Those of all further columns, in their order."""
+_OPTIMUM: Final = ("optimum_lower", "optimum_upper", "optimum_width")
 
 
 def ordered(names: Iterable[str]) -> list[str]:
@@ -177,9 +178,11 @@ def ordered(names: Iterable[str]) -> list[str]:
 
 
 def row_of(run: Run) -> Row:
-    """Return the row of a run: all columns, and those of its parameters and measures."""
+    """Return the row of a run: all columns, those of its parameters, optimum and measures."""
     row = {name: column.value(run) for name, column in COLUMNS.items()}
     row |= parameter_columns(run.problem_parameters, run.algorithm.parameters)
+    if run.algorithm.kind == "optimiser":
+        row |= {name: getattr(run.result, name, None) for name in _OPTIMUM}
     return row | {f"measure.{name}": run.measures[name] for name in sorted(run.measures)}
 
 
@@ -218,7 +221,7 @@ def parsed(text: str) -> pd.DataFrame:
         kind = COLUMNS[column].kind if column in COLUMNS else None
         if kind is Kind.COUNT:
             frame[column] = pd.to_numeric(frame[column].replace("", None)).astype("Int64")
-        elif kind in (Kind.REAL, Kind.CLOCK) or column.startswith("measure."):
+        elif kind in (Kind.REAL, Kind.CLOCK) or column.startswith(PREFIXES[len(PARAMETERS) :]):
             frame[column] = reals(frame[column])
         elif kind is None:
             frame[column] = _parameter(frame[column])

@@ -65,13 +65,14 @@ class CertifiedProblems:
         self._last = key, new
         return new
 
-    def learner(self, certificate: Certificate) -> Any:
-        """Return the record of a learner; None for an algorithm."""
+    def method(self, certificate: Certificate) -> Any:
+        """Return the record of a learner or an optimiser; None for an algorithm."""
         name = certificate.algorithm["name"]
-        if name not in registry.names("learner"):
+        kind = registry.kind_of_method(name)
+        if kind == "algorithm":
             return None
         try:
             parameters = dict(certificate.algorithm["parameters"])
-            return validated(registry.load("learner", name), parameters)
+            return validated(registry.load(kind, name), parameters)
         except (ValidationError, PlabError) as error:
-            raise DataError(f"parameters of the learner {name}: {error}") from None
+            raise DataError(f"parameters of the {kind} {name}: {error}") from None

@@ -16,6 +16,8 @@ from perceptron_lab.goals import Goal, MarginUpper, goal_of
 from perceptron_lab.results import PROVED, Status
 
 _MEASURE: Final = "measure."
+OPTIMUM: Final = ("optimum_lower", "optimum_upper")
+"""The figures of an optimiser, which are columns of these names."""
 BOUNDS: Final = ("_lower", "_upper")
 """The endings of a learner's figures that are bounds."""
 
@@ -62,7 +64,7 @@ class Claims:
             figures={
                 name.removeprefix(_MEASURE): float(value)
                 for name, value in row.items()
-                if name.startswith(_MEASURE) and value is not None
+                if (name.startswith(_MEASURE) or name in OPTIMUM) and value is not None
             },
             goal=_goal(row.get("goal")),
             goal_reached=_truth(row.get("goal_reached")),

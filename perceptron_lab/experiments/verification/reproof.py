@@ -17,11 +17,12 @@ import numpy as np
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.certificate_files import Certificate
-from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
 from perceptron_lab.learners.learning import prove
 from perceptron_lab.linear.proofs import PROOF, LinearProof
 from perceptron_lab.linear.proofs import faults as proof_faults
 from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.programs.optimiser import Optimiser, proved_again
 from perceptron_lab.results import PROVED, FloatArray, Status
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.linear_system import LinearSystem
@@ -53,12 +54,18 @@ class Finding:
     unchecked: tuple[str, ...] = ()
 
 
-def reprove(claims: Claims, certificate: Certificate, problem: Problem, learner: Any) -> Finding:
-    """Prove claims from a certificate, on its problem; no ``learner`` means an algorithm."""
-    if learner is not None:
-        arrays = {name: _numbers(array) for name, array in certificate.proof.items()}
-        return prove_learnt(claims, problem, learner, int(certificate.problem["seed"]), arrays)
+def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: Any) -> Finding:
+    """Prove claims from a certificate, on its problem; no ``method`` means an algorithm.
+
+    Otherwise it is the record of a learner or an optimiser.
+    """
+    arrays = {name: _numbers(array) for name, array in certificate.proof.items()}
+    if method is not None and not isinstance(method, Optimiser):
+        return prove_learnt(claims, problem, method, int(certificate.problem["seed"]), arrays)
     point = _numbers(certificate.point)
+    if method is not None:
+        weights = None if certificate.weights is None else _numbers(certificate.weights)
+        return prove_optimum(claims, problem.system, point, weights, arrays)
     if isinstance(problem.system, LinearSystem):
         found = prove_linear(claims, problem.system, certificate)
         return replace(found, faults=(*found.faults, *_other_measures(claims, problem, point)))
@@ -108,6 +115,39 @@ def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate)
         proof = LinearProof.of_json(certificate.certificate.get(PROOF))
         found += proof_faults(system, claims.status, proof)
     return Finding((*found, *claims.goal_faults()))
+
+
+def prove_optimum(
+    claims: Claims,
+    system: ConicSystem,
+    point: FloatArray,
+    weights: FloatArray | None,
+    proof: Mapping[str, FloatArray],
+) -> Finding:
+    """Prove the claims of an optimiser's row: the bounds of the optimum, or that there is no point.
+
+    Parameters
+    ----------
+    claims
+        The status, and the figures ``optimum_lower`` and ``optimum_upper``.
+    system, point, weights, proof
+        The program; the arrays of the result.
+    """
+    faults = list(claims.contradictions(_STATEMENTS, *claims.figures.values()))
+    if claims.status is Status.INFEASIBLE:
+        _upper(claims, system, weights, faults)
+    lower, upper = claims.figures.get(OPTIMUM[0]), claims.figures.get(OPTIMUM[1])
+    if claims.status is Status.FEASIBLE and upper is None:
+        faults.append("a feasible point is claimed, and no bound of its objective")
+    if point.shape != (system.unknowns,):
+        faults.append(f"a point of shape {point.shape} in a problem of {system.unknowns} unknowns")
+        return Finding(tuple(faults))
+    found = proved_again(system, point, proof, lower)
+    for name, claimed, again in zip(OPTIMUM, (lower, upper), found, strict=True):
+        if claimed is not None and not _reaches(name, again, claimed, 1.0 + abs(claimed)):
+            shown = "nothing" if again is None else f"{again:.10g}"
+            faults.append(f"{name} {claimed:.10g} is claimed, {shown} is proved")
+    return Finding(tuple(faults))
 
 
 def prove_learnt(

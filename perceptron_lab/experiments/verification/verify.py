@@ -76,6 +76,7 @@ def verify(
     margin is reached again but for a part of 1e-9 of each bound, since machines add up numbers in
     different orders. Separations by ellipsoids are proved from their ellipsoid and weights, bounds
     of mistakes from their comparison and multipliers; the mistakes on a stream are counted again.
+    Bounds of a program's optimum are proved from their point and the other side's, or its weights.
     Measures of a point are measured again; other figures of learners are named as unchecked.
     A dataset of your own has to be registered before, as it was for the run.
 
@@ -184,7 +185,7 @@ def _on_claims(
     if problem.sha256 != certificate.sha256:
         text = f"sha256 {problem.sha256[:16]}..., the claims are of {certificate.sha256[:16]}..."
         return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)
-    found = reprove(claims, certificate, problem, problems.learner(certificate))
+    found = reprove(claims, certificate, problem, problems.method(certificate))
     return replace(
         seen,
         verdict=Verdict.NOT_PROVED if found.faults else Verdict.PROVED,

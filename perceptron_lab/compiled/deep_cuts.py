@@ -1,0 +1,362 @@
+"""The ellipsoid method with deep cuts on min c'x, F(x) positive semidefinite, as one loop.
+
+The ellipsoid is {x + (sQ)^(1/2) u: norm(u) <= 1}. For a cut a'y <= b with depth
+alpha = (a'x - b) / sqrt(a'Pa), P = sQ, at the centre x, Bland, Goldfarb and Todd (1981) take
+
+    tau = (1 + n alpha) / (n + 1),  sigma = 2 tau / (1 + alpha),
+    delta = n^2 (1 - alpha^2) / (n^2 - 1),
+    x <- x - tau Pa / sqrt(a'Pa),  P <- delta (P - sigma Paa'P / a'Pa),
+
+the smallest ellipsoid around the part of the old one with a'y <= b.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from perceptron_lab.compiled.kernel import REORDER, kernel
+from perceptron_lab.results import FloatArray, IntArray
+
+# How a call ends: the updates are made, the target or the gap is reached, nothing is left to cut
+GOING_ON, REACHED, FLAT = 0, 1, 2
+# The places of the numbers of a search
+BEST, SCALE, LOG_VOLUME, LOWER, NUMBERS = 0, 1, 2, 3, 4
+# The places of its counts: updates, cuts by the objective, feasible centres, cuts by matrices
+UPDATES, OBJECTIVE, FEASIBLE, CUTS, COUNTS = 0, 1, 2, 3, 4
+
+
+@kernel("float64(float64[:, ::1], float64[::1], float64[::1])", fastmath=REORDER)
+def symmetric_product(lower: FloatArray, vector: FloatArray, out: FloatArray) -> float:
+    """Write Qa, of which the lower triangle is stored, and return a'Qa."""
+    n = vector.shape[0]
+    out[:] = 0.0
+    # Four rows at a time: each entry of the vectors is read and written a quarter as often.
+    whole = n - n % 4
+    for i in range(0, whole, 4):
+        a, b, c, d = lower[i], lower[i + 1], lower[i + 2], lower[i + 3]
+        u, v, w, z = vector[i], vector[i + 1], vector[i + 2], vector[i + 3]
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for j in range(i):
+            at = vector[j]
+            first += a[j] * at
+            second += b[j] * at
+            third += c[j] * at
+            fourth += d[j] * at
+            out[j] += a[j] * u + b[j] * v + c[j] * w + d[j] * z
+        out[i] += first + a[i] * u + b[i] * v + c[i] * w + d[i] * z
+        out[i + 1] += second + b[i] * u + b[i + 1] * v + c[i + 1] * w + d[i + 1] * z
+        out[i + 2] += third + c[i] * u + c[i + 1] * v + c[i + 2] * w + d[i + 2] * z
+        out[i + 3] += fourth + d[i] * u + d[i + 1] * v + d[i + 2] * w + d[i + 3] * z
+    for i in range(whole, n):
+        a, u, first = lower[i], vector[i], 0.0
+        for j in range(i):
+            first += a[j] * vector[j]
+            out[j] += a[j] * u
+        out[i] += first + a[i] * u
+    square = 0.0
+    for i in range(n):
+        square += vector[i] * out[i]
+    return square
+
+
+@kernel("void(float64[:, ::1], float64[::1], float64)", fastmath=REORDER)
+def symmetric_update(lower: FloatArray, vector: FloatArray, amount: float) -> None:
+    """Apply Q <- Q - amount v v' to the lower triangle."""
+    for i in range(vector.shape[0]):
+        scale = amount * vector[i]
+        row = lower[i]
+        for j in range(i + 1):
+            row[j] -= scale * vector[j]
+
+
+@kernel("UniTuple(int64[::1], 2)(int64[::1], int64[::1], int64[::1], int64)")
+def row_patterns(
+    starts: IntArray, columns: IntArray, parent: IntArray, head: int
+) -> tuple[IntArray, IntArray]:
+    """Return where the rows of L begin, and their columns below ``head``, ascending.
+
+    The first arguments are those of :func:`.elimination_tree`, and the tree.
+    """
+    n = parent.shape[0]
+    begin = np.zeros(n + 1, np.int64)
+    marks = np.full(n, -1)
+    for count in range(2):  # first how many there are, then which
+        if count == 1:
+            marks[:] = -1
+            found = np.empty(begin[n], np.int64)
+        for i in range(n):
+            number = 0
+            for p in range(starts[i], starts[i + 1]):
+                j = columns[p]
+                while j != -1 and j < head and j < i and marks[j] != i:
+                    marks[j] = i
+                    if count == 1:
+                        found[begin[i] + number] = j
+                    number += 1
+                    j = parent[j]
+            if count == 0:
+                begin[i + 1] = begin[i] + number
+            else:
+                found[begin[i] : begin[i + 1]].sort()
+    return begin, found
+
+
+@kernel(
+    "int64(float64[::1], int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1],"
+    " float64[:, ::1], int64[::1], float64[::1], float64[::1])",
+    fastmath=REORDER,
+)
+def first_failure(
+    point: FloatArray,
+    entry_starts: IntArray,
+    entry_columns: IntArray,
+    entry_values: FloatArray,
+    constant: FloatArray,
+    starts: IntArray,
+    columns: IntArray,
+    places: IntArray,
+    rows: IntArray,
+    row_starts: IntArray,
+    row_columns: IntArray,
+    factor: FloatArray,
+    pivots: FloatArray,
+    rest: FloatArray,
+    filled: IntArray,
+    work: FloatArray,
+    direction: FloatArray,
+) -> int:
+    """Write v with v'F(x)v equal to the first pivot that is not positive; return its row, or -1.
+
+    F(x) = L D L' in the order of elimination, row by row and only as far as the failing one; the
+    entries of a row of F are computed when it is reached. The trailing rows, which are filled, are
+    a dense Cholesky factor. v is 1 in the failing row and 0 behind it.
+
+    Parameters
+    ----------
+    point
+        x, shape ``(m,)``.
+    entry_starts, entry_columns, entry_values, constant
+        The entries of F(x) as sparse rows and constants: first those left of the diagonal, row by
+        row, then the diagonal.
+    starts, columns
+        Which entries are in which row, as for :func:`.elimination_tree`.
+    places, rows, row_starts, row_columns
+        The structure of L: columns with their rows, and rows with their columns.
+    factor, pivots, rest
+        Receive L, D and the dense factor, whose lower triangle is used.
+    filled, work
+        Memory of shape ``(head,)`` and ``(n,)``; ``work`` is 0 before and after.
+    direction
+        Receives v, shape ``(n,)``.
+    """
+    n, head = direction.shape[0], pivots.shape[0]
+    sides = constant.shape[0] - n
+    failed = -1
+    filled[:] = places[:-1]
+    for i in range(n):
+        for p in range(starts[i], starts[i + 1]):
+            value = constant[p]
+            for q in range(entry_starts[p], entry_starts[p + 1]):
+                value += entry_values[q] * point[entry_columns[q]]
+            work[columns[p]] = value
+        square = constant[sides + i]
+        for q in range(entry_starts[sides + i], entry_starts[sides + i + 1]):
+            square += entry_values[q] * point[entry_columns[q]]
+        for t in range(row_starts[i], row_starts[i + 1]):
+            j = row_columns[t]
+            value = work[j]
+            work[j] = 0.0
+            end = filled[j]
+            for p in range(places[j], end):
+                work[rows[p]] -= factor[p] * value
+            entry = value / pivots[j]
+            square -= entry * value
+            factor[end] = entry
+            filled[j] = end + 1
+        if i < head:
+            pivots[i] = square
+        else:
+            row = rest[i - head]
+            for j in range(i - head):
+                other, value = rest[j], work[head + j]
+                work[head + j] = 0.0
+                for k in range(j):
+                    value -= row[k] * other[k]
+                row[j] = value / other[j]
+                square -= row[j] * row[j]
+            if square > 0.0:
+                row[i - head] = np.sqrt(square)
+        if not square > 0.0:
+            failed = i
+            break
+    if failed < 0:
+        return failed
+    direction[:] = 0.0
+    direction[failed] = 1.0
+    if failed > head:
+        row = rest[failed - head]
+        for j in range(failed - head - 1, -1, -1):
+            value = row[j]
+            for i in range(j + 1, failed - head):
+                value += rest[i, j] * direction[head + i]
+            direction[head + j] = -value / rest[j, j]
+    for j in range(min(failed, head) - 1, -1, -1):
+        value = 0.0
+        for p in range(places[j], filled[j]):
+            value += factor[p] * direction[rows[p]]
+        direction[j] = -value
+    return failed
+
+
+@kernel(
+    "int64(float64[::1], float64[::1], float64[::1], float64[:, ::1], float64[::1], int64[::1],"
+    " int64[::1], int64[::1], float64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], float64[:, ::1], float64, float64, int64, boolean)",
+    fastmath=REORDER,
+)
+def deep_cut_search(
+    objective: FloatArray,
+    centre: FloatArray,
+    best: FloatArray,
+    lower: FloatArray,
+    numbers: FloatArray,
+    counts: IntArray,
+    entry_starts: IntArray,
+    entry_columns: IntArray,
+    entry_values: FloatArray,
+    constant: FloatArray,
+    starts: IntArray,
+    columns: IntArray,
+    places: IntArray,
+    rows: IntArray,
+    row_starts: IntArray,
+    row_columns: IntArray,
+    kept: FloatArray,
+    target: float,
+    gap: float,
+    most: int,
+    deep: bool,
+) -> int:
+    """Cut off at most ``most`` centres; the arrays are the state, and are changed.
+
+    A centre with c'x >= best is cut off by c'y <= best; one that is not feasible by v'F(y)v >= 0
+    for the direction v at which elimination fails; a feasible one becomes the best, and is cut off
+    by its own objective.
+
+    Parameters
+    ----------
+    objective
+        c, shape ``(m,)``.
+    centre, best, lower
+        x; the best feasible centre; the lower triangle of Q. Shapes ``(m,)``, ``(m,)``, ``(m, m)``.
+    numbers
+        Least objective of a feasible centre, or infinity; s; the logarithm of the volume over that
+        at the start; the largest c'x - sqrt(c'Pc), which the optimum is not below.
+    counts
+        Updates, cuts by the objective, feasible centres, cuts by matrices.
+    entry_starts, entry_columns, entry_values, constant, starts, columns
+        F, as for :func:`first_failure`.
+    places, rows, row_starts, row_columns
+        The structure of L, as for :func:`first_failure`.
+    kept
+        The last directions v, one per row: that of cut k is in row k modulo their number.
+    target, gap
+        The search ends when the best objective is at most ``target``, or above ``numbers[LOWER]``
+        by ``gap`` at most.
+    most
+        Updates.
+    deep
+        Whether cuts go as deep as they can; else through the centre.
+
+    Returns
+    -------
+    GOING_ON, REACHED, or FLAT: there is nothing left to cut, or Q is not definite in doubles.
+    """
+    n, order, head = objective.shape[0], kept.shape[1], places.shape[0] - 1
+    sides = constant.shape[0] - order
+    factor, pivots = np.zeros(rows.shape[0]), np.empty(head)
+    rest, filled = np.zeros((order - head, order - head)), np.empty(head, np.int64)
+    work, direction = np.zeros(order), np.zeros(order)
+    normal, product = np.empty(n), np.empty(n)
+    for _ in range(most):
+        value = 0.0
+        for k in range(n):
+            value += objective[k] * centre[k]
+        excess, by_objective = value - numbers[BEST], True
+        if excess < 0.0:
+            failed = first_failure(
+                centre,
+                entry_starts,
+                entry_columns,
+                entry_values,
+                constant,
+                starts,
+                columns,
+                places,
+                rows,
+                row_starts,
+                row_columns,
+                factor,
+                pivots,
+                rest,
+                filled,
+                work,
+                direction,
+            )
+            by_objective = failed < 0
+            if by_objective:
+                numbers[BEST], excess = value, 0.0
+                best[:] = centre
+                counts[FEASIBLE] += 1
+                if value <= target or value - numbers[LOWER] <= gap:
+                    return REACHED
+            else:
+                # normal'y <= -v'F(0)v is what v'F(y)v >= 0 says, and excess is -v'F(x)v
+                excess, normal[:] = 0.0, 0.0
+                for i in range(failed + 1):
+                    if direction[i] != 0.0:
+                        for p in range(starts[i], starts[i + 1]):
+                            weight = 2.0 * direction[i] * direction[columns[p]]
+                            excess -= weight * constant[p]
+                            for q in range(entry_starts[p], entry_starts[p + 1]):
+                                normal[entry_columns[q]] -= weight * entry_values[q]
+                        p, weight = sides + i, direction[i] * direction[i]
+                        excess -= weight * constant[p]
+                        for q in range(entry_starts[p], entry_starts[p + 1]):
+                            normal[entry_columns[q]] -= weight * entry_values[q]
+                for k in range(n):
+                    excess += normal[k] * centre[k]
+                excess = max(excess, 0.0)
+                kept[counts[CUTS] % kept.shape[0]] = direction
+                counts[CUTS] += 1
+        if by_objective:
+            normal[:] = objective
+            counts[OBJECTIVE] += 1
+        square = symmetric_product(lower, normal, product)
+        if not (square > 0.0 and square < np.inf):
+            return FLAT
+        length = np.sqrt(square)
+        reach = length * np.sqrt(numbers[SCALE])
+        if by_objective:
+            numbers[LOWER] = max(numbers[LOWER], value - reach)
+            if numbers[BEST] - numbers[LOWER] <= gap:
+                return REACHED
+        depth = excess / reach if deep else 0.0
+        if not depth < 1.0:
+            return FLAT
+        step = (1.0 + n * depth) / (n + 1.0)
+        along = step * np.sqrt(numbers[SCALE]) / length
+        for k in range(n):
+            centre[k] -= along * product[k]
+        counts[UPDATES] += 1
+        if n == 1:
+            numbers[SCALE] *= 0.25 * (1.0 - depth) ** 2
+            numbers[LOG_VOLUME] += np.log(0.5 * (1.0 - depth))
+            continue
+        shrink = 2.0 * step / (1.0 + depth)
+        growth = n * n / (n * n - 1.0) * (1.0 - depth * depth)
+        symmetric_update(lower, product, shrink / square)
+        numbers[SCALE] *= growth
+        numbers[LOG_VOLUME] += 0.5 * (n * np.log(growth) + np.log(1.0 - shrink))
+    return GOING_ON

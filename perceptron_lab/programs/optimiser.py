@@ -1,0 +1,166 @@
+"""The contract of an optimiser, and the result of a run."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from perceptron_lab import registry
+from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
+from perceptron_lab.compiled.kernel import load_kernels
+from perceptron_lab.driver import Oracle, Stop
+from perceptron_lab.goals import Budget
+from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.programs.lower_bounds import OtherSide
+from perceptron_lab.programs.search import DUAL, LEVEL, Search, prove_level
+from perceptron_lab.programs.upper_bounds import prove_upper
+from perceptron_lab.recording import Watch
+from perceptron_lab.results import Bound, FloatArray, Result, Status
+from perceptron_lab.system import ConicSystem
+
+
+class Optimiser(ABC):
+    """A frozen record of parameters that minimises the objective of a semidefinite program.
+
+    It runs algorithms, or a search of its own, on the program; the bounds of the optimum are
+    proved by the :class:`.Search` that it is given, on the data, and by nothing else.
+
+    Attributes
+    ----------
+    uses_oracle
+        Whether oracles can be chosen for it: it asks them by the algorithms that it runs.
+    """
+
+    uses_oracle: ClassVar[bool] = True
+
+    @abstractmethod
+    def minimise(self, search: Search) -> str:
+        """Improve the bounds of a search until it is done, or spent; return why it ended."""
+
+
+def minimise(
+    system: ConicSystem,
+    optimiser: Optimiser,
+    *,
+    oracles: Sequence[Oracle] = (),
+    budget: Budget | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> Result:
+    """Minimise the objective of a semidefinite program, with proved bounds of the optimum.
+
+    Parameters
+    ----------
+    system
+        A homogenised system with an objective, as :func:`.read_system` makes it of an SDPA file.
+    optimiser
+        A record of ``plab list optimisers``.
+    oracles, budget, seed, watch, stop
+        As for :func:`~perceptron_lab.solving.solve`; the budget is that of the whole run.
+
+    Returns
+    -------
+    Result
+        ``point`` is (x_0, x), x / x_0 feasible with an objective of at most ``optimum_upper``;
+        ``proof["dual"]`` proves ``optimum_lower``. FEASIBLE: there is such a point. INFEASIBLE: the
+        program is proved to have no strictly feasible one.
+
+    Raises
+    ------
+    InputError
+        If the system has no objective, or the optimiser does not apply to it.
+
+    Examples
+    --------
+    >>> from perceptron_lab.datasets.generated.maxcut import generate
+    >>> from perceptron_lab.datasets.pencil import homogenised
+    >>> from perceptron_lab.programs.objective_bisection import ObjectiveBisection
+    >>> program = homogenised(generate("random-12-25", seed=5))
+    >>> found = minimise(program, ObjectiveBisection(method="ellipsoid", width=0.05))
+    >>> found.status.value, found.optimum_width < 0.05
+    ('FEASIBLE', True)
+    """
+    load_kernels()
+    began = time.perf_counter()
+    search = Search(system, tuple(oracles), budget or Budget(), seed, watch, stop)
+    ending = optimiser.minimise(search)
+    search.record("end")
+    status, message = _ending(search, ending)
+    point = search.point
+    if point is None:
+        point = np.zeros(system.unknowns) if search.infeasible is None else search.infeasible.point
+    bounds = {"optimum_lower": search.lower, "optimum_upper": search.upper}
+    figures = {name: value for name, value in bounds.items() if value is not None}
+    return Result(
+        status=status,
+        proved=status in (Status.FEASIBLE, Status.INFEASIBLE),
+        point=point,
+        weights=None if search.infeasible is None else search.infeasible.weights,
+        margin_lower=None,
+        margin_upper=None,
+        updates=search.updates,
+        queries=search.queries,
+        iterations=search.iterations,
+        products=search.products,
+        seconds=search.seconds,
+        proof_seconds=search.proof_seconds,
+        total_seconds=time.perf_counter() - began,
+        trace=search.trace,
+        certificate={"levels": search.told(), "data": system.provenance, "figures": figures},
+        bound=Bound(None, "", "no theorem bounds the updates of a sequence of programs"),
+        message=message,
+        proof=search.proof,
+        optimum_lower=search.lower,
+        optimum_upper=search.upper,
+    )
+
+
+def _ending(search: Search, ending: str) -> tuple[Status, str]:
+    """Return the status and the message of a run."""
+    if search.infeasible is not None:
+        return Status.INFEASIBLE, f"no point is strictly feasible: {search.infeasible.message}"
+    lower, upper = search.lower, search.upper
+    said = "no bound of the optimum is proved"
+    if lower is not None and upper is not None:
+        said = f"the optimum is proved to lie in [{text_below(lower, 10)}, {text_above(upper, 10)}]"
+    elif upper is not None:
+        reason = search.without_lower or "no exactly feasible point of the other side was found"
+        said = f"the optimum is proved to be at most {text_above(upper, 10)}; {reason}"
+    elif lower is not None:
+        said = f"the optimum is proved to be at least {text_below(lower, 10)}"
+    limit = Status.UPDATE_LIMIT if search.updates >= search.budget.updates else Status.TIME_LIMIT
+    return (Status.FEASIBLE if upper is not None else limit), f"{said}; {ending}"
+
+
+def proved_again(
+    system: ConicSystem, point: FloatArray, proof: Mapping[str, FloatArray], lower: float | None
+) -> tuple[float | None, float | None]:
+    """Return the lower and the upper bound that the arrays of a result prove, or None each.
+
+    Parameters
+    ----------
+    system, point, proof
+        The program; point and arrays of the result.
+    lower
+        The bound that is claimed: what a level is.
+    """
+    upper, found = prove_upper(system, point), None
+    if DUAL in proof:
+        found = OtherSide.of(system).prove(proof[DUAL])
+    elif LEVEL in proof and lower is not None and upper is not None:
+        found = lower if prove_level(system, lower, proof[LEVEL]) else None
+    return found, upper
+
+
+def method_of(name: str, options: dict[str, Any]) -> AnyAlgorithm:
+    """Return the record of a registered algorithm with some parameters, or raise a ValueError."""
+    if name not in registry.names("algorithm"):
+        raise ValueError(f"{name!r} is no algorithm; `plab list algorithms` lists them")
+    record = registry.load("algorithm", name)(**options)
+    assert isinstance(record, Algorithm)
+    return record

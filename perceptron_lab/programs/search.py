@@ -1,0 +1,277 @@
+"""The state of a minimisation: what is proved of the optimum so far, and what it cost."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import AnyAlgorithm
+from perceptron_lab.driver import Oracle, Stop, drive
+from perceptron_lab.errors import InputError
+from perceptron_lab.goals import Budget
+from perceptron_lab.programs.cutting_planes import Cuts, Directions, central_dual, relaxed_dual
+from perceptron_lab.programs.levels import (
+    ObjectiveRow,
+    Remembering,
+    at_level,
+    objective_of,
+    unit_exponent,
+)
+from perceptron_lab.programs.lower_bounds import OtherSide
+from perceptron_lab.programs.upper_bounds import mended
+from perceptron_lab.recording import Watch
+from perceptron_lab.results import FloatArray, Result, Status, Trace
+from perceptron_lab.system import ConicSystem
+
+DUAL, LEVEL = "dual", "level"
+"""Names of arrays that prove a lower bound: X, or weights that no point is below the level."""
+CUTS_PER_VARIABLE = 4
+"""Directions that are kept for lower bounds, by the number of variables."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One feasibility problem of a sequence, and its end.
+
+    Parameters
+    ----------
+    level
+        What the objective is to be below; None for the program without its objective.
+    status
+        FEASIBLE, INFEASIBLE (the level is proved not to be above the optimum), or a limit.
+    objective
+        Of the point found, proved from above; None where none is.
+    updates, queries, seconds
+        Of this level.
+    """
+
+    level: float | None
+    status: Status
+    objective: float | None
+    updates: int
+    queries: int
+    seconds: float
+
+
+@dataclass
+class Search:
+    """A minimisation under way.
+
+    Parameters
+    ----------
+    system
+        A homogenised system with an objective.
+    oracles, budget, seed, watch, stop
+        As for :func:`~perceptron_lab.solving.solve`; the budget is that of all levels together.
+    """
+
+    system: ConicSystem
+    oracles: Sequence[Oracle] = ()
+    budget: Budget = field(default_factory=Budget)
+    seed: int = 0
+    watch: Watch | None = None
+    stop: Stop | None = None
+    upper: float | None = None
+    lower: float | None = None
+    point: FloatArray | None = None
+    proof: dict[str, FloatArray] = field(default_factory=dict)
+    inner: tuple[FloatArray, float] | None = None
+    infeasible: Result | None = None
+    levels: list[Level] = field(default_factory=list)
+    trace: Trace = field(default_factory=Trace)
+    updates: int = 0
+    queries: int = 0
+    iterations: int = 0
+    products: float = 0.0
+    seconds: float = 0.0
+    proof_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        objective_of(self.system)
+        self._cuts: dict[int, list[FloatArray]] = {}
+        self.record("start")
+
+    @cached_property
+    def other(self) -> OtherSide | None:
+        """The other side of the program; None where it is too large for lower bounds."""
+        try:
+            return OtherSide.of(self.system)
+        except InputError as error:
+            self.without_lower = str(error)
+            return None
+
+    without_lower: str = ""
+
+    @property
+    def width(self) -> float:
+        """(upper - lower) / max(1, |upper|) of the proved bounds; infinity without them."""
+        if self.upper is None or self.lower is None:
+            return math.inf
+        return relative(self.upper, self.lower)
+
+    def spent(self) -> str | None:
+        """Return which limit is reached, in words, or None."""
+        if self.updates >= self.budget.updates:
+            return f"the budget of {self.budget.updates} updates is spent"
+        if self.seconds >= self.budget.seconds:
+            return f"the budget of {self.budget.seconds:g} seconds is spent"
+        return None if self.stop is None else self.stop()
+
+    def feasibility(
+        self,
+        algorithm: AnyAlgorithm,
+        level: float | None,
+        *,
+        row: ObjectiveRow = "printed",
+        updates: int | None = None,
+    ) -> Level:
+        """Run an algorithm on the program with its objective below a level, and keep its proofs.
+
+        A point that is proved feasible counts for the upper bound, also where it is not below the
+        level.
+        """
+        system = Remembering.remembering(self.system)
+        if level is not None:
+            system = at_level(self.system, level, row)
+        left = self.budget.updates - self.updates
+        result = drive(
+            system,
+            algorithm,
+            oracles=self.oracles,
+            budget=Budget(
+                left if updates is None else min(updates, left),
+                max(0.0, self.budget.seconds - self.seconds),
+            ),
+            seed=self.seed,
+            stop=self.stop,
+        )
+        self.updates += result.updates
+        self.queries += result.queries
+        self.iterations += result.iterations
+        self.products += result.products
+        self.seconds += result.seconds
+        self.proof_seconds += result.proof_seconds
+        self._remember(system, 1 if level is None else 2)
+        if level is not None and result.status is Status.INFEASIBLE:
+            self._bounded_by(level, row, result)
+        found = self.improve_upper(result.point)
+        if level is None and result.status is Status.INFEASIBLE:
+            self.infeasible = result
+        status = result.status
+        if status is Status.FEASIBLE and (
+            found is None or (level is not None and not found < level)
+        ):
+            status = Status.UNVERIFIED
+        entry = Level(level, status, found, result.updates, result.queries, result.seconds)
+        self.levels.append(entry)
+        self.record(f"level {len(self.levels) - 1}", entry)
+        return entry
+
+    def _bounded_by(self, level: float, row: ObjectiveRow, result: Result) -> None:
+        """Take a level that no strictly feasible point is below for a bound of the optimum.
+
+        Exact weights with A w = 0 are proved to exist. The program has a strictly feasible point,
+        so that every feasible one is the limit of such.
+        """
+        weights = result.weights
+        if weights is None or self.upper is None or (self.lower or -math.inf) >= level:
+            return
+        moved = weights.copy()
+        if row == "printed":  # kept for the row of norm in [1, 2)
+            moved[1] *= 2.0 ** (-unit_exponent(self.system, level))
+        if prove_level(self.system, level, moved):
+            self.proof, self.lower = {LEVEL: moved}, level
+
+    def _remember(self, system: Remembering, others: int) -> None:
+        """Take over the last directions of cuts; ``others`` is how many blocks stand before F."""
+        most = CUTS_PER_VARIABLE * (self.system.unknowns - 1)
+        starts = {span.start: k for k, (_, span) in enumerate(system.cone.blocks[others:])}
+        for start, direction in list(system.kept)[-most:]:
+            block = self._cuts.setdefault(starts[start], [])
+            block.append(direction)
+            del block[: max(0, len(block) - most)]
+
+    @property
+    def cuts(self) -> Directions:
+        """The directions kept."""
+        return {block: np.array(directions) for block, directions in self._cuts.items()}
+
+    def improve_upper(self, point: FloatArray) -> float | None:
+        """Prove a point (x_0, x); return its objective, and keep it if it is the least so far."""
+        clock = time.perf_counter()
+        found = mended(self.system, point)
+        self.proof_seconds += time.perf_counter() - clock
+        if found is None:
+            return None
+        if self.upper is None or found[1] < self.upper:
+            self.point, self.upper = found
+        return found[1]
+
+    def improve_lower(self, cuts: Directions | None = None) -> float | None:
+        """Prove what cuts say of the optimum (default: those kept); keep the best bound."""
+        other = self.other
+        if other is None:
+            return None
+        clock = time.perf_counter()
+        rows = Cuts.of(other, self.cuts if cuts is None else cuts)
+        weights = relaxed_dual(rows)
+        if other.inner is None and self.inner is None:
+            central = central_dual(rows)
+            self.inner = None if central is None else other.interior(central)
+        inner = other.inner or self.inner
+        candidates = [weights, inner[0] if inner is not None and self.lower is None else None]
+        for candidate in candidates:
+            found = None if candidate is None else other.repaired(candidate, inner)
+            if found is not None and (self.lower is None or found[1] > self.lower):
+                self.proof, self.lower = {DUAL: found[0]}, found[1]
+        self.proof_seconds += time.perf_counter() - clock
+        return self.lower
+
+    def record(self, phase: str, level: Level | None = None) -> None:
+        """Append what is known to the trace; its measures are levels, objectives and bounds."""
+        trace = self.trace
+        trace.updates.append(self.updates)
+        trace.iterations.append(self.iterations)
+        trace.queries.append(self.queries)
+        trace.products.append(self.products)
+        trace.seconds.append(self.seconds)
+        trace.phase.append(phase)
+        trace.margin.append(math.nan)
+        trace.upper.append(math.nan)
+        measured = {
+            "level": None if level is None else level.level,
+            "objective": None if level is None else level.objective,
+            "optimum_lower": self.lower,
+            "optimum_upper": self.upper,
+        }
+        for name, value in measured.items():
+            trace.measures.setdefault(name, []).append(math.nan if value is None else value)
+        if self.watch is not None:
+            self.watch(trace)
+
+    def told(self) -> list[dict[str, object]]:
+        """Return the levels as JSON values."""
+        return [asdict(one) | {"status": one.status.value} for one in self.levels]
+
+
+def prove_level(system: ConicSystem, level: float, weights: FloatArray) -> bool:
+    """Return whether weights prove that no strictly feasible point has an objective below a level.
+
+    They are those of :func:`.at_level` with the row ``unit``.
+    """
+    below: ConicSystem = at_level(system, level, "unit")
+    if weights.shape != (below.cone.size,):
+        below = below.completed(required=False)
+    if weights.shape != (below.cone.size,):
+        return False
+    return below.prove_weights(weights) == 0.0 or below.prove_infeasible(weights) is not None
+
+
+def relative(upper: float, lower: float) -> float:
+    """Return (upper - lower) / max(1, |upper|)."""
+    return (upper - lower) / max(1.0, abs(upper))
