@@ -69,38 +69,6 @@ def symmetric_update(lower: FloatArray, vector: FloatArray, amount: float) -> No
             row[j] -= scale * vector[j]
 
 
-@kernel("UniTuple(int64[::1], 2)(int64[::1], int64[::1], int64[::1], int64)")
-def row_patterns(
-    starts: IntArray, columns: IntArray, parent: IntArray, head: int
-) -> tuple[IntArray, IntArray]:
-    """Return where the rows of L begin, and their columns below ``head``, ascending.
-
-    The first arguments are those of :func:`.elimination_tree`, and the tree.
-    """
-    n = parent.shape[0]
-    begin = np.zeros(n + 1, np.int64)
-    marks = np.full(n, -1)
-    for count in range(2):  # first how many there are, then which
-        if count == 1:
-            marks[:] = -1
-            found = np.empty(begin[n], np.int64)
-        for i in range(n):
-            number = 0
-            for p in range(starts[i], starts[i + 1]):
-                j = columns[p]
-                while j != -1 and j < head and j < i and marks[j] != i:
-                    marks[j] = i
-                    if count == 1:
-                        found[begin[i] + number] = j
-                    number += 1
-                    j = parent[j]
-            if count == 0:
-                begin[i + 1] = begin[i] + number
-            else:
-                found[begin[i] : begin[i + 1]].sort()
-    return begin, found
-
-
 @kernel(
     "int64(float64[::1], int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
     " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1],"
@@ -142,7 +110,8 @@ def first_failure(
     starts, columns
         Which entries are in which row, as for :func:`.elimination_tree`.
     places, rows, row_starts, row_columns
-        The structure of L: columns with their rows, and rows with their columns.
+        The structure of L: columns with their rows, and rows with their columns, as
+        :mod:`.sparse_ldl` has it.
     factor, pivots, rest
         Receive L, D and the dense factor, whose lower triangle is used.
     filled, work

@@ -16,14 +16,13 @@ from perceptron_lab.compiled.deep_cuts import (
     NUMBERS,
     SCALE,
     deep_cut_search,
-    row_patterns,
 )
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.programs.cutting_planes import Directions
 from perceptron_lab.programs.levels import objective_of
 from perceptron_lab.programs.start_ellipsoids import StartEllipsoid
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.pattern import Pattern
 from perceptron_lab.system import ConicSystem
 
@@ -96,7 +95,8 @@ class DeepCutSearch:
         self.blocks = Blocks.of(system)
         pattern = self.blocks.pattern
         self._how = how = pattern.elimination
-        places = np.concatenate([how.places, pattern.diagonal[how.order]])
+        starts, columns, sides, diagonal, row_starts, row_columns, ends, below = how.structure
+        places = np.concatenate([sides, diagonal])
         rows = sp.csr_array(self.blocks.entries[places])
         self._objective = np.array(objective_of(system).values, dtype=np.float64)
         self._entries = (
@@ -105,17 +105,7 @@ class DeepCutSearch:
             np.ascontiguousarray(rows.data, dtype=np.float64),
             np.ascontiguousarray(self.blocks.constant[places]),
         )
-        row_starts, row_columns = row_patterns(
-            how.starts, how.columns, how.parent, len(how.ends) - 1
-        )
-        of_rows = np.repeat(np.arange(pattern.order), np.diff(row_starts))
-        by_column = np.lexsort((of_rows, row_columns))
-        self._factor: tuple[IntArray, IntArray, IntArray, IntArray] = (
-            how.ends,
-            np.ascontiguousarray(of_rows[by_column]),
-            row_starts,
-            row_columns,
-        )
+        self._structure = starts, columns, ends, below, row_starts, row_columns
         scale = float(np.abs(start.metric).max())
         self.centre, self.best = start.centre.copy(), start.centre.copy()
         self._lower = np.ascontiguousarray(np.tril(start.metric / scale))
@@ -139,9 +129,7 @@ class DeepCutSearch:
             self._numbers,
             self.counts,
             *self._entries,
-            self._how.starts,
-            self._how.columns,
-            *self._factor,
+            *self._structure,
             self._kept,
             target,
             gap,

@@ -91,7 +91,7 @@ class Remembering(ConicSystem):
         """Return the same system, which keeps directions from now on."""
         return cls(**{one.name: getattr(system, one.name) for one in fields(system)})
 
-    def _cut(self, atom: Atom) -> Cut:
+    def _cut(self, atom: Atom, point: FloatArray) -> Cut:
         if atom.direction is not None:
             self.kept.append((atom.span.start, atom.direction))
-        return super()._cut(atom)
+        return super()._cut(atom, point)

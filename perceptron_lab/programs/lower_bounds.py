@@ -26,18 +26,14 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
-from perceptron_lab.certificates.rounding import (
-    UNIT_ROUNDOFF,
-    above,
-    norm_above,
-    product_with_radius,
-)
+from perceptron_lab.certificates.rounding import norm_above, product_with_radius
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.semidefinite import LARGEST_WHOLE, Semidefinite
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.programs.levels import objective_of
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.roundoff import UNIT_ROUNDOFF, above
 from perceptron_lab.system import ConicSystem
 
 MOST_VARIABLES = 3000

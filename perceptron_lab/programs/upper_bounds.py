@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from perceptron_lab.certificates.rounding import UNIT_ROUNDOFF, exact_dot, float_below
+from perceptron_lab.certificates.rounding import exact_dot, float_below
 from perceptron_lab.programs.levels import objective_of
 from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.system import ConicSystem
 
 # Parts of a point's size by which one on the boundary is moved towards a known interior direction
