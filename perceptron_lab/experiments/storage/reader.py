@@ -157,7 +157,9 @@ class Reader(AbstractContextManager["Reader"]):
         tree = json.loads(self.about("config"))
         asked = tree.get("report", {})
         for kind in ("table", "figure"):
-            for name in set(asked.get(f"{kind}s", ())).difference(registry.names(kind)):
+            # Figures can be columns of the runs as well, which are no names
+            names = {one for one in asked.get(f"{kind}s", ()) if isinstance(one, str)}
+            for name in names.difference(registry.names(kind)):
                 asked[f"{kind}s"].remove(name)
                 warnings.warn(
                     f"{self._path}: the {kind} {name!r} of its report is registered no more; it is "

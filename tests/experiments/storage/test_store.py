@@ -361,6 +361,15 @@ def test_a_store_that_was_never_begun_has_no_results(tmp_path: Path) -> None:
     fill(tmp_path, [0])
 
 
+def test_figures_of_columns_are_kept(configure: Configure, tmp_path: Path) -> None:
+    curves = {"curves": {"x": "dimension", "y": "updates", "by": "label"}}
+    with Store.open(tmp_path) as store:
+        store.begin(configure(report={"figures": [curves]}), tmp_path, MACHINE, [])
+    (found,) = read_config_of(tmp_path).report.figures
+    assert not isinstance(found, str)
+    assert found.curves.y == "updates"
+
+
 def test_a_table_that_is_registered_no_more_is_left_out_with_a_warning(
     configure: Configure, tmp_path: Path, own_registrations: None
 ) -> None:
