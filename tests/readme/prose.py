@@ -34,6 +34,12 @@ def paragraph(words: str) -> str:
     return _plain(found)
 
 
+def page(name: str) -> str:
+    """Return a page of docs/notes without its indented formulae, in one line."""
+    text = (ROOT / "docs" / "notes" / name).read_text(encoding="utf-8")
+    return _plain(re.sub(r"^    .*$", "", text, flags=re.MULTILINE))
+
+
 def _plain(text: str) -> str:
     """Return a text without code, pictures and the targets of links, in one line."""
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)

@@ -102,7 +102,7 @@ def show(name: str) -> list[dict[str, Any]]:
     --------
     >>> from perceptron_lab import show
     >>> [one["parameter"] for one in show("perceptron")[0]["parameters"]]
-    ['normalized']
+    ['normalized', 'initial']
     """
     if not isinstance(name, str):
         raise ConfigError(f"received {name!r}; give a name, as text")
