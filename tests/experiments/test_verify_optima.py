@@ -1,0 +1,76 @@
+"""Bounds of optima are proved again from point and proof, and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from perceptron_lab.experiments.storage.certificate_files import (
+    Certificate,
+    read_certificate,
+    write_certificate,
+)
+from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.results import Status
+from tests.experiments.certified import EMPTY, MAXCUT, attempted, certified
+
+DEEP = {"name": "deep-cut-ellipsoid", "parameters": {"width": 1e-3}}
+
+
+def judged(path: Path, change: Callable[[Certificate], Certificate]) -> Verified:
+    other = path.with_name("changed.npz")
+    write_certificate(other, change(read_certificate(path)))
+    (found,) = verify(other).cells
+    return found
+
+
+def claiming(one: Certificate, **changed: float) -> Certificate:
+    figures = dict(one.certificate["figures"]) | changed
+    return replace(one, certificate=dict(one.certificate) | {"figures": figures})
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certified(tmp_path_factory.mktemp("optimum"), MAXCUT, DEEP)
+
+
+def test_the_bounds_are_proved(path: Path) -> None:
+    assert judged(path, lambda one: one).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda one: claiming(one, optimum_upper=0.5), "optimum_upper 0.5 is claimed"),
+        (lambda one: claiming(one, optimum_lower=99.0), "optimum_lower 99 is claimed"),
+        (lambda one: replace(one, proof={}), "nothing is proved"),
+        (lambda one: replace(one, point=-one.point), "nothing is proved"),
+        (lambda one: replace(one, point=one.point[:-1]), "a point of shape"),
+        (lambda one: replace(one, proof={"dual": 1.1 * one.proof["dual"]}), "optimum_lower"),
+        (lambda one: replace(one, certificate={"figures": {}}), "no bound of its objective"),
+        (lambda one: replace(one, status=Status.INFEASIBLE), "weights"),
+    ],
+)
+def test_what_is_not_proved_is_refuted(
+    change: Callable[[Certificate], Certificate], message: str, path: Path
+) -> None:
+    found = judged(path, change)
+    assert found.verdict is Verdict.NOT_PROVED
+    assert message in found.message
+
+
+def test_a_program_without_points_is_proved_to_have_none(tmp_path: Path) -> None:
+    (tmp_path / "empty.dat-s").write_text(EMPTY)
+    problem = {"dataset": "sdpa", "files": ["empty.dat-s"]}
+    found = certified(tmp_path, problem, {"name": "objective-bisection"})
+    assert read_certificate(found).status is Status.INFEASIBLE
+    assert judged(found, lambda one: one).verdict is Verdict.PROVED
+
+
+def test_problems_without_an_objective_are_skipped(tmp_path: Path) -> None:
+    rows = {"dataset": "margin-sets", "family": "gaussian", "dimension": 4, "rows": 8}
+    assert attempted(tmp_path, rows, {"name": "objective-sequence"}) is None
