@@ -179,6 +179,8 @@ def test_cuts_are_told_apart_by_block_and_untraced_ones_leave_nothing():
     assert totals.shape == (2,)
     assert totals.sum() == traced.updates
     assert (totals > 0).all()
+    lengths = np.nanmax(traced.trace.measures["cut_norm"], axis=0)
+    assert lengths == pytest.approx([1.0, math.sqrt(2.0)])  # of t > 0, and of (u, 1)
 
 
 def test_a_run_with_a_target_is_told_so_and_ends_at_it():
