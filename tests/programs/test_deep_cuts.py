@@ -125,3 +125,25 @@ def test_products_and_updates_of_the_lower_triangle(n: int) -> None:
     assert square == pytest.approx(vector @ whole @ vector)
     symmetric_update(lower, out, 0.25)
     np.testing.assert_allclose(lower, np.tril(whole - 0.25 * np.outer(out, out)), atol=1e-12)
+
+
+@pytest.mark.parametrize("depth", [0.0, 0.3, 0.9])
+def test_a_step_is_that_of_bland_goldfarb_and_todd(depth: float) -> None:
+    """The smallest ellipsoid around a part of a ball, moved by a linear map."""
+    system, start = begun(1)
+    assert system.objective is not None
+    c, n = system.objective.values, len(start.centre)
+    length = np.sqrt(c @ start.metric @ c)
+    run = DeepCutSearch(system, start)
+    run.begin_below(start.centre, float(c @ start.centre - depth * length))
+    run.advance(1)
+    along = start.metric @ c / length
+    tau = (1.0 + n * depth) / (n + 1.0)
+    np.testing.assert_allclose(run.centre, start.centre - tau * along, rtol=1e-9, atol=1e-9)
+    left = start.metric - 2.0 * tau / (1.0 + depth) * np.outer(along, along)
+    delta = n * n * (1.0 - depth * depth) / (n * n - 1.0)
+    np.testing.assert_allclose(run.metric, delta * left, rtol=1e-9, atol=1e-9)
+    # The touching points of the two: the edge of the cut, and the point farthest from it
+    gap = run.centre - (start.centre - along)
+    assert gap @ np.linalg.solve(run.metric, gap) == pytest.approx(1.0, rel=1e-6)
+    assert run.value - run.lower == pytest.approx((1.0 - depth) * length, rel=1e-6)

@@ -144,15 +144,21 @@ def parameters_of(record: Any) -> list[dict[str, str]]:
     """
     schema = TypeAdapter(record).json_schema()
     defined = schema.get("$defs", {})
+    # Which the schema does not have: a default that is made anew for each record
+    made = {
+        field.name: field.default_factory()
+        for field in fields(record)
+        if field.default_factory is not MISSING
+    }
     described = []
     for key, entry in schema.get("properties", {}).items():
-        default = entry.get("default")
+        default = entry.get("default", made.get(key))
         text = default if isinstance(default, str) else json.dumps(default)
         described.append(
             {
                 "parameter": key,
                 "allowed": allowed(entry, defined),
-                "default": text if "default" in entry else "(needed)",
+                "default": text if "default" in entry or key in made else "(needed)",
                 "meaning": " ".join(entry.get("description", "").split()),
             }
         )
