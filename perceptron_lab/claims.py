@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from perceptron_lab.results import FloatArray
 
+# The names of figures that an algorithm states of its answer, and nothing proves, begin with it
+UNPROVED = "claimed_"
+
 
 @dataclass(frozen=True)
 class FeasiblePoint:

@@ -292,8 +292,11 @@ class _Run:
         weights = judge.weights
         if weights is None and state.weights is not None:
             weights = system.weights_to_origin(state.weights)
+        if state.figures:
+            judge.certificate["figures"] = state.figures
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         reached = judge.conclude(status, spent=self.spent)
+        unsaid = f"ended without a reason given ({status})"
         found = Result(
             status=status,
             proved=status in PROVED,
@@ -311,7 +314,7 @@ class _Run:
             trace=self.recorder.trace,
             certificate=judge.certificate,
             bound=guarantee(self.algorithm, system, facts, lower),
-            message=judge.message or f"ended without a reason given ({status})",
+            message="; ".join(filter(None, [judge.message or unsaid, state.remark])),
             goal=judge.goal,
             goal_reached=reached,
         )

@@ -59,6 +59,11 @@ _OURS = {
         "highs": "peers.scipy_solvers:Highs",
         "clarabel": "peers.cone_program:Clarabel",
         "scs": "peers.cone_program:Scs",
+        "clarabel-direct": "peers.direct:ClarabelDirect",
+        "scs-direct": "peers.direct:ScsDirect",
+        "csdp": "peers.sdpa_programs:Csdp",
+        "sdpa": "peers.sdpa_programs:Sdpa",
+        "dsdp5": "peers.sdpa_programs:Dsdp",
     },
     "learner": {
         "ellipsoid-separation": "learners.registered.ellipsoid_separation:EllipsoidSeparation",
@@ -136,6 +141,7 @@ _OURS = {
         "families": "reporting.performance.families:families",
         "optima_reached": "reporting.figure_6_1.tables:optima_reached",
         "levels": "reporting.figure_6_1.tables:levels",
+        "accuracy": "reporting.performance.accuracy:accuracy",
     },
     "figure": {
         "table_6_1": "reporting.table_6_1.figure:table_6_1",

@@ -33,6 +33,8 @@ class State:
     claimed: int = -1  # The update at which the point was claimed last: not again before the next
     ending: str = ""  # Why the algorithm has come to its end, once it has
     notes: list[str] = field(default_factory=list)  # Sentences for the certificate
+    remark: str = ""  # A sentence for the message, such as the version of a program that was run
+    figures: dict[str, float] = field(default_factory=dict)  # Of the answer; claims.UNPROVED
 
 
 S = TypeVar("S", bound=State)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from importlib import metadata
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import cvxpy
@@ -21,7 +22,8 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.goals import STRICT
-from perceptron_lab.peers.base import Asked, AskedState, Rows, rows_of, supported
+from perceptron_lab.peers.base import Asked, AskedState, Rows, supported
+from perceptron_lab.peers.largest_margin import Answer, LargestMargin
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -36,10 +38,16 @@ class ConeProgram(Asked):
 
     It has a solution whether the system has one or not: t is the margin, or 0; and the
     multipliers of the first constraint are weights w of Delta(K) with norm(A w) = t. The data are
-    divided by their largest entry first.
+    divided by their largest entry first. See :mod:`perceptron_lab.peers.largest_margin`.
     """
 
     needs_whole: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """The solver's name and version."""
+        package = type(self).__name__.lower()
+        return f"{package} {metadata.version(package)}"
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
         """Return the state before the solver is asked, at 0."""
@@ -57,10 +65,13 @@ class ConeProgram(Asked):
         program = Program(system)
         for options in self.options():
             try:
-                state.point, state.weights = program.solution(options)
+                answer = program.solution(options)
             except (cvxpy.SolverError, ArithmeticError, ValueError) as error:
                 raise NumericalError(f"{type(self).__name__} gives no answer: {error}") from None
+            state.point, state.weights = answer.point, answer.weights
+            state.figures = program.margin.figures(answer)
             state.ending = f"{type(self).__name__} has answered, and calls it {program.status}"
+            state.remark = f"{self.name} by cvxpy {cvxpy.__version__}"
             claim = supported(system, state, self.epsilon)
             if claim is not None:
                 return claim
@@ -75,36 +86,39 @@ class Program:
     """The program of a system in cvxpy, with one constraint per block of the cone."""
 
     def __init__(self, system: ConicSystem) -> None:
-        data, self._blocks = divided(rows_of(system)), system.cone.blocks
-        self._point, top = cvxpy.Variable(system.dimension), cvxpy.Variable()
+        self.margin, self._blocks = LargestMargin(system), system.cone.blocks
+        data = self.margin.data
+        self._point, self._top = cvxpy.Variable(system.dimension), cvxpy.Variable()
         self._bounds = [
-            WRITTEN[type(part)].constraint(part, data[span], self._point, top)
+            WRITTEN[type(part)].constraint(part, data[span], self._point, self._top)
             for part, span in self._blocks
         ]
-        ball = cvxpy.norm(self._point, 2) <= 1
-        self._problem = cvxpy.Problem(cvxpy.Maximize(top), [*self._bounds, ball])
+        self._ball = cvxpy.SOC(cvxpy.Constant(1.0), self._point)
+        self._problem = cvxpy.Problem(cvxpy.Maximize(self._top), [*self._bounds, self._ball])
 
     @property
     def status(self) -> str:
         """The status of the last solution, as cvxpy names it."""
         return str(self._problem.status)
 
-    def solution(self, options: dict[str, str | float]) -> tuple[FloatArray, FloatArray]:
-        """Return the point and the multipliers, as flat weights."""
+    def solution(self, options: dict[str, str | float]) -> Answer:
+        """Return the point, its own slack, as cvxpy has no other, and the multipliers."""
         self._problem.solve(**options)
         duals = [bound.dual_value for bound in self._bounds]
         if self._problem.status not in ANSWERED or any(dual is None for dual in duals):
             raise ArithmeticError(f"its status is {self._problem.status}")
         pairs = zip(self._blocks, duals, strict=True)
         weights = [WRITTEN[type(part)].weights(part, dual) for (part, _), dual in pairs]
-        return np.asarray(self._point.value, dtype=np.float64), np.concatenate(weights)
-
-
-def divided(data: Rows) -> Rows:
-    """Return the data over their largest entry, which does not move the solution."""
-    if isinstance(data, np.ndarray):
-        return data / (float(np.abs(data).max()) or 1.0)
-    return sp.csr_array(data / (float(np.abs(data.data).max(initial=0.0)) or 1.0))
+        point, top = np.asarray(self._point.value, dtype=np.float64), float(self._top.value)
+        length, pull = map(np.ravel, self._ball.dual_value)
+        return Answer(
+            point=point,
+            top=top,
+            slack=self.margin.slack_of(point, top),
+            ball=np.append(point, 1.0),
+            weights=np.concatenate(weights),
+            pull=np.append(pull, length),
+        )
 
 
 class Written(NamedTuple):

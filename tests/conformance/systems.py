@@ -28,8 +28,9 @@ from tests.families import (
     planted_conic,
     planted_pencil,
 )
+from tests.word_of_others import DECIDING
 
-ALGORITHMS = registry.names("algorithm")
+ALGORITHMS = DECIDING
 PEERS = {name for name in ALGORITHMS if str(registry.target("algorithm", name)).count(".peers.")}
 """Solvers of others: asked once, or trained for longer and longer."""
 ROWS_ONLY = {

@@ -22,6 +22,7 @@ from perceptron_lab.experiments.configuration.catalogue import SYSTEMS, declared
 from perceptron_lab.operators.gram import Coordinates
 from perceptron_lab.operators.kernels import Rbf
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.peers.sdpa_programs import SdpaProgram
 from perceptron_lab.system import ConicSystem
 
 
@@ -51,6 +52,12 @@ def found(name: str, system: ConicSystem) -> str:
     bounded = algorithm.bound(view.facts(0.1)).value is not None
     through = "coordinates: " if isinstance(view.operator, Coordinates) else ""
     return through + ("theorem" if bounded else "runs")
+
+
+@pytest.fixture(autouse=True)
+def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs of others need not be there to say where they run."""
+    monkeypatch.setattr(SdpaProgram, "path", lambda self: self.command)
 
 
 @pytest.mark.parametrize("name", registry.names("algorithm"))

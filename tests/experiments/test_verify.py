@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_lab import registry
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
@@ -37,6 +36,7 @@ from tests.experiments.certified import (
     forbid_algorithms,
 )
 from tests.repetitions import thinned
+from tests.word_of_others import DECIDING
 
 
 def verdict(path: Path) -> Verified:
@@ -247,7 +247,7 @@ def test_what_cannot_be_a_certificate_is_damaged(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", thinned(registry.names("algorithm"), step=4))
+@pytest.mark.parametrize("algorithm", thinned(DECIDING, step=4))
 def test_what_any_algorithm_claims_on_any_system_is_proved_again(
     algorithm: str, tmp_path: Path
 ) -> None:

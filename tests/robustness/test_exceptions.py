@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from perceptron_lab import Budget, ConicSystem, registry, solve
+from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.base import Algorithm, State
 from perceptron_lab.claims import FeasiblePoint
 from perceptron_lab.cones.orthant import Orthant
@@ -23,11 +23,12 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Bound, Result, Status
 from tests.families import planted
 from tests.repetitions import repeated
+from tests.word_of_others import DECIDING
 
 ROWS = planted(4, 20, 0.1, np.random.default_rng(0))[0]
 GOOD = solve(ROWS, "perceptron").point
 FEW = Budget(updates=100, seconds=3.0)
-OURS = [name for name in registry.names("algorithm") if name not in ("whitened",)]
+OURS = [name for name in DECIDING if name not in ("whitened",)]
 
 
 @dataclass

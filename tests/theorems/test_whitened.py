@@ -26,12 +26,13 @@ from tests.families import (
 )
 from tests.repetitions import repeated
 from tests.theorems.courses import ready
+from tests.word_of_others import DECIDING
 
 RNG = np.random.default_rng
 PROVED_INFEASIBLE = {Status.INFEASIBLE, Status.MARGIN_BOUNDED}
 INNER = [
     name
-    for name in registry.names("algorithm")
+    for name in DECIDING
     if name not in ("whitened", "svc", "relaxed-perceptron", "space-dilation")
     and ".margins." not in str(registry.target("algorithm", name))
 ]

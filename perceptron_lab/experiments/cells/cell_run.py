@@ -154,6 +154,7 @@ def run_cell(
     except Exception as error:
         return failure(error)
     scalars = {name: float(value) for name, value in measures.items() if np.ndim(value) == 0}
+    scalars |= result.certificate.get("figures", {})
     return Outcome(result.status, result.message, result, scalars)
 
 

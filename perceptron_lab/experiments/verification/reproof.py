@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from perceptron_lab.claims import UNPROVED
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.certificate_files import Certificate
@@ -71,7 +72,12 @@ def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: 
         return replace(found, faults=(*found.faults, *_other_measures(claims, problem, point)))
     weights = None if certificate.weights is None else _numbers(certificate.weights)
     found = prove_claims(claims, problem.system, point, weights)
-    return replace(found, faults=(*found.faults, *_other_measures(claims, problem, point)))
+    stated = tuple(sorted(name for name in claims.figures if name.startswith(UNPROVED)))
+    return replace(
+        found,
+        faults=(*found.faults, *_other_measures(claims, problem, point)),
+        unchecked=(*found.unchecked, *stated),
+    )
 
 
 def prove_claims(
@@ -203,6 +209,8 @@ def _other_measures(claims: Claims, problem: Problem, point: FloatArray) -> list
     found = problem.measure(point) if problem.measure else {}
     faults = []
     for name, claimed in claims.figures.items():
+        if name.startswith(UNPROVED):
+            continue
         value = found.get(name)
         if value is None:
             faults.append(f"{name} {claimed:.10g} is stored, and nothing measures it")

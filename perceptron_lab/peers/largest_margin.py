@@ -1,0 +1,120 @@
+"""The largest margin as the program that solvers of others are given, and the errors of an answer.
+
+    maximise t over y and t such that A*y - t e lies in K and norm(y) <= 1.
+
+The ball is a second-order cone: (y, 1) lies in it. With the multipliers w of the first condition
+and q = (u, r) of the ball, the dual program is
+
+    minimise r over w in K* and q in the second-order cone such that A w + u = 0 and <e, w> = 1,
+
+so that norm(A w) <= r. It has a solution whether the system has one or not: t is the margin, or 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.claims import UNPROVED
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.peers.base import Rows, rows_of
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+# Figures of an answer, as runs.csv has them
+ERRORS = tuple(f"{UNPROVED}dimacs_{number}" for number in range(1, 7))
+SIZE = f"{UNPROVED}size"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer, as a solver gives it: the program's (y, t) and Z, the dual's (w, q).
+
+    Parameters
+    ----------
+    point, top
+        y, shape ``(dimension,)``, and t.
+    slack, ball
+        Z = (A*y - t e, (y, 1)) as the solver has it: flat scores, and shape ``(dimension + 1,)``.
+    weights, pull
+        w, flat, off-diagonals doubled; and q, shape ``(dimension + 1,)``.
+    """
+
+    point: FloatArray
+    top: float
+    slack: FloatArray
+    ball: FloatArray
+    weights: FloatArray
+    pull: FloatArray
+
+
+class LargestMargin:
+    """The program of a system, its data divided by their largest entry ``size``."""
+
+    def __init__(self, system: ConicSystem) -> None:
+        rows = rows_of(system)
+        entries = rows if isinstance(rows, np.ndarray) else rows.data
+        self.size = float(np.abs(entries).max(initial=0.0)) or 1.0
+        # Divided, which does not move the solution
+        self.data: Rows
+        if isinstance(rows, np.ndarray):
+            self.data = rows / self.size
+        else:
+            self.data = sp.csr_array(rows / self.size)
+        self.cone = system.cone
+
+    def slack_of(self, point: FloatArray, top: float) -> FloatArray:
+        """Return A*y - t e."""
+        return np.asarray(self.data @ point - top * self.cone.identity)
+
+    def repaired(self, weights: FloatArray) -> FloatArray:
+        """Return weights whose rows have none below 0; matrices are moved inside by the proofs."""
+        found = weights.copy()
+        for part, span in self.cone.blocks:
+            if isinstance(part, Orthant):
+                np.maximum(found[span], 0.0, out=found[span])
+        return found
+
+    def figures(self, answer: Answer) -> dict[str, float]:
+        """Return the six DIMACS errors of an answer and the size of the data, named for runs.csv.
+
+        The program is DIMACS's dual, max b'z such that Z = C - A'z, and (w, q) its X. Here b and C
+        have one entry 1 each and no other, so that 1 + norm(b) = 1 + norm(C) = 2.
+
+        References
+        ----------
+        H. D. Mittelmann, An independent benchmarking of SDP and SOCP solvers, Mathematical
+        Programming 95 (2003) 407-430.
+        """
+        cone, lengths = self.cone, np.sqrt(self.cone.multiplicity)
+        equations = self.data.T @ answer.weights + answer.pull[:-1]
+        total = float(cone.identity @ answer.weights)
+        wrong = lengths * (answer.slack - self.slack_of(answer.point, answer.top))
+        apart = answer.ball - np.append(answer.point, 1.0)
+        lowest = min(cone.lowest(answer.weights / cone.multiplicity), _lowest(answer.pull))
+        inside = min(cone.lowest(answer.slack), _lowest(answer.ball))
+        bound = float(answer.pull[-1])
+        values = 1.0 + abs(bound) + abs(answer.top)
+        errors = (
+            float(np.hypot(np.linalg.norm(equations), total - 1.0)) / 2.0,
+            max(0.0, -lowest) / 2.0,
+            float(np.hypot(np.linalg.norm(wrong), np.linalg.norm(apart))) / 2.0,
+            max(0.0, -inside) / 2.0,
+            (bound - answer.top) / values,
+            float(answer.weights @ answer.slack + answer.pull @ answer.ball) / values,
+        )
+        return dict(zip(ERRORS, errors, strict=True)) | {SIZE: self.size}
+
+
+def columns_of(program: LargestMargin) -> sp.csr_array:
+    """Return the columns of A* and -e, sparse: the slack is that matrix times (y, t)."""
+    parts: list[Any] = [sp.csr_array(program.data), -program.cone.identity[:, None]]
+    return sp.csr_array(sp.hstack(parts))
+
+
+def _lowest(element: FloatArray) -> float:
+    """Return the lowest eigenvalue of (u, r) in the second-order cone: r - norm(u)."""
+    return float(element[-1] - np.linalg.norm(element[:-1]))
