@@ -1,7 +1,7 @@
 """Solvers of others that are taken at their word: asked once, at one tolerance of their own.
 
-Where that is too coarse, they decide nothing; and three are programs that need not be there. So they
-are not among the algorithms of which every test holds; tests/peers has their own.
+Where that is too coarse, they decide nothing, and three are programs that need not be there. So
+they are not among the algorithms of which every test holds; tests/peers has their own.
 """
 
 from __future__ import annotations

@@ -26,10 +26,10 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.base import Asked, AskedState, claimed
-from perceptron_lab.peers.largest_margin import Answer, LargestMargin, columns_of
+from perceptron_lab.peers.largest_margin import Answer, LargestMargin
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
@@ -62,22 +62,12 @@ class Direct(Asked):
     # Whether the triangle of a matrix is taken column by column, upper; else lower
     upper: ClassVar[bool]
     version: ClassVar[str]
-    systems: ClassVar[Systems] = {
-        "runs": "rows second-order semidefinite product",
-        "coordinates: runs": "kernel",
-    }
 
     epsilon: float = 1e-6
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
         """Return the state before the solver is asked, at 0."""
-        for part, _ in system.cone.blocks:
-            if type(part) not in KINDS:
-                name = registry.name_of("algorithm", self)
-                raise InputError(
-                    f"{name} takes rows, second-order and matrix blocks, not "
-                    f"{type(part).__name__}; choose another algorithm"
-                )
+        LargestMargin(system).refuse_others(registry.name_of("algorithm", self))
         return AskedState(np.zeros(system.dimension))
 
     def ask(self, system: ConicSystem, state: AskedState) -> Claim:
@@ -87,13 +77,10 @@ class Direct(Asked):
         taken.sort(key=lambda block: KINDS.index(block.kind))
         rows = np.concatenate([block.entries for block in taken])
         factors = np.concatenate([block.factors for block in taken])
-        count = system.dimension
-        ball = sp.csr_array(sp.eye_array(count + 1, count + 1))
-        ball.data[-1] = 0.0
-        whole = sp.csr_array(sp.vstack([columns_of(program), ball]))
+        whole, constant = program.conditions()
         scaled = sp.csc_array(sp.diags_array(-factors) @ whole[rows])
-        bounds = factors * (rows == program.cone.size + count)
-        objective = np.append(np.zeros(count), -1.0)
+        bounds = factors * constant[rows]
+        objective = np.append(np.zeros(system.dimension), -1.0)
         found = self.solve(scaled, bounds, objective, taken)
         name = registry.name_of("algorithm", self)
         values = (found.point, found.slack, found.multipliers)
@@ -162,6 +149,11 @@ class ClarabelDirect(Direct):
     objectives (2024).
     """
 
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
     upper: ClassVar[bool] = True
     version: ClassVar[str] = clarabel.__version__
 
@@ -214,6 +206,11 @@ class ScsDirect(Direct):
     B. O'Donoghue, Operator splitting for a homogeneous embedding of the linear complementarity
     problem, SIAM Journal on Optimization 31 (2021).
     """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
 
     upper: ClassVar[bool] = False
     version: ClassVar[str] = scs.__version__

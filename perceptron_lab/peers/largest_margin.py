@@ -20,6 +20,9 @@ import scipy.sparse as sp
 
 from perceptron_lab.claims import UNPROVED
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.errors import InputError
 from perceptron_lab.peers.base import Rows, rows_of
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -70,6 +73,25 @@ class LargestMargin:
         """Return A*y - t e."""
         return np.asarray(self.data @ point - top * self.cone.identity)
 
+    def conditions(self) -> tuple[sp.csr_array, FloatArray]:
+        """Return M and k such that M (y, t) + k are the scores A*y - t e, then (y, 1)."""
+        count = self.data.shape[1]
+        parts: list[Any] = [sp.csr_array(self.data), -self.cone.identity[:, None]]
+        ball = sp.eye_array(count + 1, count + 1, format="csr")
+        ball.data[-1] = 0.0
+        constant = np.zeros(self.cone.size + count + 1)
+        constant[-1] = 1.0
+        return sp.csr_array(sp.vstack([sp.csr_array(sp.hstack(parts)), ball])), constant
+
+    def refuse_others(self, name: str) -> None:
+        """Refuse cones that solvers of others do not know, in the name of an algorithm."""
+        for part, _ in self.cone.blocks:
+            if type(part) not in (Orthant, SecondOrder, Semidefinite):
+                raise InputError(
+                    f"{name} takes rows, second-order and matrix blocks, not "
+                    f"{type(part).__name__}; choose another algorithm"
+                )
+
     def repaired(self, weights: FloatArray) -> FloatArray:
         """Return weights whose rows have none below 0; matrices are moved inside by the proofs."""
         found = weights.copy()
@@ -107,12 +129,6 @@ class LargestMargin:
             float(answer.weights @ answer.slack + answer.pull @ answer.ball) / values,
         )
         return dict(zip(ERRORS, errors, strict=True)) | {SIZE: self.size}
-
-
-def columns_of(program: LargestMargin) -> sp.csr_array:
-    """Return the columns of A* and -e, sparse: the slack is that matrix times (y, t)."""
-    parts: list[Any] = [sp.csr_array(program.data), -program.cone.identity[:, None]]
-    return sp.csr_array(sp.hstack(parts))
 
 
 def _lowest(element: FloatArray) -> float:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.datasets.formats.sdpa_data import SdpaData
-from perceptron_lab.errors import InputError
-from perceptron_lab.peers.largest_margin import Answer, LargestMargin, columns_of
+from perceptron_lab.peers.largest_margin import Answer, LargestMargin
 from perceptron_lab.results import FloatArray, IntArray
 
 # Of one block, a matrix; of a diagonal block the diagonal
@@ -27,75 +29,89 @@ class BlockAnswer:
 
 
 def sdpa_data(program: LargestMargin) -> SdpaData:
-    """Return minimise -t subject to A*y - t e in K and [[I, y], [y', 1]] positive semidefinite.
+    """Return minimise -t subject to A*y - t e in K and norm(y) <= 1, blocks in SDPA's order.
 
-    The variables are y, then t; the blocks are the matrices of K, the arrow, and at the end all
-    rows as one diagonal block: of several ones DSDP writes the last alone.
+    The variables are y, then t. A second-order cone's (u, r) is the arrow [[r I, u], [u', r]], the
+    ball the last one. At the end all rows are one diagonal block: of several ones DSDP writes the
+    last alone.
     """
-    cone, dimension = program.cone, program.data.shape[1]
-    matrices, rows = _kinds(program)
-    place = np.zeros((cone.size, 3), dtype=np.int64)
-    for number, (part, span) in enumerate(matrices):
-        place[span] = np.column_stack([np.full(part.size, number), part.rows, part.columns])
-    arrow, diagonal = len(matrices), np.arange(len(rows))
-    place[rows] = np.column_stack([np.full(len(rows), arrow + 1), diagonal, diagonal])
-    columns = columns_of(program).tocoo()
-    entry, variable = columns.coords
-    every, corner = np.arange(dimension), np.arange(dimension + 1)
-    numbers = np.full(dimension + 1, arrow)
-    last = np.full(dimension, dimension)
-    indices = np.vstack(
-        [
-            np.column_stack([variable + 1, place[entry]]),
-            np.column_stack([every + 1, numbers[1:], every, last]),
-            np.column_stack([0 * corner, numbers, corner, corner]),
-        ]
-    ).astype(np.int64)
-    value = np.concatenate([columns.data, np.ones(dimension), -np.ones(dimension + 1)])
-    blocks = [*(part.rank for part, _ in matrices), dimension + 1]
-    blocks += [-len(rows)] if len(rows) else []
-    objective = np.append(np.zeros(dimension), -1.0)
-    kept = value != 0.0
-    return SdpaData.from_entries(objective, blocks, indices[kept], value[kept])
-
-
-def _kinds(program: LargestMargin) -> tuple[list[tuple[Semidefinite, slice]], IntArray]:
-    """Return the matrix blocks, and the flat places of all rows; refuse other blocks."""
-    matrices: list[tuple[Semidefinite, slice]] = []
-    rows: list[int] = []
-    for part, span in program.cone.blocks:
-        if isinstance(part, Semidefinite):
-            matrices.append((part, span))
-        elif isinstance(part, Orthant):
-            rows += range(span.start, span.stop)
-        else:
-            raise InputError(
-                f"programs in SDPA's format take rows and matrix blocks, not {type(part).__name__};"
-                " choose clarabel or scs"
-            )
-    return matrices, np.array(rows, dtype=np.int64)
+    whole, constant = program.conditions()
+    sizes, entries = [], []
+    for number, (part, span) in enumerate(_matrices(program)):
+        sizes.append(_order(part))
+        entries += [(at, number, i, j) for at, i, j in _places(part, span)]
+    rows = _rows(program)
+    if len(rows):
+        entries += [(int(at), len(sizes), place, place) for place, at in enumerate(rows)]
+        sizes.append(-len(rows))
+    table = np.array(entries, dtype=np.int64)
+    count = (np.ones(len(table)), (np.arange(len(table)), table[:, 0]))
+    spread = sp.csr_array(count, shape=(len(table), len(constant)))
+    parts: list[Any] = [-constant[:, None], whole]
+    found = sp.csr_array(spread @ sp.csr_array(sp.hstack(parts))).tocoo()
+    place, variable = found.coords
+    indices = np.column_stack([variable, table[place, 1:]]).astype(np.int64)
+    objective = np.append(np.zeros(whole.shape[1] - 1), -1.0)
+    kept = found.data != 0.0
+    return SdpaData.from_entries(objective, sizes, indices[kept], found.data[kept])
 
 
 def answer_of(program: LargestMargin, found: BlockAnswer) -> Answer:
-    """Return a program's answer; the multiplier [[D, b], [b', a]] of the arrow is (2b, a + tr D).
+    """Return a program's answer; the multiplier [[D, b], [b', a]] of an arrow is (2b, a + tr D).
 
     It lies in the second-order cone where the matrix is positive semidefinite, for norm(b)^2 is at
-    most a tr D then, and the products with [[I, y], [y', 1]] and with (y, 1) are the same.
+    most a tr D then, and the products with [[r I, u], [u', r]] and with (u, r) are the same.
     """
-    matrices, rows = _kinds(program)
-    slack, weights = np.zeros(program.cone.size), np.zeros(program.cone.size)
-    parts = zip(matrices, found.slack, found.multipliers, strict=False)
+    size = program.cone.size
+    slack, weights = np.zeros((2, size + program.data.shape[1] + 1))
+    parts = zip(_matrices(program), found.slack, found.multipliers, strict=False)
     for (part, span), matrix, multiplier in parts:
-        slack[span] = matrix[part.rows, part.columns]
-        weights[span] = multiplier[part.rows, part.columns] * part.multiplicity
+        if isinstance(part, Semidefinite):
+            slack[span] = matrix[part.rows, part.columns]
+            weights[span] = multiplier[part.rows, part.columns] * part.multiplicity
+        else:
+            slack[span] = np.append(matrix[:-1, -1], matrix[-1, -1])
+            weights[span] = np.append(2.0 * multiplier[:-1, -1], np.trace(multiplier))
+    rows = _rows(program)
     if len(rows):
         slack[rows], weights[rows] = found.slack[-1], found.multipliers[-1]
-    arrow, pull = (blocks[len(matrices)] for blocks in (found.slack, found.multipliers))
     return Answer(
         point=found.variables[:-1],
         top=float(found.variables[-1]),
-        slack=slack,
-        ball=np.append(arrow[:-1, -1], arrow[-1, -1]),
-        weights=weights,
-        pull=np.append(2.0 * pull[:-1, -1], np.trace(pull)),
+        slack=slack[:size],
+        ball=slack[size:],
+        weights=weights[:size],
+        pull=weights[size:],
     )
+
+
+Matrices = Semidefinite | SecondOrder
+
+
+def _matrices(program: LargestMargin) -> list[tuple[Matrices, slice]]:
+    """Return the blocks that are matrices in SDPA's format, each with its span; then the ball."""
+    blocks = program.cone.blocks
+    found = [(part, span) for part, span in blocks if isinstance(part, Semidefinite | SecondOrder)]
+    size = program.data.shape[1] + 1
+    return [*found, (SecondOrder(size), slice(program.cone.size, program.cone.size + size))]
+
+
+def _rows(program: LargestMargin) -> IntArray:
+    """Return the flat places of all rows."""
+    spans = [span for part, span in program.cone.blocks if isinstance(part, Orthant)]
+    ranges = [np.arange(span.start, span.stop) for span in spans]
+    return np.concatenate(ranges) if ranges else np.zeros(0, dtype=np.int64)
+
+
+def _order(part: Matrices) -> int:
+    return part.rank if isinstance(part, Semidefinite) else part.size
+
+
+def _places(part: Matrices, span: slice) -> list[tuple[int, int, int]]:
+    """Return flat place, row and column of every entry on and above the diagonal."""
+    places = range(span.start, span.stop)
+    if isinstance(part, Semidefinite):
+        return list(zip(places, part.rows.tolist(), part.columns.tolist(), strict=True))
+    last = part.size - 1
+    sides = [(places[i], i, last) for i in range(last)]
+    return sides + [(places[last], i, i) for i in range(part.size)]

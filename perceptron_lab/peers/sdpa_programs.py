@@ -49,18 +49,14 @@ class SdpaProgram(Asked):
     package: ClassVar[str]
     version: ClassVar[str]
     needs_whole: ClassVar[bool] = True
-    systems: ClassVar[Systems] = {
-        "runs": "rows semidefinite product",
-        "coordinates: runs": "kernel",
-    }
 
     epsilon: float = 1e-6
     time_limit: float = 300.0
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
         """Return the state before the program is asked, at 0."""
+        LargestMargin(system).refuse_others(self.command)
         self.path()
-        sdpa_data(LargestMargin(system))  # refuses other cones
         return AskedState(np.zeros(system.dimension))
 
     def path(self) -> str:
@@ -153,6 +149,11 @@ class Csdp(SdpaProgram):
     11 (1999) 613-623.
     """
 
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
     command: ClassVar[str] = "csdp"
     package: ClassVar[str] = "coinor-csdp"
     version: ClassVar[str] = r"CSDP (\S+)"
@@ -211,6 +212,11 @@ class Sdpa(SdpaProgram):
     Methods and Software 18 (2003) 491-505.
     """
 
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
     command: ClassVar[str] = "sdpa"
     package: ClassVar[str] = "sdpa"
     version: ClassVar[str] = r"SDPA \(Version ([^)]+)\)"
@@ -266,6 +272,11 @@ class Dsdp(SdpaProgram):
     S. J. Benson, Y. Ye, Algorithm 875: DSDP5, software for semidefinite programming, ACM
     Transactions on Mathematical Software 34 (2008).
     """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
 
     command: ClassVar[str] = "dsdp5"
     package: ClassVar[str] = "dsdp"

@@ -19,6 +19,7 @@ from perceptron_lab.experiments.cells.cell_run import Job, Outcome, run_cell
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
 from perceptron_lab.peers.cone_program import Program
+from perceptron_lab.peers.largest_margin import Answer
 from perceptron_lab.peers.linear_models import LinearSvc, Sgd, SklearnPerceptron
 from perceptron_lab.peers.svc import Svc
 from tests.conformance.systems import PEERS
@@ -47,6 +48,14 @@ SETTINGS: dict[str, list[str]] = {
 TRAINED = (LinearSvc, Sgd, SklearnPerceptron)
 WRONG_POINT = np.ones(DIMENSION)
 WRONG_WEIGHTS = np.eye(ROWS)[0]
+WRONG_ANSWER = Answer(
+    WRONG_POINT,
+    1.0,
+    slack=np.zeros(ROWS),
+    ball=np.append(WRONG_POINT, 1.0),
+    weights=WRONG_WEIGHTS,
+    pull=np.zeros(DIMENSION + 1),
+)
 
 
 def wrong_program(*_: Any, **given: Any) -> SimpleNamespace:
@@ -59,8 +68,8 @@ def deceive(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: list[tuple[Any, str, Callable[..., Any]]] = [
         (scipy.optimize, "linprog", wrong_program),
         (scipy.optimize, "nnls", lambda *_, **__: (WRONG_WEIGHTS, 0.0)),
-        (Program, "solution", lambda *_: (WRONG_POINT, WRONG_WEIGHTS)),
-        (Svc, "_train", lambda *_: (WRONG_WEIGHTS, True)),
+        (Program, "solution", lambda *_: WRONG_ANSWER),
+        (Svc, "_train", lambda *_: (WRONG_WEIGHTS, 0.0, 0)),
         *((kind, "train", lambda *_: (WRONG_POINT, True)) for kind in TRAINED),
     ]
     for owner, name, answer in answers:
