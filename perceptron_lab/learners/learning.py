@@ -80,7 +80,8 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
     0, ``average_precision`` the microaverage precision, where there are test examples. The status
     is that of all tasks, or FITTED where they differ; seconds, proofs among them, and iterations
     are sums. Message, certificate and arrays are the first task's, and the trace measures
-    ``scores`` and ``labels`` of its test examples.
+    ``ranks`` (of the scores, 0 for the least; equal scores have equal ranks) and ``labels`` of its test
+    examples: all that average precision depends on, in a fifth of the room.
     """
     load_kernels()
     began = time.perf_counter()
@@ -102,7 +103,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         seconds=math.fsum(one.seconds for one in outcomes),
         proof_seconds=0.0,
         total_seconds=time.perf_counter() - began,
-        trace=Trace(measures={"scores": [first.scores], "labels": [tasks[0].test_labels]} | arrays),
+        trace=Trace(measures=_ranked(first.scores, tasks[0].test_labels) | arrays),
         certificate=first.certificate | {"figures": figures_of(tasks, outcomes)},
         bound=Bound(None, "", "a learner has no bound of its updates"),
         message=first.message,
@@ -137,6 +138,15 @@ def prove(
         _means(figures) for figures in ([one.bounds for one in each], [one.counts for one in each])
     )
     return Reproved(status, bounds, each[0].message, counts)
+
+
+def _ranked(scores: FloatArray, labels: FloatArray) -> dict[str, list[Any]]:
+    """Return the ranks of scores, and labels, in few bytes."""
+    ranks = np.unique(scores, return_inverse=True)[1]
+    return {
+        "ranks": [ranks.astype(np.min_scalar_type(len(ranks)))],
+        "labels": [labels.astype(np.int8)],
+    }
 
 
 def figures_of(tasks: Sequence[Task], outcomes: Sequence[Learned]) -> dict[str, float]:

@@ -89,7 +89,7 @@ def test_a_run_writes_rows_results_and_environment(configure: Configure, tmp_pat
     assert (first["constraints"], first["dimension"], first["updates"]) == ("2", "2", "2")
     assert (first["queries"], first["proved"], first["oracle"]) == ("3", "true", "most-violated")
     assert (first["goal"], first["goal_reached"]) == ("decide", "true")
-    assert json.loads(first["parameters"]) == {"normalized": True}
+    assert json.loads(first["parameters"]) == {"normalized": True, "initial": "zero"}
     assert float(first["bound"]) == pytest.approx(2)
     assert float(first["margin_lower"]) == pytest.approx(0.5**0.5)
     environments = json.loads((results.folder / "environment.json").read_text())

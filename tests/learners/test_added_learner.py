@@ -91,6 +91,6 @@ def test_one_file_and_one_name_are_a_learner() -> None:
         for _, row in rows.iterrows():
             trace = reader.trace(row["cell"])
             assert trace is not None
-            found = average_precision(trace.measures["labels"][0], trace.measures["scores"][0])
+            found = average_precision(trace.measures["labels"][0], trace.measures["ranks"][0])
             assert found == row["measure.average_precision"] > 0.9
     assert (pd.read_csv("results/added/learners.csv")["average precision"] > 90).all()

@@ -372,7 +372,7 @@ def test_a_result_holds_scores_labels_and_figures() -> None:
     result = learn(TUNED[0], [task], 0)
     measures = result.trace.measures
     np.testing.assert_array_equal(measures["labels"][0], task.test_labels)
-    expected = average_precision(task.test_labels, measures["scores"][0])
+    expected = average_precision(task.test_labels, measures["ranks"][0])
     assert result.certificate["figures"]["average_precision"] == expected
 
 

@@ -25,22 +25,22 @@ def section(heading: str) -> str:
     start = README.index(f"\n{heading}\n") + len(heading) + 2
     rest = README[start:]
     ends = [found.start() for found in re.finditer(rf"^#{{1,{level}}} ", rest, re.MULTILINE)]
-    return _plain(rest[: min(ends, default=len(rest))])
+    return plain(rest[: min(ends, default=len(rest))])
 
 
 def paragraph(words: str) -> str:
     """Return the paragraph that begins with some words, in one line."""
     (found,) = [part for part in README.split("\n\n") if part.startswith(words)]
-    return _plain(found)
+    return plain(found)
 
 
 def page(name: str) -> str:
     """Return a page of docs/notes without its indented formulae, in one line."""
     text = (ROOT / "docs" / "notes" / name).read_text(encoding="utf-8")
-    return _plain(re.sub(r"^    .*$", "", text, flags=re.MULTILINE))
+    return plain(re.sub(r"^    .*$", "", text, flags=re.MULTILINE))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a text without code, pictures and the targets of links, in one line."""
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     text = re.sub(r"!\[[^]]*\]\([^)]*\)", "", text)

@@ -24,7 +24,6 @@ TABLES_ALONE = {
     "margin_sets",
     "margin_sets_mu0",
     "rare_categories",
-    "reuters",
     "reuters_dimension",
     "tiny_margin",
 }

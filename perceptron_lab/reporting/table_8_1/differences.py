@@ -99,7 +99,7 @@ def differences(evidence: Evidence) -> list[Difference]:
 
 
 class _Pair(NamedTuple):
-    """Labels and both scores of the test examples."""
+    """Labels of the test examples, and the ranks of both scores."""
 
     labels: FloatArray
     first: FloatArray
@@ -113,7 +113,7 @@ def _scores(evidence: Evidence, first: Entry, second: Entry) -> dict[int, _Pair]
     for seed in sorted(set(first.precisions) & set(second.precisions)):
         traces: list[Any] = [evidence.trace(own[seed]) for own in cells]
         one, other = (trace.measures for trace in traces)
-        pairs[seed] = _Pair(one["labels"][0], one["scores"][0], other["scores"][0])
+        pairs[seed] = _Pair(one["labels"][0], one["ranks"][0], other["ranks"][0])
     return pairs
 
 

@@ -1,0 +1,144 @@
+"""What the README says of Table 8.1, of Figure 8.1 and of rare categories is in their samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tests.readme.prose import README, ROOT, numbers, paragraph, spelt
+
+SAMPLES = ROOT / "results" / "sample"
+ROWS = {
+    "ellipsoid, thesis": ("thesis ellipsoid k30",),
+    "hard ellipsoid, limit of the central path": ("hard central-path",),
+    "hard ellipsoid, Clarabel, one first pivot": ("hard Clarabel",),
+    "the same through cvxpy": ("hard cvxpy-Clarabel",),
+    "hard ellipsoid, SCS, one first pivot": ("hard cvxpy-SCS",),
+    "soft-margin ellipsoid": ("soft k30", "soft k200", "soft full"),
+    "linear scorer, the same loss": ("linear k30", "linear k200", "linear full"),
+    "support vector machine of degree 2, thesis": ("thesis SVM k30", "", "thesis SVM full"),
+    "support vector machine of degree 2": ("SVM k30", "SVM k200", "SVM full"),
+}
+
+
+def table(folder: str, file: str) -> pd.DataFrame:
+    return pd.read_csv(SAMPLES / folder / f"{file}.csv")
+
+
+def means(folder: str, file: str) -> dict[str, str]:
+    """Return the mean over the categories in each column, with the ends over first pivots."""
+    (row,) = table(folder, file).query("category == 'mean'").to_dict("records")
+    shown = {}
+    for label, value in row.items():
+        if isinstance(value, float):
+            ends = [row.get(f"{label} {end}") for end in ("lowest", "highest")]
+            inside = "" if None in ends else f" ({ends[0]:.1f} to {ends[1]:.1f})"
+            shown[str(label)] = f"{value:.1f}{inside}"
+    return shown
+
+
+def table_8_1() -> str:
+    """Return the lines of the README's table."""
+    found = means("reuters", "table_8_1")
+    lines = ["| | 30 features | 200 features | all words |", "|---|---|---|---|"]
+    for words, labels in ROWS.items():
+        cells = [found[label] if label else "" for label in (*labels, "", "")[:3]]
+        lines.append(f"| {words} | {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |"))
+    return "\n".join(lines)
+
+
+def gap(first: str, second: str, folder: str = "reuters", digits: int = 1) -> str:
+    """Return a mean difference in words, with its interval and its ends over first pivots."""
+    (row,) = (
+        table(folder, "precision_differences")
+        .query("first == @first and second == @second and problem == 'mean'")
+        .to_dict("records")
+    )
+    interval = f"{row['lower']:.{digits}f} to {row['upper']:.{digits}f}"
+    if row["lower"] <= 0.0 <= row["upper"]:
+        return f"is undecided ({row['difference']:.{digits}f}; {interval})"
+    side = "ahead" if row["difference"] > 0.0 else "behind"
+    return f"is {side} by {abs(row['difference']):.{digits}f} ({interval})"
+
+
+NOT_IN_THE_SAMPLE = [
+    "2.6",  # between two runs of Clarabel, of which one is the sample
+    "95",
+    "0.1",  # `learners.tuning.NEAR_TIE`
+]
+
+
+def on_table_8_1() -> list[str]:
+    table_of_all = table("reuters", "table_8_1")
+    hard = [name for name in table_of_all.columns if name.endswith(" proves")]
+    rows = table_of_all.query("category != 'mean'")
+    assert all((rows[name] == "t = 0").all() for name in hard)
+    assert len(rows) == 10
+    return [
+        "with 30 features is proved (t = 0 exactly) for every first pivot",
+        "With the same first pivot the limit of the central path "
+        f"{gap('hard central-path', 'hard Clarabel')} against Clarabel, "
+        f"{gap('hard central-path', 'hard cvxpy-Clarabel')} against Clarabel through cvxpy",
+        f"against SCS, a first-order method, it {gap('hard central-path', 'hard cvxpy-SCS')}",
+        f"with 30 features the soft-margin ellipsoid {gap('soft k30', 'SVM k30')}",
+        f"with 200 it {gap('soft k200', 'SVM k200')}",
+        f"with all words it {gap('soft full', 'SVM full')}",
+        f"with 30 features it {gap('soft k30', 'linear k30')}",
+        f"with 200 it {gap('soft k200', 'linear k200', digits=2)}",
+        f"with all words it {gap('soft full', 'linear full', digits=2)}",
+    ]
+
+
+def test_table_8_1() -> None:
+    assert table_8_1() in README
+
+
+def test_its_differences() -> None:
+    text = paragraph("That **no ellipsoid separates any of the ten categories**")
+    for claim in on_table_8_1():
+        assert claim in text, claim
+        text = text.replace(claim, "", 1)
+    assert numbers(text) == NOT_IN_THE_SAMPLE
+
+
+def on_rare_categories() -> list[str]:
+    found = means("rare_categories", "rare_categories")
+    lines = table("rare_categories", "rare_categories").query("category != 'mean'")
+    proved = lines["hard proves"].astype(str)
+    bounds = proved.str.extract(r"^t >= (.+)$")[0].dropna().astype(float)
+    none, one_document = (int(proved.eq(word).sum()) for word in ("t = 0", "UNBOUNDED"))
+    ((small, bound),) = proved[proved.str.startswith("t <=")].items()
+    ((mixed, words),) = proved[proved.str.startswith("FEASIBLE")].items()
+    assert int(lines["training"][proved.eq("UNBOUNDED")].max()) == 1
+    assert len(bounds) + none + one_document + 2 == len(lines)
+    exponent = int(np.floor(np.log10(bounds.max())))
+    times = round(float(bounds.max()) / 10.0**exponent)
+    separated = words.split(" (")[1].split(" ")[0]
+    return [
+        f"On the {len(lines)} categories",
+        "the soft-margin ellipsoid reaches {}, the support vector machine {}, the linear scorer {} "
+        "and the hard ellipsoid {} on average".format(
+            *(found[label] for label in ("soft k30", "SVM k30", "linear k30", "hard"))
+        ),
+        f"against the support vector machine the soft-margin ellipsoid {gap('soft k30', 'SVM k30', 'rare_categories')}, against "
+        f"the linear scorer it {gap('soft k30', 'linear k30', 'rare_categories')}",
+        f"to separate {len(bounds)} of these categories for all five pivots (t up to "
+        f"{times}·10{str(exponent).translate(RAISED)}), {lines['category'][mixed]} for "
+        f"{spelt(int(separated))}, and not to separate {none}",
+        f"{one_document} have a single document and no bound of t, and of "
+        f"{lines['category'][small]} {bound.replace('<=', '≤')} is all that is proved",
+    ]
+
+
+def test_rare_categories() -> None:
+    text = paragraph("On the 64 categories")
+    for claim in on_rare_categories():
+        assert claim in text, claim
+        text = text.replace(claim, "", 1)
+    assert sorted(numbers(text)) == ["30", "50", "95"]
+
+
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+if __name__ == "__main__":  # prints what the README has to say
+    print(table_8_1(), *on_table_8_1(), *on_rare_categories(), sep="\n")
