@@ -80,8 +80,8 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
     0, ``average_precision`` the microaverage precision, where there are test examples. The status
     is that of all tasks, or FITTED where they differ; seconds, proofs among them, and iterations
     are sums. Message, certificate and arrays are the first task's, and the trace measures
-    ``ranks`` (of the scores, 0 for the least; equal scores have equal ranks) and ``labels`` of its test
-    examples: all that average precision depends on, in a fifth of the room.
+    ``ranks`` (of the scores, 0 for the least; equal scores have equal ranks) and ``labels`` of its
+    test examples: all that average precision depends on, in a fifth of the room.
     """
     load_kernels()
     began = time.perf_counter()

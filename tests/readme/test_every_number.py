@@ -10,7 +10,7 @@ import pytest
 from tests.readme.prose import README, numbers, plain
 
 TIED = {
-    '`make maxcut` (or `plab run maxcut`) repeats the experiment': "test_readme_on_table_6_1",
+    "`make maxcut` (or `plab run maxcut`) repeats the experiment": "test_readme_on_table_6_1",
     'The thesis\'s "updates" are queries': "test_readme_on_table_6_1",
     "The 28 cells take": "test_readme_on_table_6_1",
     "| dimension x rows | MPLFP": "test_readme_table_2",

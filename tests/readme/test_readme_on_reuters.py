@@ -43,7 +43,7 @@ def table_8_1() -> str:
     lines = ["| | 30 features | 200 features | all words |", "|---|---|---|---|"]
     for words, labels in ROWS.items():
         cells = [found[label] if label else "" for label in (*labels, "", "")[:3]]
-        lines.append(f"| {words} | {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |"))
+        lines.append("|" + "|".join(f" {cell} " if cell else " " for cell in (words, *cells)) + "|")
     return "\n".join(lines)
 
 
@@ -114,14 +114,15 @@ def on_rare_categories() -> list[str]:
     exponent = int(np.floor(np.log10(bounds.max())))
     times = round(float(bounds.max()) / 10.0**exponent)
     separated = words.split(" (")[1].split(" ")[0]
+    against = [gap("soft k30", f"{other} k30", "rare_categories") for other in ("SVM", "linear")]
     return [
         f"On the {len(lines)} categories",
         "the soft-margin ellipsoid reaches {}, the support vector machine {}, the linear scorer {} "
         "and the hard ellipsoid {} on average".format(
             *(found[label] for label in ("soft k30", "SVM k30", "linear k30", "hard"))
         ),
-        f"against the support vector machine the soft-margin ellipsoid {gap('soft k30', 'SVM k30', 'rare_categories')}, against "
-        f"the linear scorer it {gap('soft k30', 'linear k30', 'rare_categories')}",
+        f"against the support vector machine the soft-margin ellipsoid {against[0]}, against the "
+        f"linear scorer it {against[1]}",
         f"to separate {len(bounds)} of these categories for all five pivots (t up to "
         f"{times}·10{str(exponent).translate(RAISED)}), {lines['category'][mixed]} for "
         f"{spelt(int(separated))}, and not to separate {none}",
@@ -139,6 +140,3 @@ def test_rare_categories() -> None:
 
 
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-if __name__ == "__main__":  # prints what the README has to say
-    print(table_8_1(), *on_table_8_1(), *on_rare_categories(), sep="\n")
