@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 NAMES = (
-    r"\b(?:Tables?|Figures?|Algorithms?|Theorems?|Lemmas?|sections?|chapters?|Chapters?) "
+    r"\b(?:Tables?|Figures?|Algorithms?|Theorems?|Lemmas?|Propositions?|sections?|[Cc]hapters?) "
     r"\d+(?:\.\d+)*(?:(?:,| and| to) \d+(?:\.\d+)*)*",
     r"\bYuKilincCarbonell2014\b|\bKharechko2009\b|\bReuters-21578\b",
     r"\b(?:mcp|maxG)\d+(?:-\d)?\b",
