@@ -1,4 +1,4 @@
-"""SDPLIB by families and the large MAXCUT relaxations, at a small size."""
+"""SDPLIB by families, the large MAXCUT relaxations, solvers of others: at a small size."""
 
 from __future__ import annotations
 
@@ -54,3 +54,33 @@ def test_it_runs_without_any_file_of_sdplib(
     labels = len(load_experiment(gallery()[name]).variants)
     assert table["skipped"].sum() == labels
     assert table["feasible"].sum() == len(rows) - labels
+
+
+@pytest.mark.slow
+def test_solvers_that_are_not_there_are_skipped_and_the_others_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for variable in ("PLAB_DATA_MIRROR", "PLAB_DATA_DIR", "PATH"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.setenv("PLAB_OFFLINE", "1")
+    overrides = [
+        "problems.0={dataset: maxcut, instances: [torus-3x3]}",
+        "problems.2={dataset: conic-sets, family: semidefinite, dimension: 4, order: 4}",
+        "problems.3={dataset: maxcut, instances: [random-8-12]}",
+        "experiment=small",
+    ]
+    words = [word for one in overrides for word in ("-s", one)]
+    assert main(["run", "sdp_accuracy", "-q", "--output", str(tmp_path), *words]) in (0, 1)
+    table = pd.read_csv(tmp_path / "small" / "accuracy.csv", keep_default_na=False)
+    programs = table[table["label"].isin(["csdp", "sdpa", "dsdp5"])]
+    assert set(programs["status"]) == {"SKIPPED"}
+    runs = pd.read_csv(tmp_path / "small" / "runs.csv", keep_default_na=False)
+    messages = runs[(runs["label"] == "csdp") & (runs["problem"] == "torus-3x3")]["message"]
+    assert list(messages) == ["csdp is not on PATH; Debian: apt install coinor-csdp"]
+    direct = table[(table["label"] == "clarabel-direct") & (table["status"] == "FEASIBLE")]
+    assert len(direct) == 3
+    assert (direct["claimed"].astype(float) < 1e-7).all()
+    assert (direct["proved"].astype(float) < 1e-5).all()
+    capsys.readouterr()
+    assert main(["verify", str(tmp_path / "small")]) == 0
+    assert "not checked: claimed_dimacs_1" in capsys.readouterr().out
