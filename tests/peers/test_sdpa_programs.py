@@ -130,6 +130,26 @@ def test_the_program_in_sdpas_format_is_the_same_program() -> None:
     np.testing.assert_allclose(answer.ball, np.append(answer.point, 1.0))
 
 
+def test_multipliers_in_its_blocks_have_the_same_products_with_every_variable() -> None:
+    """<F_i, Y> is (M'(w, q))_i: the equations of a program's dual are those of the margin's."""
+    rng = np.random.default_rng(4)
+    for system in (_mixed(), feasible_of("product", 1).system.completed()):
+        program = LargestMargin(system)
+        data, (whole, _) = sdpa_data(program), program.conditions()
+        sizes = [(size, size) if size > 0 else (-size,) for size in data.blocks]
+        drawn = [rng.standard_normal(size) for size in sizes]
+        blocks = [one + one.T if one.ndim == 2 else one for one in drawn]
+        answer = answer_of(program, BlockAnswer(np.zeros(whole.shape[1]), blocks, blocks))
+        products = np.zeros(whole.shape[1] + 1)
+        for entry in zip(data.matrix, data.block, data.row, data.column, data.value, strict=True):
+            matrix, block, row, column, value = entry
+            part = blocks[block]
+            twice = 2.0 if row != column else 1.0
+            products[matrix] += twice * value * (part[row] if part.ndim == 1 else part[row, column])
+        expected = whole.T @ np.append(answer.weights, answer.pull)
+        np.testing.assert_allclose(products[1:], expected, atol=1e-10)
+
+
 def _mixed() -> ConicSystem:
     found = Maxcut(instances=["random-6-9"]).load("random-6-9", seed=0, base=Path())
     return found.system.completed()
