@@ -30,6 +30,7 @@ from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.base import Asked, AskedState, claimed
 from perceptron_lab.peers.largest_margin import Answer, LargestMargin
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
@@ -128,6 +129,7 @@ def _ball(program: LargestMargin) -> Taken:
     return Taken(SecondOrder, size, np.roll(place, 1), np.ones(size))
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class ClarabelDirect(Direct):
     """The largest margin by Clarabel itself, an interior point method, for every cone.
@@ -184,6 +186,7 @@ class ClarabelDirect(Direct):
         return Solved(found.x, found.s, found.z, str(found.status))
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class ScsDirect(Direct):
     """The largest margin by SCS itself, an operator splitting method, for every cone.

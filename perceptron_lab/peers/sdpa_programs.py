@@ -29,6 +29,7 @@ from perceptron_lab.peers.base import Asked, AskedState, claimed
 from perceptron_lab.peers.largest_margin import LargestMargin
 from perceptron_lab.peers.sdpa_answers import parse_entries, parse_sections
 from perceptron_lab.peers.sdpa_program import BlockAnswer, answer_of, sdpa_data
+from perceptron_lab.refusals import refusing
 from perceptron_lab.system import ConicSystem
 
 PROGRAM, ANSWER = "program.dat-s", "answer"
@@ -128,6 +129,7 @@ class SdpaProgram(Asked):
         return parse_entries(text, variables, blocks)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Csdp(SdpaProgram):
     """The largest margin by CSDP, a primal-dual interior point method, where it is on PATH.
@@ -191,6 +193,7 @@ _CSDP = {
 }
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Sdpa(SdpaProgram):
     """The largest margin by SDPA, a primal-dual interior point method, where it is on PATH.
@@ -252,6 +255,7 @@ class Sdpa(SdpaProgram):
         return parse_sections(text, variables, blocks)
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class Dsdp(SdpaProgram):
     """The largest margin by DSDP, a dual-scaling interior point method, where dsdp5 is on PATH.

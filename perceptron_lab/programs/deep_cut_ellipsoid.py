@@ -17,6 +17,7 @@ from perceptron_lab.programs.deep_cuts import DeepCutSearch
 from perceptron_lab.programs.optimiser import Optimiser
 from perceptron_lab.programs.search import Search, relative
 from perceptron_lab.programs.start_ellipsoids import start_ellipsoid
+from perceptron_lab.refusals import refusing
 
 # Seconds of updates between two looks at the clock, about
 _CHUNK_SECONDS = 0.02
@@ -26,6 +27,7 @@ _NEXT = 2.0
 _WORTH = 0.5
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class DeepCutEllipsoid(Optimiser):
     """The ellipsoid method in x, by deep cuts of both kinds, from an ellipsoid of the solutions.

@@ -12,6 +12,7 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.programs.levels import ObjectiveRow
 from perceptron_lab.programs.optimiser import Optimiser, method_of
 from perceptron_lab.programs.search import Search, relative
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Status
 
 # The steps from the upper bound where there is no lower one, doubled each time
@@ -20,6 +21,7 @@ _FIRST_STEP = 0.25
 _FAR = 1e8
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class ObjectiveBisection(Optimiser):
     """Levels half-way between a proved upper and a proved lower bound of the optimum.

@@ -12,9 +12,11 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.programs.levels import ObjectiveRow
 from perceptron_lab.programs.optimiser import Optimiser, method_of
 from perceptron_lab.programs.search import Search
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Status
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class ObjectiveSequence(Optimiser):
     """The thesis's sequence: every new feasible point sets the next level of the objective.

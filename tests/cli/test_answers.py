@@ -189,7 +189,7 @@ def test_parameters_of_an_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["rows.csv", "--algorithm", "von-neumann", "-s"]
     assert "von-neumann(epsilon=0.5)" in said(capsys, *words, "epsilon=0.5")
     for assignment, message in (
-        ("epsilo=1", "unknown key 'epsilo'; allowed: epsilon (did you mean 'epsilon'?)"),
+        ("epsilo=1", "unknown key 'epsilo'; allowed: epsilon, initial (did you mean 'epsilon'?)"),
         ("epsilon=x", "epsilon: received the text 'x'; allowed: a number"),
         ("epsilon", "give PARAMETER=VALUE"),
         ("epsilon=[", "-s epsilon=["),

@@ -169,10 +169,11 @@ def test_json_has_the_columns_of_a_table_of_runs(capsys: pytest.CaptureFixture[s
     row = json.loads(capsys.readouterr().out)
     known = [name for name in COLUMNS if name not in ("cell", "environment", "core")]
     beside = ["point", "weights", "labels", "features", "certificate"]
-    assert list(row) == [*known, "algorithm.normalized", *beside]
+    assert list(row) == [*known, "algorithm.initial", "algorithm.normalized", *beside]
     assert (np.array(ROWS) @ row["point"] > 0).all()
     assert (row["labels"], row["features"]) == (None, None)
-    assert row["parameters"] == {"normalized": row["algorithm.normalized"]} == {"normalized": True}
+    assert row["parameters"] == {"initial": "zero", "normalized": True}
+    assert (row["algorithm.initial"], row["algorithm.normalized"]) == ("zero", True)
     assert (row["problem"], row["constraints"], row["dimension"]) == ("a.csv", 3, 2)
     assert (row["algorithm"], row["oracle"], row["seed"]) == ("perceptron", "cyclic", 7)
     assert (row["status"], row["proved"]) == ("FEASIBLE", True)

@@ -125,7 +125,8 @@ def test_a_frame_keeps_types(configure: Configure, tmp_path: Path) -> None:
     assert list(frame.columns[: len(COLUMNS)]) == list(COLUMNS)
     assert list(frame.columns[len(COLUMNS) :]) == [
         *("problem.measured", "problem.scale"),
-        *("algorithm.after", "algorithm.dimension", "algorithm.how", "algorithm.normalized"),
+        *("algorithm.after", "algorithm.dimension", "algorithm.how"),
+        *("algorithm.initial", "algorithm.normalized"),
     ]
     assert frame["problem.scale"].tolist() == [1.0] * 4
     assert frame["problem.measured"].tolist() == [False] * 4

@@ -148,5 +148,5 @@ def test_what_does_not_apply_is_refused() -> None:
         ObjectiveBisection(method="elipsoid")
     with pytest.raises(ValueError, match="preset"):
         ObjectiveSequence(options={"preset": "none"})
-    with pytest.raises(ValueError, match="greater than 0"):
+    with pytest.raises(ValueError, match="more than 0"):
         DeepCutEllipsoid(width=0.0)

@@ -242,7 +242,7 @@ def scored(folder: Path, quality: dict[str, float], seeds: int = 2) -> Evidence:
                 scores = strength * labels + rng.standard_normal(80)
                 row = learnt(problem, label, average_precision(labels, scores), seed=seed)
                 rows.append(row)
-                trace = make_trace([1], [0.1], scores=[scores], labels=[labels])
+                trace = make_trace([1], [0.1], ranks=[scores], labels=[labels])
                 results[row["cell"]] = make_result(trace)
     return write_folder(folder, rows, results)
 

@@ -16,6 +16,7 @@ from perceptron_lab.datasets.generated.generator import GeneratedDataset
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -59,6 +60,7 @@ class _Rows:
         return _Rows(self.labels[places], self.examples[places], self.separated[places])
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT | ConfigDict(validate_default=True))
 class SeparationFamilies(GeneratedDataset):
     """Generated examples of two classes: verdict, partition and all coefficients are known.

@@ -16,6 +16,7 @@ from perceptron_lab.learners.extraction import CHECKED
 from perceptron_lab.learners.learning import Learned, Learner
 from perceptron_lab.learners.sayings import NOT_SEPARATED, NOT_SOLVED, SEPARATED, saying
 from perceptron_lab.linear.floating_rows import INFINITE, run_highs
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 
 _DEPENDENT: Final = 1e-7
@@ -71,6 +72,7 @@ def konis_program(rows: FloatArray, seconds: float = 1e6) -> KonisAnswer:
     return KonisAnswer(True, found.values, gain, found.iterations)
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class KonisProgram(Learner):
     """Konis's linear program by HiGHS, in doubles: separated or not, without a proof.

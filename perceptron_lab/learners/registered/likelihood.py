@@ -27,6 +27,7 @@ from perceptron_lab.learners.sayings import (
     SINGULAR,
     saying,
 )
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 
 _RIDGE = 1e-10  # On the diagonal of the Hessian of the mean log-likelihood, in statsmodels
@@ -98,6 +99,7 @@ def _standard_errors(rows: FloatArray, b: FloatArray) -> FloatArray:
         return np.sqrt(np.diagonal(inverse))
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class NewtonSteps(Learner):
     """Newton's steps of maximum likelihood, as statsmodels' ``Logit(y, X).fit()`` takes them.
@@ -154,6 +156,7 @@ class NewtonSteps(Learner):
         )
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class SklearnLogisticRegression(Learner):
     """scikit-learn's LogisticRegression, without a penalty or with that of its defaults.

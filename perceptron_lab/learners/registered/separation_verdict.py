@@ -16,6 +16,7 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.extraction import CHECKED
 from perceptron_lab.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.learners.sayings import saying
+from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.verdicts.coefficients import CLASSES, FINITE, MINUS, PLUS, UNDETERMINED
 from perceptron_lab.verdicts.kept_proofs import ProofError, kept, proved_anew
@@ -31,6 +32,7 @@ _FIGURES = {
 }
 
 
+@refusing
 @dataclass(frozen=True, config=CHECKED)
 class ProvedSeparation(Learner):
     """The verdict on two classes, and on the estimates of logistic regression, proved exactly.

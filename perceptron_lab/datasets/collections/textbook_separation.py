@@ -13,9 +13,10 @@ from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.errors import did_you_mean
 from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
 from perceptron_lab.system import ConicSystem
 
-_FOLDER: Final = Path(__file__).parent
+_FOLDER: Final = Path(__file__).parent / "textbook_examples"
 
 
 class Printed(NamedTuple):
@@ -42,6 +43,7 @@ def _known(name: str) -> str:
     return name
 
 
+@refusing
 @dataclass(frozen=True, config=STRICT)
 class TextbookSeparation(Dataset):
     """Examples of separation from the statistical literature; nothing is downloaded.
