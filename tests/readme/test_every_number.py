@@ -23,6 +23,7 @@ TIED = {
 """Beginnings of paragraphs, and the module that compares their numbers with a sample."""
 
 UNTIED = {
+    "`plab run maxcut_oracles` repeats": "the size of an instance",
     "Both need Python 3.11": "the version that is required",
     "A table with names is not taken": "values of columns",
     "| status | meaning |": "a bound by definition",
