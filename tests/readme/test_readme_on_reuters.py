@@ -140,3 +140,21 @@ def test_rare_categories() -> None:
 
 
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def test_figure_8_1() -> None:
+    text = paragraph("With more features the soft-margin ellipsoid")
+    assert numbers(text) == ["200", "20", "50", "50"]
+    found = table("reuters_dimension", "learners")
+    found[["kind", "k"]] = found["label"].str.extract(r"^(\w+) components=(\d+)$")
+    found["k"] = found["k"].astype(int)
+    separated = found[~found["proved"].fillna("t = 0").str.startswith("t = 0")]
+    assert list(zip(separated["problem"], separated["k"], strict=True)) == [("corn", 50)]
+    for kind in ("soft", "linear"):
+        course = found[found["kind"] == kind].pivot_table(
+            index="k", columns="problem", values="average precision"
+        )
+        assert course.index[-1] == 200
+        falls = course.diff() < 0.0
+        assert list(falls.columns[falls.any()]) == ["corn"]
+        assert set(course.index[falls["corn"]]) <= {30, 50}

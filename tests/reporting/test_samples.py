@@ -24,7 +24,6 @@ TABLES_ALONE = {
     "margin_sets",
     "margin_sets_mu0",
     "rare_categories",
-    "reuters_dimension",
     "tiny_margin",
 }
 """Samples of earlier versions, of which only tables and figures were kept."""
