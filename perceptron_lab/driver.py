@@ -286,7 +286,8 @@ class _Run:
         clock = time.perf_counter()
         status, proof, point = judge.close(status, state)
         self.proof_seconds += time.perf_counter() - clock
-        notes = [*state.notes, *system.cone.notes]
+        told = system.cone.notes
+        notes = [*state.notes, *told] if told else state.notes
         if notes:
             judge.certificate["notes"] = notes
         weights = judge.weights

@@ -194,22 +194,7 @@ def command(
         raise click.BadParameter(
             f"{budget_seconds}; give a finite number of seconds", param_hint="'--budget-seconds'"
         ) from None
-    for path in (save, plot):
-        if path is not None and not path.parent.is_dir():
-            raise DataError(f"{path}: there is no folder {path.parent}; make it, or choose another")
-    if plot is not None and plot.suffix not in (".png", ".pdf", ".svg"):
-        raise DataError(f"{plot}: let its name end with .png, .pdf or .svg")
-    if algorithm in registry.names("learner"):
-        raise InputError(
-            f"{algorithm} is a learner, which runs in experiments (plab run); to ask whether two "
-            "classes are separated, and coefficients finite, say --verdict; whether an ellipsoid "
-            "separates them, say --ellipsoid"
-        )
-    if algorithm in registry.names("optimiser"):
-        raise InputError(
-            f"{algorithm} is an optimiser, which minimises a program's objective; optimisers run "
-            "in experiments (plab run), and by perceptron_lab.programs.optimiser.minimise"
-        )
+    _refuse_misplaced(save, plot, algorithm)
     columns = Columns(labels, rows, drop_missing, one_hot)
     unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}
     unused["--margin"] = margin != "unit"
@@ -240,6 +225,26 @@ def command(
     if plot is not None:
         _draw(found.result.plot(), plot)
     return 130 if interrupt.asked() else int(found.result.status.failed)
+
+
+def _refuse_misplaced(save: Path | None, plot: Path | None, algorithm: str) -> None:
+    """Raise an error for files that cannot be written, and for what runs in experiments alone."""
+    for path in (save, plot):
+        if path is not None and not path.parent.is_dir():
+            raise DataError(f"{path}: there is no folder {path.parent}; make it, or choose another")
+    if plot is not None and plot.suffix not in (".png", ".pdf", ".svg"):
+        raise DataError(f"{plot}: let its name end with .png, .pdf or .svg")
+    if algorithm in registry.names("learner"):
+        raise InputError(
+            f"{algorithm} is a learner, which runs in experiments (plab run); to ask whether two "
+            "classes are separated, and coefficients finite, say --verdict; whether an ellipsoid "
+            "separates them, say --ellipsoid"
+        )
+    if algorithm in registry.names("optimiser"):
+        raise InputError(
+            f"{algorithm} is an optimiser, which minimises a program's objective; optimisers run "
+            "in experiments (plab run), and by perceptron_lab.programs.optimiser.minimise"
+        )
 
 
 def _printed(found: Answer, *, as_json: bool) -> str:

@@ -12,10 +12,15 @@ the smallest ellipsoid around the part of the old one with a'y <= b.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from perceptron_lab.compiled.kernel import REORDER, kernel
 from perceptron_lab.results import FloatArray, IntArray
+
+Structure: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
+Values: TypeAlias = tuple[FloatArray, FloatArray]
 
 # How a call ends: the updates are made, the target or the gap is reached, nothing is left to cut
 GOING_ON, REACHED, FLAT = 0, 1, 2
@@ -70,23 +75,50 @@ def symmetric_update(lower: FloatArray, vector: FloatArray, amount: float) -> No
 
 
 @kernel(
-    "int64(float64[::1], int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1],"
-    " float64[:, ::1], int64[::1], float64[::1], float64[::1])",
+    "void(int64, UniTuple(int64[::1], 4), float64[::1], float64[:, ::1], int64[::1], float64[::1])",
+    fastmath=REORDER,
+)
+def failing_direction(
+    failed: int,
+    structure: Structure,
+    factor: FloatArray,
+    rest: FloatArray,
+    filled: IntArray,
+    direction: FloatArray,
+) -> None:
+    """Write v, 1 in the failing row and 0 behind it, with L'v = e in the rows before.
+
+    Parameters are those of :func:`first_failure`, which calls it.
+    """
+    places, rows, _, _ = structure
+    head = places.shape[0] - 1
+    direction[:] = 0.0
+    direction[failed] = 1.0
+    if failed > head:
+        row = rest[failed - head]
+        for j in range(failed - head - 1, -1, -1):
+            value = row[j]
+            for i in range(j + 1, failed - head):
+                value += rest[i, j] * direction[head + i]
+            direction[head + j] = -value / rest[j, j]
+    for j in range(min(failed, head) - 1, -1, -1):
+        value = 0.0
+        for p in range(places[j], filled[j]):
+            value += factor[p] * direction[rows[p]]
+        direction[j] = -value
+
+
+@kernel(
+    "int64(float64[::1], UniTuple(int64[::1], 4), UniTuple(float64[::1], 2),"
+    " UniTuple(int64[::1], 4), float64[::1], float64[::1], float64[:, ::1], int64[::1],"
+    " float64[::1], float64[::1])",
     fastmath=REORDER,
 )
 def first_failure(
     point: FloatArray,
-    entry_starts: IntArray,
-    entry_columns: IntArray,
-    entry_values: FloatArray,
-    constant: FloatArray,
-    starts: IntArray,
-    columns: IntArray,
-    places: IntArray,
-    rows: IntArray,
-    row_starts: IntArray,
-    row_columns: IntArray,
+    entries: Structure,
+    values: Values,
+    structure: Structure,
     factor: FloatArray,
     pivots: FloatArray,
     rest: FloatArray,
@@ -104,13 +136,14 @@ def first_failure(
     ----------
     point
         x, shape ``(m,)``.
-    entry_starts, entry_columns, entry_values, constant
-        The entries of F(x) as sparse rows and constants: first those left of the diagonal, row by
-        row, then the diagonal.
-    starts, columns
-        Which entries are in which row, as for :func:`.elimination_tree`.
-    places, rows, row_starts, row_columns
-        The structure of L: columns with their rows, and rows with their columns, as
+    entries
+        Starts and columns of the entries of F(x), which are sparse rows in x: first those left of
+        the diagonal, row by row, then the diagonal. Starts and columns of the rows of F, which say
+        what entries they have, as for :func:`.elimination_tree`.
+    values
+        The coefficients of the entries, and their constants.
+    structure
+        That of L: starts and rows of its columns, starts and columns of its rows, as
         :mod:`.sparse_ldl` has it.
     factor, pivots, rest
         Receive L, D and the dense factor, whose lower triangle is used.
@@ -119,6 +152,9 @@ def first_failure(
     direction
         Receives v, shape ``(n,)``.
     """
+    entry_starts, entry_columns, starts, columns = entries
+    entry_values, constant = values
+    places, rows, row_starts, row_columns = structure
     n, head = direction.shape[0], pivots.shape[0]
     sides = constant.shape[0] - n
     failed = -1
@@ -159,29 +195,84 @@ def first_failure(
         if not square > 0.0:
             failed = i
             break
-    if failed < 0:
-        return failed
-    direction[:] = 0.0
-    direction[failed] = 1.0
-    if failed > head:
-        row = rest[failed - head]
-        for j in range(failed - head - 1, -1, -1):
-            value = row[j]
-            for i in range(j + 1, failed - head):
-                value += rest[i, j] * direction[head + i]
-            direction[head + j] = -value / rest[j, j]
-    for j in range(min(failed, head) - 1, -1, -1):
-        value = 0.0
-        for p in range(places[j], filled[j]):
-            value += factor[p] * direction[rows[p]]
-        direction[j] = -value
+    if failed >= 0:
+        failing_direction(failed, structure, factor, rest, filled, direction)
     return failed
 
 
 @kernel(
+    "float64(int64, float64[::1], float64[::1], UniTuple(int64[::1], 4),"
+    " UniTuple(float64[::1], 2), float64[::1])",
+    fastmath=REORDER,
+)
+def matrix_cut(
+    failed: int,
+    direction: FloatArray,
+    centre: FloatArray,
+    entries: Structure,
+    values: Values,
+    normal: FloatArray,
+) -> float:
+    """Write the normal of the cut v'F(y)v >= 0, and return -v'F(x)v at the centre, 0 at least.
+
+    normal'y <= -v'F(0)v is what the cut says; v is 0 behind the row that failed.
+    """
+    entry_starts, entry_columns, starts, columns = entries
+    entry_values, constant = values
+    sides = constant.shape[0] - direction.shape[0]
+    excess, normal[:] = 0.0, 0.0
+    for i in range(failed + 1):
+        if direction[i] != 0.0:
+            for p in range(starts[i], starts[i + 1]):
+                weight = 2.0 * direction[i] * direction[columns[p]]
+                excess -= weight * constant[p]
+                for q in range(entry_starts[p], entry_starts[p + 1]):
+                    normal[entry_columns[q]] -= weight * entry_values[q]
+            p, weight = sides + i, direction[i] * direction[i]
+            excess -= weight * constant[p]
+            for q in range(entry_starts[p], entry_starts[p + 1]):
+                normal[entry_columns[q]] -= weight * entry_values[q]
+    for k in range(centre.shape[0]):
+        excess += normal[k] * centre[k]
+    return max(excess, 0.0)
+
+
+@kernel(
+    "void(float64[::1], float64[:, ::1], float64[::1], float64[::1], float64, float64)",
+    fastmath=REORDER,
+)
+def moved(
+    centre: FloatArray,
+    lower: FloatArray,
+    numbers: FloatArray,
+    product: FloatArray,
+    square: float,
+    depth: float,
+) -> None:
+    """Move to the smallest ellipsoid around what a cut of some depth leaves, in the given arrays.
+
+    ``product`` is Qa and ``square`` is a'Qa for the cut's normal a.
+    """
+    n = centre.shape[0]
+    step = (1.0 + n * depth) / (n + 1.0)
+    along = step * np.sqrt(numbers[SCALE]) / np.sqrt(square)
+    for k in range(n):
+        centre[k] -= along * product[k]
+    if n == 1:
+        numbers[SCALE] *= 0.25 * (1.0 - depth) ** 2
+        numbers[LOG_VOLUME] += np.log(0.5 * (1.0 - depth))
+        return
+    shrink = 2.0 * step / (1.0 + depth)
+    growth = n * n / (n * n - 1.0) * (1.0 - depth * depth)
+    symmetric_update(lower, product, shrink / square)
+    numbers[SCALE] *= growth
+    numbers[LOG_VOLUME] += 0.5 * (n * np.log(growth) + np.log(1.0 - shrink))
+
+
+@kernel(
     "int64(float64[::1], float64[::1], float64[::1], float64[:, ::1], float64[::1], int64[::1],"
-    " int64[::1], int64[::1], float64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], float64[:, ::1], float64, float64, int64, boolean)",
+    " UniTuple(int64[::1], 4), UniTuple(float64[::1], 2), UniTuple(int64[::1], 4),"
+    " float64[:, ::1], float64, float64, int64, boolean)",
     fastmath=REORDER,
 )
 def deep_cut_search(
@@ -191,16 +282,9 @@ def deep_cut_search(
     lower: FloatArray,
     numbers: FloatArray,
     counts: IntArray,
-    entry_starts: IntArray,
-    entry_columns: IntArray,
-    entry_values: FloatArray,
-    constant: FloatArray,
-    starts: IntArray,
-    columns: IntArray,
-    places: IntArray,
-    rows: IntArray,
-    row_starts: IntArray,
-    row_columns: IntArray,
+    entries: Structure,
+    values: Values,
+    structure: Structure,
     kept: FloatArray,
     target: float,
     gap: float,
@@ -224,10 +308,8 @@ def deep_cut_search(
         at the start; the largest c'x - sqrt(c'Pc), which the optimum is not below.
     counts
         Updates, cuts by the objective, feasible centres, cuts by matrices.
-    entry_starts, entry_columns, entry_values, constant, starts, columns
-        F, as for :func:`first_failure`.
-    places, rows, row_starts, row_columns
-        The structure of L, as for :func:`first_failure`.
+    entries, values, structure
+        F and the structure of L, as for :func:`first_failure`.
     kept
         The last directions v, one per row: that of cut k is in row k modulo their number.
     target, gap
@@ -242,9 +324,8 @@ def deep_cut_search(
     -------
     GOING_ON, REACHED, or FLAT: there is nothing left to cut, or Q is not definite in doubles.
     """
-    n, order, head = objective.shape[0], kept.shape[1], places.shape[0] - 1
-    sides = constant.shape[0] - order
-    factor, pivots = np.zeros(rows.shape[0]), np.empty(head)
+    n, order, head = objective.shape[0], kept.shape[1], structure[0].shape[0] - 1
+    factor, pivots = np.zeros(structure[1].shape[0]), np.empty(head)
     rest, filled = np.zeros((order - head, order - head)), np.empty(head, np.int64)
     work, direction = np.zeros(order), np.zeros(order)
     normal, product = np.empty(n), np.empty(n)
@@ -255,23 +336,7 @@ def deep_cut_search(
         excess, by_objective = value - numbers[BEST], True
         if excess < 0.0:
             failed = first_failure(
-                centre,
-                entry_starts,
-                entry_columns,
-                entry_values,
-                constant,
-                starts,
-                columns,
-                places,
-                rows,
-                row_starts,
-                row_columns,
-                factor,
-                pivots,
-                rest,
-                filled,
-                work,
-                direction,
+                centre, entries, values, structure, factor, pivots, rest, filled, work, direction
             )
             by_objective = failed < 0
             if by_objective:
@@ -281,22 +346,7 @@ def deep_cut_search(
                 if value <= target or value - numbers[LOWER] <= gap:
                     return REACHED
             else:
-                # normal'y <= -v'F(0)v is what v'F(y)v >= 0 says, and excess is -v'F(x)v
-                excess, normal[:] = 0.0, 0.0
-                for i in range(failed + 1):
-                    if direction[i] != 0.0:
-                        for p in range(starts[i], starts[i + 1]):
-                            weight = 2.0 * direction[i] * direction[columns[p]]
-                            excess -= weight * constant[p]
-                            for q in range(entry_starts[p], entry_starts[p + 1]):
-                                normal[entry_columns[q]] -= weight * entry_values[q]
-                        p, weight = sides + i, direction[i] * direction[i]
-                        excess -= weight * constant[p]
-                        for q in range(entry_starts[p], entry_starts[p + 1]):
-                            normal[entry_columns[q]] -= weight * entry_values[q]
-                for k in range(n):
-                    excess += normal[k] * centre[k]
-                excess = max(excess, 0.0)
+                excess = matrix_cut(failed, direction, centre, entries, values, normal)
                 kept[counts[CUTS] % kept.shape[0]] = direction
                 counts[CUTS] += 1
         if by_objective:
@@ -305,8 +355,7 @@ def deep_cut_search(
         square = symmetric_product(lower, normal, product)
         if not (square > 0.0 and square < np.inf):
             return FLAT
-        length = np.sqrt(square)
-        reach = length * np.sqrt(numbers[SCALE])
+        reach = np.sqrt(square) * np.sqrt(numbers[SCALE])
         if by_objective:
             numbers[LOWER] = max(numbers[LOWER], value - reach)
             if numbers[BEST] - numbers[LOWER] <= gap:
@@ -314,18 +363,6 @@ def deep_cut_search(
         depth = excess / reach if deep else 0.0
         if not depth < 1.0:
             return FLAT
-        step = (1.0 + n * depth) / (n + 1.0)
-        along = step * np.sqrt(numbers[SCALE]) / length
-        for k in range(n):
-            centre[k] -= along * product[k]
+        moved(centre, lower, numbers, product, square, depth)
         counts[UPDATES] += 1
-        if n == 1:
-            numbers[SCALE] *= 0.25 * (1.0 - depth) ** 2
-            numbers[LOG_VOLUME] += np.log(0.5 * (1.0 - depth))
-            continue
-        shrink = 2.0 * step / (1.0 + depth)
-        growth = n * n / (n * n - 1.0) * (1.0 - depth * depth)
-        symmetric_update(lower, product, shrink / square)
-        numbers[SCALE] *= growth
-        numbers[LOG_VOLUME] += 0.5 * (n * np.log(growth) + np.log(1.0 - shrink))
     return GOING_ON

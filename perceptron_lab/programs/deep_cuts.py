@@ -99,13 +99,12 @@ class DeepCutSearch:
         places = np.concatenate([sides, diagonal])
         rows = sp.csr_array(self.blocks.entries[places])
         self._objective = np.array(objective_of(system).values, dtype=np.float64)
-        self._entries = (
-            rows.indptr.astype(np.int64),
-            rows.indices.astype(np.int64),
-            np.ascontiguousarray(rows.data, dtype=np.float64),
-            np.ascontiguousarray(self.blocks.constant[places]),
+        coefficients = np.ascontiguousarray(rows.data, dtype=np.float64)
+        self._program = (
+            (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), starts, columns),
+            (coefficients, np.ascontiguousarray(self.blocks.constant[places])),
+            (ends, below, row_starts, row_columns),
         )
-        self._structure = starts, columns, ends, below, row_starts, row_columns
         scale = float(np.abs(start.metric).max())
         self.centre, self.best = start.centre.copy(), start.centre.copy()
         self._lower = np.ascontiguousarray(np.tril(start.metric / scale))
@@ -128,8 +127,7 @@ class DeepCutSearch:
             self._lower,
             self._numbers,
             self.counts,
-            *self._entries,
-            *self._structure,
+            *self._program,
             self._kept,
             target,
             gap,

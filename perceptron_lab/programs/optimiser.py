@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,11 +15,9 @@ from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.driver import Oracle, Stop
 from perceptron_lab.goals import Budget
 from perceptron_lab.outward import text_above, text_below
-from perceptron_lab.programs.lower_bounds import OtherSide
-from perceptron_lab.programs.search import DUAL, LEVEL, Search, prove_level
-from perceptron_lab.programs.upper_bounds import prove_upper
+from perceptron_lab.programs.search import Search
 from perceptron_lab.recording import Watch
-from perceptron_lab.results import Bound, FloatArray, Result, Status
+from perceptron_lab.results import Bound, Result, Status
 from perceptron_lab.system import ConicSystem
 
 
@@ -135,26 +133,6 @@ def _ending(search: Search, ending: str) -> tuple[Status, str]:
         said = f"the optimum is proved to be at least {text_below(lower, 10)}"
     limit = Status.UPDATE_LIMIT if search.updates >= search.budget.updates else Status.TIME_LIMIT
     return (Status.FEASIBLE if upper is not None else limit), f"{said}; {ending}"
-
-
-def proved_again(
-    system: ConicSystem, point: FloatArray, proof: Mapping[str, FloatArray], lower: float | None
-) -> tuple[float | None, float | None]:
-    """Return the lower and the upper bound that the arrays of a result prove, or None each.
-
-    Parameters
-    ----------
-    system, point, proof
-        The program; point and arrays of the result.
-    lower
-        The bound that is claimed: what a level is.
-    """
-    upper, found = prove_upper(system, point), None
-    if DUAL in proof:
-        found = OtherSide.of(system).prove(proof[DUAL])
-    elif LEVEL in proof and lower is not None and upper is not None:
-        found = lower if prove_level(system, lower, proof[LEVEL]) else None
-    return found, upper
 
 
 def method_of(name: str, options: dict[str, Any]) -> AnyAlgorithm:

@@ -23,13 +23,12 @@ from perceptron_lab.programs.levels import (
     unit_exponent,
 )
 from perceptron_lab.programs.lower_bounds import OtherSide
+from perceptron_lab.programs.proofs import DUAL, LEVEL, prove_level
 from perceptron_lab.programs.upper_bounds import mended
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import FloatArray, Result, Status, Trace
 from perceptron_lab.system import ConicSystem
 
-DUAL, LEVEL = "dual", "level"
-"""Names of arrays that prove a lower bound: X, or weights that no point is below the level."""
 CUTS_PER_VARIABLE = 4
 """Directions that are kept for lower bounds, by the number of variables."""
 
@@ -257,19 +256,6 @@ class Search:
     def told(self) -> list[dict[str, object]]:
         """Return the levels as JSON values."""
         return [asdict(one) | {"status": one.status.value} for one in self.levels]
-
-
-def prove_level(system: ConicSystem, level: float, weights: FloatArray) -> bool:
-    """Return whether weights prove that no strictly feasible point has an objective below a level.
-
-    They are those of :func:`.at_level` with the row ``unit``.
-    """
-    below: ConicSystem = at_level(system, level, "unit")
-    if weights.shape != (below.cone.size,):
-        below = below.completed(required=False)
-    if weights.shape != (below.cone.size,):
-        return False
-    return below.prove_weights(weights) == 0.0 or below.prove_infeasible(weights) is not None
 
 
 def relative(upper: float, lower: float) -> float:

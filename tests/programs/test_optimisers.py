@@ -15,8 +15,8 @@ from perceptron_lab.programs.deep_cut_ellipsoid import DeepCutEllipsoid
 from perceptron_lab.programs.levels import at_level
 from perceptron_lab.programs.objective_bisection import ObjectiveBisection
 from perceptron_lab.programs.objective_sequence import ObjectiveSequence
-from perceptron_lab.programs.optimiser import Optimiser, minimise, proved_again
-from perceptron_lab.programs.search import LEVEL
+from perceptron_lab.programs.optimiser import Optimiser, minimise
+from perceptron_lab.programs.proofs import LEVEL, proved_again
 from perceptron_lab.results import Result, Status
 from perceptron_lab.system import ConicSystem
 from tests.programs.small_programs import dense_program, judged, maxcut

@@ -19,11 +19,11 @@ from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
-from perceptron_lab.learners.learning import prove
+from perceptron_lab.learners.learning import Learner, prove
 from perceptron_lab.linear.proofs import PROOF, LinearProof
 from perceptron_lab.linear.proofs import faults as proof_faults
 from perceptron_lab.outward import text_above, text_below
-from perceptron_lab.programs.optimiser import Optimiser, proved_again
+from perceptron_lab.programs.proofs import proved_again
 from perceptron_lab.results import PROVED, FloatArray, Status
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.linear_system import LinearSystem
@@ -61,7 +61,7 @@ def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: 
     Otherwise it is the record of a learner or an optimiser.
     """
     arrays = {name: _numbers(array) for name, array in certificate.proof.items()}
-    if method is not None and not isinstance(method, Optimiser):
+    if isinstance(method, Learner):
         return prove_learnt(claims, problem, method, int(certificate.problem["seed"]), arrays)
     point = _numbers(certificate.point)
     if method is not None:

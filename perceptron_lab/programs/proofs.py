@@ -1,0 +1,47 @@
+"""Bounds of the optimum proved again from the arrays of a result, without any algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from perceptron_lab.programs.levels import at_level
+from perceptron_lab.programs.lower_bounds import OtherSide
+from perceptron_lab.programs.upper_bounds import prove_upper
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+DUAL, LEVEL = "dual", "level"
+"""Names of arrays that prove a lower bound: X, or weights that no point is below the level."""
+
+
+def prove_level(system: ConicSystem, level: float, weights: FloatArray) -> bool:
+    """Return whether weights prove that no strictly feasible point has an objective below a level.
+
+    They are those of :func:`.at_level` with the row ``unit``.
+    """
+    below: ConicSystem = at_level(system, level, "unit")
+    if weights.shape != (below.cone.size,):
+        below = below.completed(required=False)
+    if weights.shape != (below.cone.size,):
+        return False
+    return below.prove_weights(weights) == 0.0 or below.prove_infeasible(weights) is not None
+
+
+def proved_again(
+    system: ConicSystem, point: FloatArray, proof: Mapping[str, FloatArray], lower: float | None
+) -> tuple[float | None, float | None]:
+    """Return the lower and the upper bound that the arrays of a result prove, or None each.
+
+    Parameters
+    ----------
+    system, point, proof
+        The program; point and arrays of the result.
+    lower
+        The bound that is claimed: what a level is.
+    """
+    upper, found = prove_upper(system, point), None
+    if DUAL in proof:
+        found = OtherSide.of(system).prove(proof[DUAL])
+    elif LEVEL in proof and lower is not None and upper is not None:
+        found = lower if prove_level(system, lower, proof[LEVEL]) else None
+    return found, upper
