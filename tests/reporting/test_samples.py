@@ -20,7 +20,6 @@ from tests.repetitions import repeated
 SAMPLES = Path(__file__).parents[2] / "results" / "sample"
 TABLES_ALONE = {
     "certificates",
-    "ellipsoids",
     "margin_sets",
     "margin_sets_mu0",
     "rare_categories",
