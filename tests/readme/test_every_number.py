@@ -20,12 +20,13 @@ TIED = {
     "That **no ellipsoid separates any": "test_readme_on_reuters",
     "With more features the soft-margin": "test_readme_on_reuters",
     "On the 64 categories": "test_readme_on_reuters",
+    "`plab run maxcut_oracles` repeats": "test_readme_on_verdicts_and_programs",
+    "`--verdict`, or `separation(X, y)`": "test_readme_on_verdicts_and_programs",
     "The error of the ellipsoid is the same": "test_readme_on_figure_7_4",
 }
 """Beginnings of paragraphs, and the module that compares their numbers with a sample."""
 
 UNTIED = {
-    "`plab run maxcut_oracles` repeats": "the size of an instance",
     "Both need Python 3.11": "the version that is required",
     "A table with names is not taken": "values of columns",
     "| status | meaning |": "a bound by definition",
