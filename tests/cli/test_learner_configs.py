@@ -46,6 +46,7 @@ def test_they_pass_the_check(name: str, capsys: pytest.CaptureFixture[str]) -> N
     assert "ok" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_table_8_1_is_made_in_one_command(tmp_path: Path) -> None:
     folder = run("reuters", tmp_path, "wine-0-rest, wine-1-rest", "[0, 1]")
     table = pd.read_csv(folder / "table_8_1.csv").set_index("category")

@@ -23,6 +23,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.long
 def test_ours_are_proved_and_others_are_wrong_or_silent(tmp_path: Path) -> None:
     words = [word for override in SMALL for word in ("-s", override)]
     assert main(["run", "separation_verdicts", "-q", "--output", str(tmp_path), *words]) == 0
