@@ -6,8 +6,12 @@ prints it without a traceback and exits with 2.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
+from zipfile import BadZipFile
+from zlib import error as ZlibError
 
 
 class PlabError(Exception):
@@ -51,3 +55,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def counted(number: int, one: str, several: str = "") -> str:
     """Return how many there are of something, by default with an s: ``1 cell``, ``2 cells``."""
     return f"{number} {one if number == 1 else several or f'{one}s'}"
+
+
+# From zip archives, from compression, from headers of arrays, and from lists cut short.
+BROKEN: Final = (
+    *(OSError, EOFError, BadZipFile, ZlibError, struct.error, NotImplementedError, RuntimeError),
+    *(KeyError, TypeError, ValueError, ArithmeticError, MemoryError),
+)
+"""The errors of damaged arrays when they are read."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
-from zipfile import BadZipFile
-from zlib import error as ZlibError
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import BROKEN, DataError
 from perceptron_lab.goals import Goal, goal_of
 from perceptron_lab.outward import bracket_text
 
@@ -25,14 +22,6 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-
-
-# From zip archives, from compression, from headers of arrays, and from lists cut short.
-BROKEN: Final = (
-    *(OSError, EOFError, BadZipFile, ZlibError, struct.error, NotImplementedError, RuntimeError),
-    *(KeyError, TypeError, ValueError, ArithmeticError, MemoryError),
-)
-"""The errors of damaged arrays when they are read."""
 
 
 class Status(StrEnum):

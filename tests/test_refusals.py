@@ -81,21 +81,23 @@ def one_line(error: pytest.ExceptionInfo[InputError]) -> str:
     return said
 
 
-def refused(record: Any) -> None:
-    """Check that every parameter of a record, and one too many, is refused in a line of ours."""
+def answered_otherwise(record: Any) -> list[str]:
+    """Return what is said of parameters, and of one too many, other than in a line of ours."""
+    said = []
     for name in parameters(record):
         with pytest.raises(InputError) as caught:
             record(**{name: Odd()})
-        assert f"{name} <odd>; allowed: " in one_line(caught)
+        if f"{name} <odd>; allowed: " not in one_line(caught):
+            said.append(str(caught.value))
     with pytest.raises(InputError) as caught:
         record(zap=1)
-    assert "no parameter 'zap'" in one_line(caught)
+    return said if "no parameter 'zap'" in one_line(caught) else [*said, str(caught.value)]
 
 
 @pytest.mark.parametrize(("kind", "name"), REGISTERED)
 def test_every_registered_record_refuses_in_one_line(kind: str, name: str) -> None:
     record = registry.load(kind, name)
-    refused(record)
+    assert answered_otherwise(record) == []
     schema = TypeAdapter(record).json_schema().get("properties", {})
     for parameter, entry in schema.items():
         if entry.get("type") == "number" and entry.get("exclusiveMinimum") == 0:
@@ -106,7 +108,7 @@ def test_every_registered_record_refuses_in_one_line(kind: str, name: str) -> No
 
 @pytest.mark.parametrize("record", [Linear, Polynomial, Rbf])
 def test_kernels_refuse_in_one_line(record: Any) -> None:
-    refused(record)
+    assert answered_otherwise(record) == []
 
 
 @pytest.mark.parametrize(("kind", "name"), REGISTERED)

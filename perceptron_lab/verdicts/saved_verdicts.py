@@ -17,9 +17,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import BROKEN, DataError
 from perceptron_lab.inputs import ArrayOrSparse
-from perceptron_lab.results import BROKEN, FloatArray
+from perceptron_lab.results import FloatArray
 from perceptron_lab.verdicts.kept_proofs import ProofError, kept, proved_anew
 from perceptron_lab.verdicts.labelled import Labelled, labelled
 from perceptron_lab.verdicts.verdict import SeparationVerdict

@@ -28,14 +28,14 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import BROKEN, DataError
 from perceptron_lab.experiments.configuration.variants import SELECTORS
 from perceptron_lab.experiments.running.plan import digest
 from perceptron_lab.experiments.running.privacy import portable, resolved
 from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.experiments.storage.stored import Planned, sha256_of
 from perceptron_lab.experiments.storage.traces import packed, unpacked
-from perceptron_lab.results import BROKEN, Bound, FloatArray, Result, Status
+from perceptron_lab.results import Bound, FloatArray, Result, Status
 
 FOLDER: Final = "certificates"
 FORMAT: Final = 1

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from perceptron_lab.errors import DataError
-from perceptron_lab.results import BROKEN, Trace
+from perceptron_lab.errors import BROKEN, DataError
+from perceptron_lab.results import Trace
 
 _KINDS: Final[dict[str, type]] = {
     "updates": np.int64,

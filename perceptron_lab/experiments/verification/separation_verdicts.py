@@ -11,11 +11,10 @@ import numpy as np
 
 from perceptron_lab.datasets.download.fetching import sha256_of
 from perceptron_lab.datasets.formats.columns import Columns
-from perceptron_lab.errors import DataError, MissingDataError, PlabError
+from perceptron_lab.errors import BROKEN, DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.verdict_answers import labelled_file
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
-from perceptron_lab.results import BROKEN
 from perceptron_lab.verdicts.kept_proofs import ProofError
 from perceptron_lab.verdicts.saved_verdicts import SavedVerdict, read_verdict
 
