@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from perceptron_lab.datasets.generated.graph_names import LARGEST_ENCLOSED
 from perceptron_lab.datasets.generated.maxcut import (
-    LARGEST_ENCLOSED,
     Maxcut,
     graph_of,
     laplacian,

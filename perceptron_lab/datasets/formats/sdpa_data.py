@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from perceptron_lab.results import FloatArray, IntArray
 
 # Of all blocks together; data beyond it are taken to be damaged
 LARGEST_ORDER = 1_000_000
+_LINES = 65_536  # of the canonical text at a time
 _INDEX_NAMES = ("matrix", "block", "row", "column")
 
 
@@ -108,18 +110,21 @@ class SdpaData:
                 f"SDPA indices of shape {indices.shape}; allowed: ({len(value)}, 4), one row of "
                 "matrix, block, row, column per value"
             )
-        # Before zeros go: a position given as 0 and as 1 is a conflict as well
-        conflict = first_conflict(indices, value)
-        if conflict is not None:
-            raise InputError(
-                f"SDPA entries {conflict[0]} and {conflict[1]} give one position two values"
-            )
-        keep = value != 0
-        upper, kept = _upper(indices[keep]), value[keep]
-        order = np.lexsort(upper.T[::-1])
-        order = order[_increasing(upper[order])]
-        columns = [np.ascontiguousarray(column) for column in upper[order].T]
-        arrays = [np.array(objective, dtype=np.float64), *columns, kept[order]]
+        kept: FloatArray = np.array(value, dtype=np.float64)
+        upper = _upper(indices)
+        if not (_increasing(upper).all() and kept.all()):  # many entries come in order
+            # Before zeros go: a position given as 0 and as 1 is a conflict as well
+            conflict = first_conflict(indices, value)
+            if conflict is not None:
+                raise InputError(
+                    f"SDPA entries {conflict[0]} and {conflict[1]} give one position two values"
+                )
+            upper, kept = upper[kept != 0], kept[kept != 0]
+            order = np.lexsort(upper.T[::-1])
+            order = order[_increasing(upper[order])]
+            upper, kept = upper[order], kept[order]
+        columns = [np.ascontiguousarray(column) for column in upper.T]
+        arrays: list[Any] = [np.array(objective, dtype=np.float64), *columns, kept]
         # A frozen record of writable arrays would not be one
         for array in arrays:
             array.setflags(write=False)
@@ -174,15 +179,17 @@ def _reason(at: IntArray | FloatArray, value: float, variables: int, blocks: Seq
 
 def _upper(indices: IntArray) -> IntArray:
     """Return a copy with row <= column."""
-    return np.column_stack([indices[:, :2], np.sort(indices[:, 2:], axis=1)])
+    row, column = indices[:, 2], indices[:, 3]
+    return np.column_stack([indices[:, :2], np.minimum(row, column), np.maximum(row, column)])
 
 
 def _increasing(indices: IntArray) -> npt.NDArray[np.bool_]:
     """Tell for each row whether it follows its predecessor strictly; the first one does."""
-    later = np.ones(len(indices), dtype=np.bool_)
-    steps = np.diff(indices, axis=0)
-    leading = (steps != 0).argmax(axis=1)[:, None]
-    later[1:] = np.take_along_axis(steps, leading, axis=1)[:, 0] > 0
+    later = np.zeros(len(indices), dtype=np.bool_)
+    later[:1] = True
+    for column in indices.T[::-1]:  # the first column that differs decides
+        later[1:] &= column[1:] == column[:-1]
+        later[1:] |= column[1:] > column[:-1]
     return later
 
 
@@ -203,19 +210,27 @@ def format_sdpa(data: SdpaData) -> str:
 
     Numbers have the fewest digits that read back as the same double, subnormal ones all digits.
     """
-    places = np.column_stack([data.matrix, data.block + 1, data.row + 1, data.column + 1]).tolist()
-    values = map(_printed, data.value.tolist())
-    lines = [
-        f"{len(data.objective)}\n{len(data.blocks)}",
-        " ".join(map(str, data.blocks)),
-        " ".join(map(_printed, data.objective.tolist())),
-        *(f"{i} {b} {r} {c} {text}" for (i, b, r, c), text in zip(places, values, strict=True)),
+    return "".join(_parts(data))
+
+
+def _parts(data: SdpaData) -> Iterator[str]:
+    """Yield the canonical text part by part, as the text of a large program takes much memory."""
+    yield f"{len(data.objective)}\n{len(data.blocks)}\n{' '.join(map(str, data.blocks))}\n"
+    yield " ".join(_printed(data.objective)) + "\n"
+    for start in range(0, len(data.value), _LINES):
+        some = slice(start, start + _LINES)
+        places = data.matrix[some], data.block[some] + 1, data.row[some] + 1, data.column[some] + 1
+        lines = zip(*(one.tolist() for one in places), _printed(data.value[some]), strict=True)
+        yield "".join([f"{i} {b} {r} {c} {text}\n" for i, b, r, c, text in lines])
+
+
+def _printed(values: FloatArray) -> list[str]:
+    if ((values == 0.0) | (np.abs(values) >= LEAST_NORMAL)).all():
+        return [repr(value) for value in values.tolist()]
+    return [
+        repr(value) if value == 0.0 or abs(value) >= LEAST_NORMAL else str(Decimal(value))
+        for value in values.tolist()
     ]
-    return "\n".join(lines) + "\n"
-
-
-def _printed(value: float) -> str:
-    return repr(value) if value == 0.0 or abs(value) >= LEAST_NORMAL else str(Decimal(value))
 
 
 def write_sdpa(data: SdpaData, path: str | Path) -> None:
@@ -230,4 +245,7 @@ def write_sdpa(data: SdpaData, path: str | Path) -> None:
 
 def sha256_of_text(data: SdpaData) -> str:
     """Return the sha256 of the canonical text, the identity of generated data."""
-    return hashlib.sha256(format_sdpa(data).encode("ascii")).hexdigest()
+    digest = hashlib.sha256()
+    for part in _parts(data):
+        digest.update(part.encode("ascii"))
+    return digest.hexdigest()

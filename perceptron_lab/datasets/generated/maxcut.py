@@ -7,13 +7,12 @@ form of SDPLIB's files (and equation (6.7) of `Kharechko2009`),
 
 SDPLIB's graphs of Table 6.1 of the thesis have counterparts of the same kind and size here: mcp100
 with 100 vertices and 269 edges of unit weight is ``random-100-269``; maxG11, a toroidal grid of 100
-rows of 8 vertices with weights +1 and -1, is ``torus-100x8``.
+rows of 8 vertices with weights +1 and -1, is ``torus-100x8``; maxG51, a union of two planar graphs
+with 1000 vertices and 5909 edges, is ``planar-1000-5909``.
 """
 
 from __future__ import annotations
 
-import re
-from math import prod, sqrt
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -22,23 +21,26 @@ from pydantic import AfterValidator, model_validator
 from pydantic.dataclasses import dataclass
 from scipy import sparse
 
+from perceptron_lab.datasets.confinement import check_generated
 from perceptron_lab.datasets.dataset import Dataset, Distinct
 from perceptron_lab.datasets.formats.sdpa_data import SdpaData, sha256_of_text
 from perceptron_lab.datasets.generated.generator import one_thread, seed_sequence
+from perceptron_lab.datasets.generated.graph_names import GraphName, check_order, graph_name
+from perceptron_lab.datasets.generated.graphs import (
+    Edges,
+    planar_edges,
+    random_edges,
+    signs,
+    torus_edges,
+)
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing
-from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.results import FloatArray
 
-# Vertices and edges of a generated graph, at most
-LARGEST_GRAPH = 100_000
-MOST_EDGES = 1_000_000
-# Vertices of a graph whose margin is enclosed, at most: dense matrices of this order are decomposed
-LARGEST_ENCLOSED = 500
-
-_RANDOM = re.compile(r"random-([1-9][0-9]{0,8})-([1-9][0-9]{0,8})(?:-(0?\.[0-9]{1,6}))?")
-_TORUS = re.compile(r"torus-([1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
+# Of an entry of the data: its place, four integers, and its value
+_BYTES = 40
 
 
 def laplacian(weights: sparse.csr_array) -> sparse.csr_array:
@@ -68,15 +70,7 @@ def maxcut_data(weights: sparse.csr_array) -> SdpaData:
 
 def random_graph(vertices: int, edges: int, rng: np.random.Generator) -> sparse.csr_array:
     """Return the unit weights of a graph drawn uniformly among those with this many edges."""
-    drawn = rng.choice(vertices * (vertices - 1) // 2, size=edges, replace=False, shuffle=False)
-    # The pairs (i, j), i < j, are counted (0,1), (0,2), (1,2), (0,3), ...
-    pair = drawn.astype(np.int64)
-    column = np.floor((1 + np.sqrt(1 + 8 * pair)) / 2).astype(np.int64)
-    # One step mends a square root that was rounded across an integer.
-    column -= column * (column - 1) // 2 > pair
-    column += (column + 1) * column // 2 <= pair
-    row = pair - column * (column - 1) // 2
-    return _symmetric(vertices, row, column, np.ones(edges))
+    return weights_of(vertices, random_edges(vertices, edges, rng), np.ones(edges))
 
 
 def torus(rows: int, columns: int, rng: np.random.Generator) -> sparse.csr_array:
@@ -84,70 +78,25 @@ def torus(rows: int, columns: int, rng: np.random.Generator) -> sparse.csr_array
 
     Vertex r * columns + c is joined to its right and its lower neighbour.
     """
-    vertex = np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
-    row = np.tile(vertex.ravel(), 2)
-    column = np.concatenate([np.roll(vertex, -1, axis=axis).ravel() for axis in (1, 0)])
-    return _symmetric(rows * columns, row, column, rng.choice([-1.0, 1.0], size=len(row)))
+    edges = torus_edges((rows, columns))
+    return weights_of(rows * columns, edges, signs(len(edges[0]), rng))
 
 
-def _symmetric(order: int, row: IntArray, column: IntArray, weight: FloatArray) -> sparse.csr_array:
-    half = sparse.coo_array((weight, (row, column)), shape=(order, order))
+def weights_of(order: int, edges: Edges, weight: FloatArray) -> sparse.csr_array:
+    """Return the symmetric matrix W of weighted edges, each given once; shape ``(n, n)``."""
+    half = sparse.coo_array((weight, edges), shape=(order, order))
     return sparse.csr_array(half + half.T)
 
 
-def _possible(name: str) -> str:
+def _possible(text: str) -> str:
     """Return the name of a graph that exists and can be generated."""
-    if match := _RANDOM.fullmatch(name):
-        vertices, edges = map(int, match.groups()[:2])
-        pairs = vertices * (vertices - 1) // 2
-        if not 2 <= vertices <= LARGEST_GRAPH:
-            raise InputError(f"{name}: {vertices} vertices; allowed: 2 to {LARGEST_GRAPH}")
-        if edges > min(pairs, MOST_EDGES):
-            raise InputError(
-                f"{name}: {edges} edges; {vertices} vertices have {pairs} pairs, allowed: 1 to "
-                f"{min(pairs, MOST_EDGES)}"
-            )
-        if match[3]:
-            check_margin(vertices, float(match[3]))
-    elif match := _TORUS.fullmatch(name):
-        rows, columns = map(int, match.groups())
-        if min(rows, columns) < 3 or rows * columns > LARGEST_GRAPH:
-            raise InputError(
-                f"{name}: sides {rows} and {columns}; allowed: sides of 3 or more, so that no two "
-                f"edges coincide, and {LARGEST_GRAPH} vertices at most"
-            )
-    else:
-        raise InputError(
-            f"no MAXCUT instance is called {name!r}; allowed: random-VERTICES-EDGES such as "
-            "random-100-269, random-VERTICES-EDGES-MARGIN such as random-100-269-0.03, and "
-            "torus-ROWSxCOLUMNS such as torus-20x40"
-        )
-    return name
-
-
-def check_margin(order: int, margin: float) -> None:
-    """Refuse a margin that no graph with so many vertices has, or that is not computed."""
-    check_order(order)
-    most = 1.0 / sqrt(order + 1.0)
-    if not 1e-4 <= margin <= 0.99 * most:
-        raise InputError(
-            f"margin {margin:g} of a graph with {order} vertices; allowed: 0.0001 to "
-            f"{0.99 * most:.4g}, as no MAXCUT relaxation of this order has more than {most:.4g}"
-        )
-
-
-def check_order(order: int) -> None:
-    """Refuse graphs that are too large for an enclosure of their margin."""
-    if order > LARGEST_ENCLOSED:
-        raise InputError(
-            f"the margin of a graph with {order} vertices; it is enclosed up to {LARGEST_ENCLOSED}"
-        )
+    return graph_name(text).text
 
 
 @refusing
 @dataclass(frozen=True, config=STRICT)
 class Maxcut(Dataset):
-    """MAXCUT relaxations of random sparse graphs and of toroidal grids, generated from the seed.
+    """MAXCUT relaxations of random and planar graphs and of toroidal grids, from the seed.
 
     Each instance is the homogenised feasibility problem of minimise sum(x) subject to
     Diag(x) - L / 4 positive semidefinite, L the Laplacian of the graph (equation (6.7) of
@@ -155,9 +104,14 @@ class Maxcut(Dataset):
 
     ``random-100-269`` is drawn uniformly among the simple graphs with 100 vertices and 269 edges
     of weight 1; ``random-100-269-0.03`` has weights of one size instead, such that the margin is
-    0.03 within 0.1 %; ``torus-20x40`` is a toroidal grid of 20 rows and 40 columns with random
-    weights +1 and -1. Seed and name determine the instance; the instances of one seed are
-    independent.
+    0.03 within 0.1 %. ``planar-800-4694`` has 4694 of the edges of two Delaunay triangulations of
+    the same 800 vertices (up to 3n - 6 edges: of one, so that the graph is planar). With ``-pm1``
+    the weights of either are +1 and -1, at random. ``torus-20x40`` is a toroidal grid of 20 rows
+    and 40 columns with random weights +1 and -1, ``torus-8x8x8`` one of three dimensions; with
+    ``-unit``, as ``torus-21x40-unit``, the weights are 1, and a side has to be odd, since the graph
+    is bipartite otherwise. These are the families of the G-set. Random and planar graphs have at
+    most 100 000 vertices, tori a million. Seed and name determine the instance; the instances of
+    one seed are independent, but those that differ in ``-pm1`` or the margin alone share edges.
 
     Parameters
     ----------
@@ -175,7 +129,7 @@ class Maxcut(Dataset):
     @model_validator(mode="after")
     def _small_enough(self) -> Self:
         for name in self.instances if self.enclose else ():
-            check_order(prod(_sizes(name)) if name.startswith("torus") else _sizes(name)[0])
+            check_order(graph_name(name).vertices)
         return self
 
     def names(self) -> list[str]:
@@ -188,10 +142,12 @@ class Maxcut(Dataset):
         from perceptron_lab.datasets.generated.maxcut_margin import enclosed, proved_bracket
         from perceptron_lab.datasets.pencil import homogenised
 
+        asked = graph_name(name)
+        check_generated(_BYTES * (2 * asked.vertices + asked.edges), name)
         weights = graph_of(name, seed)
         data = maxcut_data(weights)
         system, digest = homogenised(data), sha256_of_text(data)
-        if not (self.enclose or _margin(name)):
+        if not (self.enclose or asked.margin):
             return Problem(name, system, digest, system.facts())
         with one_thread():
             lower, upper = proved_bracket(system, enclosed(laplacian(weights)))
@@ -207,26 +163,25 @@ def generate(name: str, seed: int) -> SdpaData:
 def graph_of(name: str, seed: int) -> sparse.csr_array:
     """Return the weights of a generated graph, shape ``(n, n)``; equal arguments give equal ones.
 
-    Graphs that differ in the margin alone have the same edges.
+    Graphs that differ in their weights alone have the same edges.
     """
-    graph = random_graph if _possible(name).startswith("random") else torus
-    sizes, margin = _sizes(name), _margin(name)
-    plain = name.rpartition("-")[0] if margin else name
-    weights = graph(*sizes, np.random.default_rng(seed_sequence(plain, seed)))
-    if not margin:
+    asked = graph_name(name)
+    rng = np.random.default_rng(seed_sequence(asked.stream, seed))
+    edges = _edges_of(asked, rng)
+    weight = signs(asked.edges, rng) if asked.signed else np.ones(asked.edges)
+    weights = weights_of(asked.vertices, edges, weight)
+    if not asked.margin:
         return weights
     from perceptron_lab.datasets.generated.maxcut_margin import scale_for  # as above
 
     with one_thread():
-        return sparse.csr_array(weights * scale_for(laplacian(weights), margin))
+        return sparse.csr_array(weights * scale_for(laplacian(weights), asked.margin))
 
 
-def _sizes(name: str) -> tuple[int, int]:
-    first, second = re.findall(r"[1-9][0-9]*", name)[:2]
-    return int(first), int(second)
-
-
-def _margin(name: str) -> float:
-    """Return the margin that a name asks for, or 0."""
-    found = _RANDOM.fullmatch(name)
-    return float(found[3] or 0.0) if found else 0.0
+def _edges_of(asked: GraphName, rng: np.random.Generator) -> Edges:
+    match asked.family:
+        case "torus":
+            return torus_edges(asked.sizes)
+        case "planar":
+            return planar_edges(asked.vertices, asked.edges, rng)
+    return random_edges(asked.vertices, asked.edges, rng)
