@@ -62,9 +62,10 @@ class Judge:
     def settle(self, claim: Claim, state: State) -> Status | None:
         """Prove a claim; return the status it leads to, or None if nothing is proved by it.
 
-        A rejected claim makes the system stricter. UNVERIFIED: the algorithm repeats it all the
-        same, up to the largest caution. What was proved and is claimed again without an update in
-        between is the last word of the algorithm.
+        Claims about another margin than the one that is proved are taken for the bounds that their
+        points and weights prove. A rejected claim makes the system stricter. UNVERIFIED: the
+        algorithm repeats it all the same, up to the largest caution. What was proved and is claimed
+        again without an update in between is the last word of the algorithm.
         """
         again = self._last is not None and same(claim, self._last)
         self.repeated = again and state.updates == self._updates
@@ -116,10 +117,11 @@ class Judge:
             return Status.FEASIBLE
         lower = proof.margin_lower
         if isinstance(claim, MarginAbove):
-            if lower >= claim.bound:
+            bound = claim.bound if self.system.margin_is_proved else lower
+            if lower >= bound > -math.inf:
                 shown = text_below(lower, 10)
                 self.message = f"relaxed answer: a margin of at least {shown} is proved"
-                self.certificate["claim"] = {"margin_above": claim.bound}
+                self.certificate["claim"] = {"margin_above": bound}
                 return Status.MARGIN_BOUNDED
         elif self._mended(claim.point):
             return Status.FEASIBLE
@@ -194,9 +196,10 @@ class Judge:
             self._tried = (products, upper) if try_again else self._tried
         if try_again and self._infeasible(claim.weights):
             return Status.INFEASIBLE
-        if upper is not None and upper <= claim.bound:
+        bound = claim.bound if self.system.margin_is_proved else upper
+        if upper is not None and bound is not None and upper <= bound:
             self.message = f"a margin of at most {text_above(upper, 3)} is proved"
-            self.certificate["claim"] = {"margin_below": claim.bound}
+            self.certificate["claim"] = {"margin_below": bound}
             return Status.MARGIN_BOUNDED
         shown = "nothing" if upper is None else f"only a margin of at most {text_above(upper, 3)}"
         self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"

@@ -40,6 +40,15 @@ class ProvedSystem(AskedSystem):
             return "geometric"
         return "unit" if self.unit_rows else "directional"
 
+    @property
+    def margin_is_proved(self) -> bool:
+        """Whether the margin that this view has is the one that is proved.
+
+        Not where classes are seen as unit rows (x, 1): the geometric margin of their answers is
+        proved, and a bound of one says nothing of the other.
+        """
+        return isinstance(self.operator, Classes) or not isinstance(self._innermost()[0], Classes)
+
     def margin(self, point: FloatArray) -> float:
         """Return the computed (not proved) margin of a point; -inf if it is 0 or not finite.
 

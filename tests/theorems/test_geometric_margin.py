@@ -13,7 +13,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.svm import SVC
 
 from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab.algorithms.margins.margin_bisection import MarginBisection
 from perceptron_lab.algorithms.nearest_point.column_generation import ACTIVE_SET
+from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
+from perceptron_lab.algorithms.perceptrons.relaxed_perceptron import RelaxedPerceptron
 from perceptron_lab.claims import NearlyWidest
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import MarginRatio
@@ -171,6 +174,24 @@ def test_hulls_that_meet_are_proved_to(seed: int, goal: Any, algorithm: str) -> 
     assert result.status is Status.INFEASIBLE
     assert result.goal_reached
     assert result.margin_upper == 0.0
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [MarginBisection(epochs=3, rounds=4), VonNeumann(epsilon=0.3), RelaxedPerceptron(sigma=0.3)],
+)
+@pytest.mark.parametrize("seed", repeated(range(20), kept=2))
+def test_claims_of_unit_rows_are_not_claims_of_the_geometric_margin(
+    seed: int, algorithm: Any
+) -> None:
+    data, signs = overlapping(seed)
+    limited = Budget(updates=500)
+    result = solve(10.0 * data, signs, algorithm, margin="geometric", budget=limited)
+    assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED, Status.UPDATE_LIMIT)
+    assert result.certificate["claims_rejected"] == 0
+    assert result.margin_lower is not None
+    assert result.margin_upper is not None
+    assert result.margin_lower <= 0.0 <= result.margin_upper
 
 
 def test_an_example_in_both_classes() -> None:
