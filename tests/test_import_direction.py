@@ -44,7 +44,7 @@ LAYERS = [
     ["system", "infeasible_margin"],
     ["algorithms", "peers", "datasets", "linear"],
     ["central_weights", "judge", "recording", "failures", "guarantees", "driver", "solving"],
-    ["ellipsoids", "online", "programs", "verdicts"],
+    ["ellipsoids", "maxcut", "online", "programs", "verdicts"],
     ["estimators"],
     ["learners"],
     ["registration", "plugins"],
