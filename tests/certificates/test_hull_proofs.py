@@ -19,7 +19,7 @@ from perceptron_lab.certificates.rows.hulls import balanced
 from perceptron_lab.operators.row_source import ArrayRows, LabelledRows
 from perceptron_lab.results import FloatArray
 from tests.certificates.exact_margins import at_least, dot, rational
-from tests.repetitions import examples, repeated
+from tests.repetitions import examples, parts, repeated
 
 PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 entry = st.floats(-1e40, 1e40, allow_nan=False) | st.integers(-3, 3).map(float)
@@ -127,18 +127,38 @@ def test_they_lose_next_to_nothing_far_from_the_origin(
     assert not bounds_half_the_distance(close, data, signs, weights)
 
 
-@pytest.mark.parametrize("seed", repeated(range(10), kept=2))
-def test_weights_are_brought_to_equal_sums(seed: int) -> None:
+def drawn(seed: int, size: float) -> tuple[FloatArray, FloatArray]:
+    """Signs of two classes, and weights from 10^-size to 1."""
     rng = np.random.default_rng(seed)
-    signs, weights = np.where(np.arange(9) < 3, 1.0, -1.0), 10.0 ** rng.uniform(-9, 0, 9)
-    found = balanced(signs, weights)
-    assert found is not None
-    assert (found > 0).all()
-    rest = sum(rational(signs * found))
-    assert abs(rest) <= Fraction(2) ** -52 * min(rational(found))
-    assert found == pytest.approx(weights * np.where(signs > 0, 1.0, found[-1] / weights[-1]))
-    assert balanced(signs, np.where(signs > 0, weights, 0.0)) is None
-    assert balanced(signs, -weights) is None
+    count = int(rng.integers(2, 20))
+    signs = np.where(np.arange(count) < max(1, count // 3), 1.0, -1.0)
+    return signs, 10.0 ** rng.uniform(-size, 0, count)
+
+
+@pytest.mark.parametrize("seeds", parts(1000, kept=50))
+def test_weights_are_brought_to_equal_sums(seeds: range) -> None:
+    for seed in seeds:
+        signs, weights = drawn(seed, 9.0)
+        found = balanced(signs, weights)
+        assert found is not None
+        assert (found > 0).all()
+        assert sum(rational(signs * found)) == 0
+        heaviest = np.argmax(weights * (signs < 0))
+        scale = np.where(signs > 0, 1.0, found[heaviest] / weights[heaviest])
+        assert found == pytest.approx(weights * scale, rel=1e-5)
+        assert balanced(signs, np.where(signs > 0, weights, 0.0)) is None
+        assert balanced(signs, -weights) is None
+
+
+@pytest.mark.parametrize("seeds", parts(1000, kept=50))
+def test_weights_of_all_sizes_are_brought_to_nearly_equal_sums(seeds: range) -> None:
+    for seed in seeds:
+        signs, weights = drawn(seed, 80.0)
+        found = balanced(signs, weights)
+        if found is None:  # a class is next to nothing
+            continue
+        assert (found > 0).all()
+        assert abs(sum(rational(signs * found))) <= Fraction(2) ** -52 * max(rational(found))
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

@@ -74,9 +74,10 @@ def test_the_ellipsoid_keeps_the_optimum_and_its_volume_falls(seed: int, deep: b
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_deep_cuts_need_fewer_updates_than_central_ones(seed: int) -> None:
+    """To six digits of the optimum; the updates to the first three are a matter of luck."""
     system, start = begun(seed)
     optimum = judged(system)
-    target = optimum + 1e-3 * (1.0 + abs(optimum))
+    target = optimum + 1e-6 * (1.0 + abs(optimum))
     made = []
     for deep in (True, False):
         run = DeepCutSearch(system, start, deep=deep)

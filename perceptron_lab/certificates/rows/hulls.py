@@ -108,7 +108,14 @@ def prove_classes_weights(classes: Classes, weights: FloatArray) -> float | None
 
 
 def balanced(signs: FloatArray, weights: FloatArray) -> FloatArray | None:
-    """Return weights of both classes whose sums are equal but for less than the least of them.
+    """Return weights of both classes whose sums are equal, exactly if they are alike in size.
+
+    The difference goes to the least weight that can take it: one of the lighter class is raised, or
+    one of the heavier class lowered, by half of itself at most. Weights, and so the difference, are
+    multiples of the last place of the least one. That weight takes it whole but for the rounding
+    of a sum, by which the next difference is less than a last place: 0. Where weights differ by
+    more than 2^52, the least may be below the difference and is left; the sums then differ by less
+    than 2^-52 of the largest weight.
 
     None where a class has none (or next to none), or a weight is negative.
 
@@ -129,6 +136,7 @@ def balanced(signs: FloatArray, weights: FloatArray) -> FloatArray | None:
         rest = math.fsum((signs * given).tolist())
         if rest == 0.0:
             break
-        lighter = np.flatnonzero(second if rest > 0.0 else first)
-        given[lighter[np.argmin(given[lighter])]] += abs(rest)
+        able = np.flatnonzero((signs * rest < 0.0) | (given > 2.0 * abs(rest)))
+        least = able[np.argmin(given[able])]
+        given[least] -= signs[least] * rest
     return given
