@@ -121,6 +121,18 @@ def test_nonsense_is_passed_over(
     assert files(cache) == {"a.dat-s": CONTENT}
 
 
+def test_a_folder_below_the_current_one_is_named_from_there(
+    register: Register,
+    raw: Callable[..., RawHome],
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    register(raw(lambda: [b""]).url("a"))
+    monkeypatch.chdir(cache.parent)
+    with pytest.raises(DataError, match=rf"^small/a\.dat-s is not in {cache.name}/small and"):
+        fetch("small", "a")
+
+
 @pytest.mark.parametrize("length", [*range(0, len(WHOLE), 4096), len(WHOLE) - 1])
 def test_a_connection_cut_anywhere(
     register: Register, raw: Callable[..., RawHome], cache: Path, length: int

@@ -279,8 +279,10 @@ def _from_archive(url: str, file: DataFile, target: Path, source: Collection) ->
 
 
 def _unavailable(source: Collection, file: DataFile, target: Path, why: str) -> MissingDataError:
+    folder, here = target.parent, Path.cwd()
+    shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
     return MissingDataError(
-        f"{source.name}/{file.file} is not in {target.parent} and could not be had ({why}). Set "
+        f"{source.name}/{file.file} is not in {shown} and could not be had ({why}). Set "
         f"PLAB_DATA_MIRROR to a folder that holds {source.name}/{file.file}, or connect to the "
         f"network and run `plab data fetch {source.name}`"
     )
