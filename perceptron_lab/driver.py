@@ -79,7 +79,7 @@ def drive(
     if seed < 0:
         raise InputError(f"seed {seed}; give 0 or more")
     streams = np.random.SeedSequence(seed).spawn(2)
-    given = algorithm.view(system)
+    given = algorithm.view(replace(system, deciding=goal == "decide"))
     by_kind = _by_kind(oracles, given, algorithm)
     started = given.started(by_kind, np.random.default_rng(streams[0]))
     if isinstance(goal, MarginUpper):
@@ -290,6 +290,8 @@ class _Run:
         notes = [*state.notes, *told] if told else state.notes
         if notes:
             judge.certificate["notes"] = notes
+        if system.cone.answers:
+            judge.certificate["answers"] = dict(system.cone.answers)
         weights = judge.weights
         if weights is None and state.weights is not None:
             weights = system.weights_to_origin(state.weights)

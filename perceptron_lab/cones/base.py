@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -72,6 +73,11 @@ class Cone(ABC):
         """What its oracles did that their names do not say, in words."""
         return []
 
+    @property
+    def answers(self) -> Counter[str]:
+        """Name of an oracle -> how many questions of its oracles were answered by its way."""
+        return Counter()
+
     @abstractmethod
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return an atom that violates the scores, or None.
@@ -104,11 +110,11 @@ class Cone(ABC):
     def started(self, oracles: Oracles, rng: np.random.Generator) -> Self:
         """Return this cone with fresh running oracles: those given, or the defaults."""
 
-    def completed(self, *, required: bool = True) -> tuple[Cone, IntArray]:
+    def completed(self, *, required: bool = True, sparing: bool = False) -> tuple[Cone, IntArray]:
         """Return the cone with all entries of its matrices, and where this one's lie in it.
 
         Matrices too large for that are refused, or, where it is not required, left on their
-        pattern.
+        pattern; so are ``sparing`` sparse ones, for which whole matrices are avoided from then on.
         """
         return self, np.arange(self.size)
 

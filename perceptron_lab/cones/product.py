@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Self
 
@@ -36,6 +37,11 @@ class Product(Cone):
     def notes(self) -> list[str]:
         """Those of the parts."""
         return [note for part in self.parts for note in part.notes]
+
+    @property
+    def answers(self) -> Counter[str]:
+        """The sums over the parts."""
+        return sum((part.answers for part in self.parts), Counter())
 
     def separate(self, scores: FloatArray, slack: float = 0.0) -> Atom | None:
         """Return the atom of the first block that is violated."""
@@ -75,15 +81,18 @@ class Product(Cone):
         """Return the product of the parts with fresh oracles."""
         return type(self)([part.started(oracles, rng) for part in self.parts])
 
-    def completed(self, *, required: bool = True) -> tuple[Cone, IntArray]:
+    def completed(self, *, required: bool = True, sparing: bool = False) -> tuple[Cone, IntArray]:
         """Return the product of the completed parts, and where this one's entries lie in it."""
         cones, places = zip(
-            *(part.completed(required=required) for part in self.parts), strict=True
+            *(part.completed(required=required, sparing=sparing) for part in self.parts),
+            strict=True,
         )
+        if all(one is part for one, part in zip(cones, self.parts, strict=True)):
+            return self, np.arange(self.size)
         whole = type(self)(cones)
         starts = [span.start for span in whole.spans]
         shifted = [place + start for place, start in zip(places, starts, strict=True)]
-        return (whole if whole.size > self.size else self), np.concatenate(shifted)
+        return whole, np.concatenate(shifted)
 
     def strict(self) -> Self:
         """Return the product of the parts with oracles that refuse the boundary."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,8 @@ from perceptron_lab.symmetric.pattern import Pattern
 LARGEST_WHOLE = 3000
 # Blocks of at most this order have their lowest eigenvalue computed as whole matrices
 DENSE_UP_TO = 200
+# Blocks of a larger order are sparse if they have at most this share of the entries
+SPARSE_ABOVE, SPARSE = 500, 0.1
 
 
 class Semidefinite(Cone):
@@ -27,7 +30,7 @@ class Semidefinite(Cone):
 
     Scores are the entries z_ij on the pattern (i <= j). Weights hold w_ii and 2 w_ij, so that the
     plain dot product of weights and scores is trace(WZ). Atoms are vv' on the pattern, norm(v) = 1.
-    The default oracle is ``pivoted-cholesky``; ``cholesky`` for an order above ``LARGEST_WHOLE``.
+    The default oracle is ``pivoted-cholesky``; ``cholesky`` where whole matrices are avoided.
 
     Parameters
     ----------
@@ -41,7 +44,8 @@ class Semidefinite(Cone):
         self._on(Pattern(order, rows, columns))
         self._use(self._default())
 
-    def _on(self, pattern: Pattern) -> None:
+    def _on(self, pattern: Pattern, *, sparing: bool = False) -> None:
+        self._sparing = sparing
         self.pattern, self.rank, self.size = pattern, pattern.order, pattern.size
         self.rows, self.columns = pattern.rows, pattern.columns
         self.identity = (self.rows == self.columns).astype(float)
@@ -49,17 +53,17 @@ class Semidefinite(Cone):
 
     def _use(self, record: Any) -> None:
         self.oracles = {"semidefinite": record}
-        self._oracle = examiner(record, self.pattern, large=self.large)
+        self._oracle = examiner(record, self.pattern, large=self.by_entries)
 
     def _with(self, record: Any) -> Self:
         """Return the same cone, its pattern shared, with a fresh oracle."""
         other = type(self).__new__(type(self))
-        other._on(self.pattern)
+        other._on(self.pattern, sparing=self._sparing)
         other._use(record)
         return other
 
     def _default(self) -> Any:
-        return Cholesky() if self.large else PivotedCholesky()
+        return Cholesky() if self.by_entries else PivotedCholesky()
 
     @property
     def notes(self) -> list[str]:
@@ -67,22 +71,44 @@ class Semidefinite(Cone):
         return self._oracle.notes
 
     @property
+    def answers(self) -> Counter[str]:
+        """Those of the oracle."""
+        return self._oracle.answers
+
+    @property
     def large(self) -> bool:
         """Whether the order is above ``LARGEST_WHOLE``."""
         return self.rank > LARGEST_WHOLE
+
+    @property
+    def by_entries(self) -> bool:
+        """Whether oracles and ``deepest`` work on the pattern and avoid whole matrices."""
+        return self.large or self._sparing
+
+    @property
+    def sparse(self) -> bool:
+        """Whether work on the pattern is less than on whole matrices, for its order and size."""
+        return self.rank > SPARSE_ABOVE and self.size <= SPARSE * self.rank * (self.rank + 1) / 2
 
     @property
     def complete(self) -> bool:
         """Whether the pattern holds every entry, so that weights are whole matrices."""
         return self.pattern.complete
 
-    def completed(self, *, required: bool = True) -> tuple[Semidefinite, IntArray]:
+    def completed(
+        self, *, required: bool = True, sparing: bool = False
+    ) -> tuple[Semidefinite, IntArray]:
         """Return the cone on all entries, and where the entries of this pattern lie in it.
 
         Weights on it are whole matrices, so that they can be projected, and are proved as they are.
         """
         if self.complete or (self.large and not required):
             return self, np.arange(self.size)
+        if sparing and self.sparse:
+            kept = type(self).__new__(type(self))
+            kept._on(self.pattern, sparing=True)
+            kept._use(kept._default())
+            return kept, np.arange(self.size)
         self._refuse_whole("all entries")
         rows, columns = np.triu_indices(self.rank)
         whole = Semidefinite(self.rank, rows, columns)
@@ -118,7 +144,7 @@ class Semidefinite(Cone):
     def deepest(self, scores: FloatArray) -> tuple[Atom, float]:
         """Return vv' for a unit eigenvector v of the lowest eigenvalue of Z."""
         _check_finite(scores)
-        if self.large:
+        if self.by_entries:
             found = self._lowest(scores)
             return self._atom(found.vector), found.value
         values, vectors = scipy.linalg.eigh(

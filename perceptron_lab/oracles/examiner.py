@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import ClassVar, Literal
 
 from perceptron_lab.results import FloatArray
@@ -50,10 +51,17 @@ class PatternExaminer(ABC):
     ----------
     pattern
         Where they stand.
+
+    Attributes
+    ----------
+    answers
+        Name of an oracle -> how many questions were answered by its way; empty where there is but
+        one way, and none to be told.
     """
 
     def __init__(self, pattern: Pattern) -> None:
         self.pattern = pattern
+        self.answers: Counter[str] = Counter()
 
     @property
     def notes(self) -> list[str]:

@@ -97,7 +97,7 @@ class AutoOracle(Proving):
     a factor is heavy (more than 4e6 pairs of multiplications and additions, counted in its
     structure), ``lanczos`` looks for a cut first: until it has missed one, or the matrix was
     definite, and again after the factor has found a cut. How often each one answered is in the
-    certificate's ``notes``.
+    certificate's ``notes``, and in the columns ``oracle.NAME`` of a row.
     """
 
     def on(self, pattern: Pattern) -> ProvingExaminer:
@@ -109,7 +109,7 @@ class _Sparse(ProvingExaminer):
     name: ClassVar[str] = "sparse-ldl"
 
     def _settle(self, question: Question) -> Answer:
-        self.asked[self.name] += 1
+        self.answers[self.name] += 1
         return self._by_sparse_factor(question)
 
 
@@ -121,7 +121,7 @@ class _Leading(ProvingExaminer):
         self._blocks = LeadingBlocks(pattern, min(pattern.order, LARGEST_BLOCK))
 
     def _settle(self, question: Question) -> Answer:
-        self.asked[self.name] += 1
+        self.answers[self.name] += 1
         answer = self._by_factor(question, self._blocks, self._blocks.order)
         if answer.direction is None and self._blocks.order < self.pattern.order:
             return self._by_sparse_factor(question)
@@ -144,7 +144,7 @@ class _Lanczos(ProvingExaminer):
 
     def _settle(self, question: Question) -> Answer:
         answer = self.cut(question)
-        self.asked[_Sparse.name if answer is None else self.name] += 1
+        self.answers[_Sparse.name if answer is None else self.name] += 1
         return answer or self._by_sparse_factor(question)
 
 
@@ -164,13 +164,13 @@ class _Automatic(ProvingExaminer):
             found = self._lanczos.cut(question)
         way = self._factors.name if found is None else self._lanczos.name
         answer = found or self._factors._settle(question)
-        self.asked[way] += 1
+        self.answers[way] += 1
         self._cut = answer.direction is not None and (found is not None or not first)
         return answer
 
     @property
     def notes(self) -> list[str]:
         """Which ways it chose, and how many matrices were within rounding of zero."""
-        ways = [f"{name} {count}" for name, count in self.asked.most_common()]
+        ways = [f"{name} {count}" for name, count in self.answers.most_common()]
         chosen = [f"the oracle auto answered by {', '.join(ways)}"] if ways else []
         return [*chosen, *super().notes]

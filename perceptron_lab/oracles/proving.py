@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -110,8 +109,6 @@ class ProvingExaminer(PatternExaminer):
 
     Attributes
     ----------
-    asked
-        By which way answers were found, and how many.
     unproved
         How many matrices were within rounding of zero.
     """
@@ -119,7 +116,6 @@ class ProvingExaminer(PatternExaminer):
     def __init__(self, pattern: Pattern) -> None:
         super().__init__(pattern)
         require_ieee_mode()
-        self.asked: Counter[str] = Counter()
         self.unproved = 0
         self._factor: Factor | None = None
 

@@ -109,7 +109,12 @@ def minimise(
         proof_seconds=search.proof_seconds,
         total_seconds=time.perf_counter() - began,
         trace=search.trace,
-        certificate={"levels": search.told(), "data": system.provenance, "figures": figures},
+        certificate={
+            "levels": search.told(),
+            "data": system.provenance,
+            "figures": figures,
+            **({"answers": dict(search.answers)} if search.answers else {}),
+        },
         bound=Bound(None, "", "no theorem bounds the updates of a sequence of programs"),
         message=message,
         proof=search.proof,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -89,6 +90,7 @@ class Search:
     products: float = 0.0
     seconds: float = 0.0
     proof_seconds: float = 0.0
+    answers: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         objective_of(self.system)
@@ -155,6 +157,7 @@ class Search:
         self.products += result.products
         self.seconds += result.seconds
         self.proof_seconds += result.proof_seconds
+        self.answers.update(result.certificate.get("answers", {}))
         self._remember(system, 1 if level is None else 2)
         if level is not None and result.status is Status.INFEASIBLE:
             self._bounded_by(level, row, result)

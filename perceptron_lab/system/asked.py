@@ -52,6 +52,8 @@ class AskedSystem:
         algorithm would claim.
     ratio
         0, or the part of the largest margin whose proof ends the run.
+    deciding
+        Whether any proved answer ends the run.
     counters
         What algorithms have asked of the system.
     """
@@ -67,6 +69,7 @@ class AskedSystem:
     caution: float = 0.0
     target: float = 0.0
     ratio: float = 0.0
+    deciding: bool = False
     counters: Counters = field(default_factory=Counters)
 
     def __post_init__(self) -> None:

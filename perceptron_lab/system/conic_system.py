@@ -328,7 +328,7 @@ class ConicSystem(ProvedSystem):
             return self
         return replace(self, operator=views.formed(self.operator), origin=self, unit_rows=True)
 
-    def completed(self, *, required: bool = True) -> ConicSystem:
+    def completed(self, *, required: bool = True, sparing: bool = False) -> ConicSystem:
         """Return the same system with all entries of its matrix blocks, so that weights are whole.
 
         Off the pattern the scores are zero.
@@ -337,10 +337,14 @@ class ConicSystem(ProvedSystem):
         ----------
         required
             Whether blocks that are too large for it are refused; else they keep their pattern.
+        sparing
+            Whether sparse blocks keep theirs, too, and whole matrices are avoided for them.
         """
         if isinstance(self.operator, Classes):
             return self.formed()
-        operator, cone = views.completed(self.operator, self.cone, required=required)
+        operator, cone = views.completed(
+            self.operator, self.cone, required=required, sparing=sparing
+        )
         return self if cone is self.cone else replace(self, operator=operator, cone=cone)
 
     def whitened(self, tolerance: float = TOLERANCE) -> ConicSystem:

@@ -30,11 +30,13 @@ def formed(classes: Classes) -> Matrix:
     return Matrix(rows, 1.0 / found.row_norms(), classes.roundings)
 
 
-def completed(operator: Operator, cone: Cone, *, required: bool) -> tuple[Operator, Cone]:
+def completed(
+    operator: Operator, cone: Cone, *, required: bool, sparing: bool
+) -> tuple[Operator, Cone]:
     """Return the data and the cone with all entries of the matrix blocks, 0 off the pattern."""
-    whole, places = cone.completed(required=required)
-    if whole is cone:
-        return operator, cone
+    whole, places = cone.completed(required=required, sparing=sparing)
+    if whole.size == cone.size:
+        return operator, whole
     assert isinstance(operator, Matrix)
     entries = (np.ones(len(places)), (places, np.arange(len(places))))
     spread = sp.csr_array(entries, shape=(whole.size, len(places)))

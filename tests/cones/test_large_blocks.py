@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from perceptron_lab import Budget, registry, solve
+from perceptron_lab.algorithms.automatic import auto
+from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.cones import semidefinite
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.cones.spectral import lowest
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
+from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.oracles.proved_cuts import AutoOracle, Lanczos, LeadingCholesky, SparseLdl
 from perceptron_lab.oracles.semidefinite import Cholesky, Eigenvector, PivotedCholesky
 from perceptron_lab.results import FloatArray, Status
@@ -117,6 +122,41 @@ def test_an_algorithm_ends_with_a_bracket_or_refuses_at_once(algorithm: str) -> 
 def test_what_takes_rows_only_says_that_whatever_the_size(algorithm: str) -> None:
     with pytest.raises(InputError, match=f"{algorithm} separates rows and kernels only"):
         solve(system_of(), algorithm)
+
+
+@pytest.fixture
+def _sparse_from_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(semidefinite, "SPARSE_ABOVE", 100)
+
+
+@pytest.mark.usefixtures("_sparse_from_here")
+def test_sparse_blocks_keep_their_pattern_where_any_answer_will_do() -> None:
+    sparse, dense = system_of("random-120-200"), system_of("random-120-2000")
+    record, whole = Auto(), 1 + 120 * 121 // 2
+    assert record.view(replace(sparse, deciding=True)).cone.size == sparse.cone.size
+    assert record.view(sparse).cone.size == whole, "weights for a bound of the margin are whole"
+    assert record.view(replace(dense, deciding=True)).cone.size == whole
+    few = ConicSystem(Matrix(sparse.operator.data[:, :90]), sparse.cone)  # type: ignore[attr-defined]
+    assert record.view(replace(few, deciding=True)).cone.size == whole, "weights may be the answer"
+
+
+@pytest.mark.usefixtures("_sparse_from_here")
+@pytest.mark.parametrize("updates", [30, 1], ids=["von-neumann", "ellipsoid"])
+def test_auto_decides_sparse_blocks_without_whole_matrices(
+    monkeypatch: pytest.MonkeyPatch, updates: int
+) -> None:
+    system = system_of("random-210-300")
+    monkeypatch.setattr(auto, "FIRST_UPDATES", updates)
+    monkeypatch.setattr("perceptron_lab.certificates.matrices.semidefinite.EXACT_UP_TO", 100)
+    monkeypatch.setattr(Semidefinite, "matrix", None)
+    found = solve(system, budget=Budget(updates=5000))
+    assert found.status is Status.FEASIBLE
+    assert found.certificate["notes"][0].endswith("ellipsoid") == (updates == 1)
+    scores = system.scores(found.point)[1:]
+    pattern = system.cone.parts[1].pattern  # type: ignore[attr-defined]
+    exact = float(np.linalg.eigvalsh(pattern.dense(scores))[0]) / np.linalg.norm(found.point)
+    assert found.margin_lower is not None
+    assert 0.0 < found.margin_lower <= exact * (1.0 + 1e-9)
 
 
 @pytest.mark.slow

@@ -225,7 +225,7 @@ def test_a_missing_ritz_value_is_not_taken_for_definiteness() -> None:
     running = Lanczos(products=20).on(pattern)
     entries[pattern.diagonal] -= lowest * (1.0 + 1e-3)
     direction, proved = running.answer(entries, 0.0, closed=False)
-    assert running.asked == {"sparse-ldl": 1}, "the matrix is too easy to say anything"
+    assert running.answers == {"sparse-ldl": 1}, "the matrix is too easy to say anything"
     assert proved
     assert direction is not None
     assert direction @ (pattern.sparse(entries) @ direction) < 0.0
@@ -237,15 +237,15 @@ def test_auto_chooses_by_fill_and_by_the_last_answer(monkeypatch: pytest.MonkeyP
     pattern, entries, lowest = path(300)
     light = AutoOracle().on(pattern)
     assert light.find(entries - 2.0 * (entries > 0.0), 0.0) is not None
-    assert light.asked == {"sparse-ldl": 1}
+    assert light.answers == {"sparse-ldl": 1}
     monkeypatch.setattr(proved_cuts, "LIGHT", 10.0)
     heavy = AutoOracle().on(pattern)
     far, near = entries - (entries > 0.0), entries - lowest * 1.001 * (entries > 0.0)
     ways = []
     for given in (far, far, entries, entries, near, near):
-        before = Counter(heavy.asked)
+        before = Counter(heavy.answers)
         heavy.find(given, 0.0)
-        ways += list(heavy.asked - before)
+        ways += list(heavy.answers - before)
     # definite: the factor goes on until it finds a cut, then Lanczos is tried again, and misses
     assert ways == ["lanczos", "lanczos", "sparse-ldl", "sparse-ldl", "sparse-ldl", "sparse-ldl"]
     assert heavy.notes == ["the oracle auto answered by sparse-ldl 4, lanczos 2"]
@@ -256,7 +256,7 @@ def test_auto_factorises_matrices_with_every_entry_by_leading_blocks() -> None:
     rows, columns = np.triu_indices(order)
     running = AutoOracle().on(Pattern(order, rows, columns))
     assert running.find((rows == columns) * 1.0, 0.0) is None
-    assert running.asked == {"leading-cholesky": 1}
+    assert running.answers == {"leading-cholesky": 1}
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
@@ -266,6 +266,16 @@ def test_a_run_is_proved_and_says_what_auto_chose(oracle: str) -> None:
     assert result.status.value == "FEASIBLE"
     notes = result.certificate.get("notes", [])
     assert any("the oracle auto answered by sparse-ldl" in n for n in notes) == (oracle == "auto")
+    answers = result.certificate["answers"]
+    assert answers.keys() <= {"lanczos", "leading-cholesky", "sparse-ldl"}
+    assert oracle != "auto" or f"sparse-ldl {answers['sparse-ldl']}" in notes[-1]
+    # the first block is x_0 > 0, and needs no such oracle where it is violated
+    assert 0 < sum(answers.values()) <= result.queries
+
+
+def test_oracles_with_one_way_have_nothing_to_tell() -> None:
+    result = solve(homogenised(generate("random-10-20", 0)), "perceptron", oracle="cholesky")
+    assert "answers" not in result.certificate
 
 
 def test_what_is_within_rounding_is_counted() -> None:

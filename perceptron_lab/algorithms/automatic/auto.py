@@ -45,6 +45,8 @@ MEAN = "the mean of the rows was tried as the answer"
 WIDEST_OF_CONES = SmoothedVonNeumann()
 # Updates of the von Neumann algorithm on a conic system before the ellipsoid method takes over
 FIRST_UPDATES = 30
+# Unknowns for which it may end with weights: they are proved of whole matrices, of patterns rarely
+FEW_UNKNOWNS = 100
 
 
 @plain_dataclass(kw_only=True)
@@ -178,10 +180,15 @@ class Auto(SeesAll[State]):
     epsilon: Annotated[float, Field(gt=0)] = 1e-9
 
     def view(self, system: ConicSystem) -> ConicSystem:
-        """Return rows in coordinates, and other cones with whole matrices but for large ones."""
+        """Return rows in coordinates, and other cones with whole matrices but for large ones.
+
+        Where any answer will do and the ellipsoid method has no hope to come by weights, sparse
+        blocks keep their pattern as well.
+        """
         if system.cone.of_rows:
             return WIDEST.view(system)
-        return system.completed(required=False)
+        sparing = system.deciding and system.unknowns > FEW_UNKNOWNS
+        return system.completed(required=False, sparing=sparing)
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
         """Return the state at the mean of the rows, or at the barycentre."""

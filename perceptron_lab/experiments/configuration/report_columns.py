@@ -8,9 +8,9 @@ from perceptron_lab.errors import did_you_mean
 from perceptron_lab.experiments.configuration.config import CurvesEntry, ExperimentConfig
 from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.configuration.variants import AlgorithmVariant, Instance
-from perceptron_lab.experiments.storage.rows import COLUMNS, PREFIXES, Kind
+from perceptron_lab.experiments.storage.rows import COLUMNS, ORACLE, PREFIXES, Kind
 
-_MEASURE = PREFIXES[-1]
+_LATER = (ORACLE, PREFIXES[-1])
 
 
 def unknown_columns(
@@ -18,7 +18,8 @@ def unknown_columns(
 ) -> Iterator[Fault]:
     """Yield a fault for each column of curves that the rows will not have.
 
-    Measures are known once problems are loaded: they are taken as they are.
+    Measures are known once problems are loaded, and the ways of oracles once they have answered:
+    they are taken as they are.
     """
     asked = [
         (place, entry.curves)
@@ -33,8 +34,8 @@ def unknown_columns(
     for place, curves in asked:
         for axis in ("x", "y", "by"):
             column, crumbs = getattr(curves, axis), ("report", "figures", place, "curves", axis)
-            if column not in known and not column.startswith(_MEASURE):
-                listed = f"{', '.join(known)}, measure.NAME"
+            if column not in known and not column.startswith(_LATER):
+                listed = f"{', '.join(known)}, measure.NAME, {ORACLE}NAME"
                 text = f"received the text {column!r}; allowed: a column of runs.csv: {listed}"
                 yield Fault(crumbs, text + did_you_mean(column, known))
             elif axis == "y" and column in COLUMNS and COLUMNS[column].kind is Kind.TEXT:

@@ -163,7 +163,9 @@ CLOCKS: Final = tuple(name for name, column in COLUMNS.items() if column.kind is
 
 PARAMETERS: Final = ("problem.", "algorithm.")
 """The prefixes of parameters of datasets and of algorithms: columns of the runs that have them."""
-PREFIXES: Final = (*PARAMETERS, "optimum_", "measure.")
+ORACLE: Final = "oracle."
+"""The prefix of counts of answers by the way in which an oracle found them."""
+PREFIXES: Final = (*PARAMETERS, ORACLE, "optimum_", "measure.")
 """Those of all further columns, in their order."""
 _OPTIMUM: Final = ("optimum_lower", "optimum_upper", "optimum_width")
 
@@ -178,9 +180,15 @@ def ordered(names: Iterable[str]) -> list[str]:
 
 
 def row_of(run: Run) -> Row:
-    """Return the row of a run: all columns, those of its parameters, optimum and measures."""
+    """Return the row of a run: all columns, those of its parameters, optimum and measures.
+
+    Where oracles had several ways, ``oracle.NAME`` counts the answers that were found by the way of
+    the oracle of this name.
+    """
     row = {name: column.value(run) for name, column in COLUMNS.items()}
     row |= parameter_columns(run.problem_parameters, run.algorithm.parameters)
+    answers = run.result.certificate.get("answers", {}) if run.result else {}
+    row |= {f"{ORACLE}{way}": answers[way] for way in sorted(answers)}
     if run.algorithm.kind == "optimiser":
         row |= {name: getattr(run.result, name, None) for name in _OPTIMUM}
     return row | {f"measure.{name}": run.measures[name] for name in sorted(run.measures)}
@@ -219,7 +227,7 @@ def parsed(text: str) -> pd.DataFrame:
     frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     for column in frame.columns:
         kind = COLUMNS[column].kind if column in COLUMNS else None
-        if kind is Kind.COUNT:
+        if kind is Kind.COUNT or column.startswith(ORACLE):
             frame[column] = pd.to_numeric(frame[column].replace("", None)).astype("Int64")
         elif kind in (Kind.REAL, Kind.CLOCK) or column.startswith(PREFIXES[len(PARAMETERS) :]):
             frame[column] = reals(frame[column])

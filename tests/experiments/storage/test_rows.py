@@ -64,6 +64,17 @@ def test_measures_follow_in_their_order() -> None:
     assert parsed(text)["measure.b"].tolist()[0] == 1.5
 
 
+def test_answers_of_oracles_are_counts_between_parameters_and_measures() -> None:
+    """Rows that were written before they were counted have none."""
+    counted = {"oracle.sparse-ldl": 3, "oracle.lanczos": 41}
+    text = rendered([row(**{"measure.a": 2, "problem.b": 1}), row(**counted)])
+    further = ["problem.b", "oracle.lanczos", "oracle.sparse-ldl", "measure.a"]
+    assert text.splitlines()[0] == ",".join([*COLUMNS, *further])
+    frame = parsed(text)
+    assert frame["oracle.lanczos"].dtype == "Int64"
+    assert frame["oracle.sparse-ldl"].tolist() == [pd.NA, 3]
+
+
 def test_parameters_stand_before_measures_and_nested_ones_are_json() -> None:
     parameters = parameter_columns(
         {"scale": 0.5, "family": "reflected"}, {"tau": {"b": 1, "a": []}}
