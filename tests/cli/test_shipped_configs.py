@@ -61,12 +61,12 @@ SIZES = {
         "seeds=[0]",
     ],
     "margins": [
-        "problems.0={dataset: tabular, source: digits, task: pairs, instances: [digits-0-1]}",
-        "problems.1.dimension=4",
-        "problems.1.rows=50",
-        "problems.2.grid.rows=[200]",
-        "problems.3={dataset: margin-sets, family: classes, dimension: 6, rows: 60}",
-        "problems.4={dataset: margin-sets, family: classes, dimension: 5, rows: 60}",
+        "problems=[{dataset: tabular, source: digits, task: pairs, instances: [digits-0-1]},"
+        "{dataset: margin-sets, family: classes, dimension: 4, separation: 10.0, rows: 50,"
+        " grid: {measured: [directional, geometric]}},"
+        "{dataset: margin-sets, family: classes, dimension: 20, separation: 10.0, rows: 200},"
+        "{dataset: margin-sets, family: classes, dimension: 6, rows: 60},"
+        "{dataset: margin-sets, family: classes, dimension: 5, rows: 60}]",
         *(f"algorithms.{i}.parameters.epochs=50" for i in range(1, 6)),
         "algorithms.6.parameters.iterations=100000",
         "algorithms.7.parameters.longest=1000",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
+import pytest
 from matplotlib.colors import to_rgb
 
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.printing.drawing import looks, nested, spelt_out
+from perceptron_lab.reporting.printing.drawing import canvas, entitle, looks, nested, spelt_out
 from tests.reporting.made_runs import MakeRuns, make_row
 
 LABELS = [f"label {number}" for number in range(168)]
@@ -27,6 +28,18 @@ def test_no_two_of_the_colours_are_nearly_one() -> None:
         for one, other in combinations(colours, 2)
     ]
     assert min(pairs) > 0.1
+
+
+@pytest.mark.parametrize("beside", [1, 3])
+def test_titles_of_panels_beside_each_other_do_not_meet(beside: int) -> None:
+    figure = canvas(7.0, 3.0)
+    panels = figure.subplots(1, beside, squeeze=False)[0]
+    for axes in panels:
+        entitle(axes, "classes-20x5000-10 measured=directional")
+    assert panels[0].get_title(loc="left").count("\n") == (beside > 1)
+    figure.draw_without_rendering()
+    boxes = [axes.get_tightbbox() for axes in panels]
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
 
 
 def test_later_labels_are_thinner_so_that_equal_curves_are_both_seen() -> None:

@@ -14,7 +14,7 @@ from perceptron_lab import check
 from perceptron_lab.errors import ConfigError, DataError
 from perceptron_lab.reporting import Evidence, report
 from perceptron_lab.reporting.performance.largest_margins import best_bounds
-from perceptron_lab.reporting.performance.shares_figure import CLOSEST
+from perceptron_lab.reporting.performance.shares_figure import CLOSEST, LEAST
 from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
 
 UPDATES = [0, 1, 2, 4, 8]
@@ -80,14 +80,17 @@ def test_the_curves_are_the_missing_parts(tmp_path: Path) -> None:
     missing = np.asarray(curves["good"].get_ydata(), dtype=float)
     assert missing == pytest.approx([0.5, 0.11, 0.1, 5e-4])
     assert np.asarray(curves["worse"].get_ydata(), dtype=float) == pytest.approx(
-        [1, 0.3, 0.3, 0.25]
+        [1.0 - LEAST, 0.3, 0.3, 0.25]
     )
-    assert np.asarray(curves["none"].get_ydata(), dtype=float) == pytest.approx([1.0] * 4)
+    assert np.asarray(curves["none"].get_ydata(), dtype=float) == pytest.approx([1.0 - LEAST] * 4)
     lowest, highest = axes.get_ylim()
-    assert lowest > 1.0 > CLOSEST > highest
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels[0] == "0"
-    assert labels[-1] == "99.99 %"
+    assert lowest > 1.0 - LEAST > CLOSEST > highest
+    ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    labels = {float(place): label.get_text() for place, label in ticks}
+    assert labels[1.0 - LEAST] == "\u2264 1 %"
+    assert labels[CLOSEST] == "\u2265 99.99 %"
+    places = [float(np.asarray(line.get_xdata(), dtype=float)[0]) for line in curves.values()]
+    assert 0.0 < axes.get_xlim()[0] < min(places)
     assert [axis.get_title(loc="left") for axis in figure.axes] == ["a", "b"]
 
 

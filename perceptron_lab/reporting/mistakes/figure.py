@@ -53,7 +53,7 @@ def mistakes(evidence: Evidence) -> Figure:
     figure = drawing.canvas(max(4.6, 2.5 * beside), 0.8 + 2.1 * lines)
     panels = list(figure.subplots(lines, beside, squeeze=False).flat)
     for axes, problem in zip(panels, drawn, strict=False):
-        axes.set_title(problem, loc="left")
+        drawing.entitle(axes, problem)
         axes.set(xscale="log", yscale="log")
         for entry in entries:
             if entry.problem == problem:

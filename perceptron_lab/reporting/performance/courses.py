@@ -179,7 +179,7 @@ def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
             if entry.problem == problem
         ]
         for axes in pair[:1] if len(drawn) <= _ROWS else pair:
-            axes.set_title(problem, loc="left")
+            drawing.entitle(axes, problem)
         _draw(pair, quantity, traces, known)
         _name_absent(pair[0], quantity, traces)
     figure.align_ylabels()

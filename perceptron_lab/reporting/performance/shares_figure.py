@@ -13,7 +13,6 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import needs
-from perceptron_lab.reporting.performance.courses import MOST_PROBLEMS
 from perceptron_lab.reporting.performance.curves import Course, quartile_curve
 from perceptron_lab.reporting.performance.largest_margins import (
     Reached,
@@ -26,7 +25,18 @@ from perceptron_lab.reporting.summary import Summary, summaries
 
 CLOSEST: Final = 1e-4
 """The least missing part that the figure tells apart."""
-_TICKS: Final = {1.0: "0", 0.5: "50 %", 0.1: "90 %", 1e-2: "99 %", 1e-3: "99.9 %", 1e-4: "99.99 %"}
+LEAST: Final = 0.01
+"""The least share that the figure tells apart: smaller ones are drawn as this one."""
+MOST_PROBLEMS: Final = 9
+"""The most problems that are drawn: three times three panels, as many as a page holds."""
+_TICKS: Final = {
+    1.0 - LEAST: "\u2264 1 %",
+    0.5: "50 %",
+    0.1: "90 %",
+    1e-2: "99 %",
+    1e-3: "99.9 %",
+    CLOSEST: "\u2265 99.99 %",
+}
 _BESIDE: Final = 3
 
 
@@ -35,11 +45,13 @@ def margins(evidence: Evidence) -> Figure:
     """Share of the largest margin against the seconds of the algorithm, in a panel per problem.
 
     A share is that of the least upper bound that any label has proved on the instance. The axis is
-    logarithmic in what is missing, up to 99.99 % at its upper edge. Each run counts with its best
+    logarithmic in what is missing: 90 %, 99 % and 99.9 % are one step apart each. What is beyond
+    its ends, shares below 1 % and above 99.99 %, stands at them. Each run counts with its best
     point so far, as computed; lines are medians over the seeds, the shade behind them reaches from
-    quartile to quartile, and a run that has ended keeps its last value. A marker ends a label all
-    of whose cells have a proved feasible point, a cross one of which some have none. Of more than
-    eight problems the first eight are drawn, and the figure says so.
+    quartile to quartile, and a run that has ended keeps its last value. The axis of seconds begins
+    shortly before the first share above 1 %. A marker ends a label all of whose cells have a proved
+    feasible point, a cross one of which some have none. Of more than nine problems the first nine
+    are drawn, and the figure says so.
     """
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
@@ -55,7 +67,7 @@ def margins(evidence: Evidence) -> Figure:
         axes = panels.flat[place]
         own = [entry for entry in entries if entry.problem == problem]
         _draw(axes, [(entry, courses(evidence, entry)) for entry in own], known)
-        axes.set_title(problem, loc="left")
+        drawing.entitle(axes, problem)
         if place + beside >= len(drawn):
             axes.set_xlabel("seconds")
         if place % beside == 0:
@@ -75,14 +87,18 @@ def _draw(
     """Draw one problem: what is missing of the share, downwards."""
     factors = drawing.nested(known)
     axes.set(xscale="log", yscale="log", ylim=(1.3, 0.7 * CLOSEST))
+    begins = []
     for entry, own in found:
         curve = quartile_curve([Course(one.seconds, one.shares) for one in own])
         if curve is None:
             continue
         look, factor = known[entry.label], factors[entry.label]
         lower, middle, upper = (
-            np.maximum(1.0 - shares, CLOSEST) for shares in (curve.lower, curve.median, curve.upper)
+            np.clip(1.0 - shares, CLOSEST, 1.0 - LEAST)
+            for shares in (curve.lower, curve.median, curve.upper)
         )
+        risen = curve.places[curve.upper > LEAST]
+        begins.append(float(risen[0] if len(risen) else curve.places[-1]))
         shade: dict[str, Any] = {"color": look["color"], "alpha": 0.1, "linewidth": 0, "zorder": 1}
         axes.fill_between(curve.places, upper, lower, step="post", **shade)
         line: dict[str, Any] = {"color": look["color"], "linestyle": look["linestyle"]}
@@ -91,6 +107,8 @@ def _draw(
         mark = look["marker"] if entry.feasible else "x"
         end: dict[str, Any] = {"color": look["color"], "marker": mark, "markersize": 3.4 * factor}
         axes.plot(curve.places[-1:], middle[-1:], clip_on=False, zorder=3, **end)
+    if begins:
+        axes.set_xlim(left=0.5 * min(begins))
     axes.yaxis.set_major_locator(FixedLocator(list(_TICKS)))
     axes.yaxis.set_major_formatter(FixedFormatter(list(_TICKS.values())))
     axes.yaxis.set_minor_locator(NullLocator())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from io import BytesIO
 from math import ceil
@@ -52,7 +53,9 @@ _LINES: tuple[Line, ...] = ("-", "--", ":", "-.")
 LOWER_EDGE = 0.03
 """Height, as a part of a logarithmic axis, of values that it cannot show."""
 LETTER = 0.055
-"""Inches that a letter takes at 7 points."""
+"""Inches that a letter takes at 7 points; at 8 points, as titles have, 8 / 7 of it."""
+TICKS = 0.8
+"""Inches of a figure's width that are beside its panels, at least."""
 UNPROVED = "not proved"
 """The legend's name of a cross."""
 
@@ -243,6 +246,18 @@ def legend_above(figure: Figure, handles: Sequence[Line2D], rows: int = 1) -> No
     fitting = max(1, int(figure.get_figwidth() / (0.45 + LETTER * longest)))
     columns = ceil(len(handles) / max(rows, ceil(len(handles) / fitting)))
     figure.legend(handles=list(handles), loc="outside upper center", ncols=columns, frameon=False)
+
+
+def entitle(axes: Axes, title: str) -> None:
+    """Write the title of a panel above its left end, broken where it is longer than the panel.
+
+    It is broken at blanks, or else after hyphens.
+    """
+    grid = axes.get_gridspec()
+    beside = 1 if grid is None else grid.ncols
+    width = (axes.get_figure(root=True).get_figwidth() - TICKS) / beside
+    letters = max(1, int(width / (LETTER * 8.0 / 7.0)))
+    axes.set_title("\n".join(textwrap.wrap(title, letters)), loc="left")
 
 
 def name_left_out(figure: Figure, drawn: Sized, found: Sized, things: str) -> None:
