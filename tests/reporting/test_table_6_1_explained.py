@@ -197,6 +197,11 @@ def test_the_figure_of_density_joins_graphs_of_one_kind(tmp_path: Path) -> None:
         [[50.0, 3.0]],
     ]
     assert [one.get_fillstyle() for one in drawn] == ["full", "none"]
+    left.figure.draw_without_rendering()
+    assert [text.get_text() for text in left.get_xticklabels()] == ["50", "100"]
+    lowest, highest = left.get_ylim()
+    ticks = [place for place in left.get_yticks() if lowest <= place <= highest]
+    assert ticks == pytest.approx([1.0, 1.5, 2.0, 3.0])
     assert right.get_xlabel() == "n $\\rho^2$"
 
 

@@ -202,14 +202,20 @@ def draw_medians(
     rule_logarithmic(axes, "y")
 
 
-def rule_logarithmic(axes: Axes, which: Literal["x", "y"], longest: float = 300.0) -> None:
+def rule_logarithmic(
+    axes: Axes,
+    which: Literal["x", "y"],
+    longest: float = 300.0,
+    steps: Sequence[float] = (1, 2, 5),
+) -> None:
     """Rule at plain numbers: 1, 2, 5, 10 on a short axis, whole decades on a long one.
 
-    The ends of a short one differ by less than the factor ``longest``.
+    The ends of a short one differ by less than the factor ``longest``; ``steps`` are its numbers
+    from 1 to 10.
     """
     axis, limits = (axes.xaxis, axes.get_xlim()) if which == "x" else (axes.yaxis, axes.get_ylim())
     lowest, highest = limits
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if highest < longest * lowest else (1,)))
+    axis.set_major_locator(LogLocator(subs=steps if highest < longest * lowest else (1,)))
     axis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.set_minor_formatter(NullFormatter())
     rule(axes, which, "0.9")
@@ -253,9 +259,10 @@ def entitle(axes: Axes, title: str) -> None:
 
     It is broken at blanks, or else after hyphens.
     """
-    grid = axes.get_gridspec()
+    grid, figure = axes.get_gridspec(), axes.get_figure()
+    assert isinstance(figure, Figure)
     beside = 1 if grid is None else grid.ncols
-    width = (axes.get_figure(root=True).get_figwidth() - TICKS) / beside
+    width = (figure.get_figwidth() - TICKS) / beside
     letters = max(1, int(width / (LETTER * 8.0 / 7.0)))
     axes.set_title("\n".join(textwrap.wrap(title, letters)), loc="left")
 

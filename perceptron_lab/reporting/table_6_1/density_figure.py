@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import needs
 from perceptron_lab.reporting.printing import drawing
 from perceptron_lab.reporting.table_6_1.density import Graph, graphs_of, suits
+
+_RATIOS: Final = (1, 1.5, 2, 3, 4, 6)
+"""Where the axis of ratios has its ticks: they span less than a decade."""
 
 
 @needs(suits)
@@ -49,7 +53,9 @@ def maxcut_density(evidence: Evidence) -> Figure:
     for axes in (left, right):
         axes.axhline(1.0, color="0.5", linewidth=0.8)
         drawing.rule_logarithmic(axes, "x")
-    drawing.rule_logarithmic(left, "y")
+    drawing.rule_logarithmic(left, "y", steps=_RATIOS)
+    left.xaxis.set_major_locator(FixedLocator(sorted({one.vertices for one in shown})))
+    left.xaxis.set_minor_locator(NullLocator())
     drawing.rule(right, "both", "0.9")
     drawing.legend_above(figure, handles, 2)
     if len(shown) < len(graphs):
