@@ -18,6 +18,7 @@ from perceptron_lab.experiments.storage.core_digest import OUTSIDE, CellCode
 TABLE = Path(__file__).with_name("table.csv")
 ROWS = {"dataset": "margin-sets", "family": "gaussian", "dimension": 3, "rows": 5}
 CONES = {"dataset": "conic-sets", "family": "mixed", "dimension": 5, "rows": 6}
+PROGRAM = {"dataset": "maxcut", "instances": ["random-8-12"]}
 CLASSES = {"dataset": "ellipsoid-sets", "ratio": 0.8, "training": 12, "test": 5}
 DATASETS: dict[str, dict[str, Any]] = {
     "sdplib": {"instances": ["truss1"]},
@@ -95,6 +96,8 @@ def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
         ]
     for name in of_the_package("learner"):
         trees["learner", name] = [configuration(CLASSES, name)]
+    for name in of_the_package("optimiser"):
+        trees["optimiser", name] = [configuration(PROGRAM, name)]
     found = iter(ran([tree for several in trees.values() for tree in several]))
     made = {key: [next(found) for _ in several] for key, several in trees.items()}
     return {
@@ -103,7 +106,13 @@ def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
     }
 
 
-NAMES = [(kind, name) for kind in ("algorithm", "learner") for name in of_the_package(kind)]
+DRIVERS = {
+    "algorithm": "perceptron_lab.driver",
+    "dataset": "perceptron_lab.driver",
+    "learner": "perceptron_lab.learners.learning",
+    "optimiser": "perceptron_lab.programs.optimiser",
+}
+NAMES = [(kind, name) for kind in registry.METHODS for name in of_the_package(kind)]
 NAMES += [("dataset", name) for name in DATASETS if name not in NEEDS_DATA]
 
 
@@ -118,11 +127,9 @@ def test_what_is_executed_is_covered(
 ) -> None:
     if shutil.which(getattr(registry.load(kind, name), "command", sys.executable)) is None:
         pytest.skip(f"{name} is not on PATH")
-    learns = kind == "learner"
-    driver = "perceptron_lab.learners.learning" if learns else "perceptron_lab.driver"
     assert cells[kind, name]
     for cell in cells[kind, name]:
-        check(cell, driver)
+        check(cell, DRIVERS[kind])
 
 
 @pytest.mark.slow
