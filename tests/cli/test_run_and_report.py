@@ -76,10 +76,11 @@ WRITTEN += ["table_6_1.html", "table_6_1.md"]
 FIGURES = ["table_6_1.png", "table_6_1.pdf", "table_6_1.svg"]
 
 
-def test_a_folder_of_results_stands_for_all_of_them(output: Any) -> None:
-    for name in ("one", "two"):
-        assert main(["run", "small.yaml", "-q", "-s", f"experiment={name}"]) == 0
-    written = [Path("results", name, "table_6_1.csv") for name in ("one", "two")]
+def test_several_configurations_run_and_a_folder_of_results_stands_for_all(output: Any) -> None:
+    Path("other.yaml").write_text(CONFIG.replace("experiment: small", "experiment: other"))
+    assert main(["run", "small.yaml", "other.yaml", "-q"]) == 0
+    assert len(rows()) == len(rows("results/other")) == 4
+    written = [Path("results", name, "table_6_1.csv") for name in ("other", "small")]
     before = [path.read_bytes() for path in written]
     for path in written:
         path.unlink()
@@ -184,6 +185,7 @@ def test_an_output_without_room_is_no_bug(
     assert "the output cannot be written (No space left" in capsys.readouterr().err
 
 
+@pytest.mark.long  # tests/experiments/test_runner.py holds it
 def test_jobs_give_the_same_rows() -> None:
     assert main(["run", "small.yaml", "-q", "--output", "one"]) == 0
     assert main(["run", "small.yaml", "-q", "--output", "two", "--jobs", "2"]) == 0
@@ -206,12 +208,6 @@ def test_every_configuration_is_checked_before_the_first_runs() -> None:
     Path("other.yaml").write_text(CONFIG.replace("small", "other").replace("label", "lable"))
     assert main(["run", "small.yaml", "other.yaml"]) == 2
     assert not Path("results").exists()
-
-
-def test_several_configurations_run_one_after_the_other() -> None:
-    Path("other.yaml").write_text(CONFIG.replace("experiment: small", "experiment: other"))
-    assert main(["run", "small.yaml", "other.yaml", "-q"]) == 0
-    assert len(rows()) == len(rows("results/other")) == 4
 
 
 @pytest.mark.parametrize("targets", repeated([["results/small"], [], ["small.yaml"]], kept=1))

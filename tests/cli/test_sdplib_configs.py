@@ -12,6 +12,7 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.download.registered_files import sdplib
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.loader import load_experiment
+from tests.repetitions import repeated
 
 SMALL = {
     "sdplib": [
@@ -33,7 +34,7 @@ def test_every_registered_file_of_sdplib_is_in_its_configuration() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize("name", repeated(sorted(SMALL, reverse=True), kept=1))
 def test_it_runs_without_any_file_of_sdplib(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -98,10 +100,20 @@ def run_small(name: str, folder: Path, *more: str) -> Path:
 
 def run(name: str, folder: Path) -> tuple[list[dict[str, str]], pd.DataFrame]:
     """Run a small version and return its rows and its table; figures take longer than all else."""
-    results = run_small(name, folder, "report.figures=[]")
+    return read(name, run_small(name, folder, "report.figures=[]"))
+
+
+def read(name: str, results: Path) -> tuple[list[dict[str, str]], pd.DataFrame]:
+    """Return the rows and the table of an experiment."""
     with (results / "runs.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     return rows, pd.read_csv(results / f"{REPORTS[name][0]}.csv")
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function from a name to its results with their figures, which are made once."""
+    return cache(lambda name: run_small(name, tmp_path_factory.mktemp("gallery")))
 
 
 def statuses(rows: list[dict[str, str]]) -> set[str]:
@@ -123,8 +135,8 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
 
 
 @pytest.mark.parametrize("name", repeated(sorted(SIZES, key=DRAWN_FIRST.__ne__), kept=1))
-def test_its_figures_are_drawn(name: str, tmp_path: Path) -> None:
-    results = run_small(name, tmp_path)
+def test_its_figures_are_drawn(name: str, drawn: Callable[[str], Path]) -> None:
+    results = drawn(name)
     figures = load_experiment(gallery()[name]).config.report.figures
     assert "convergence" in figures or name == "margins"
     for figure in figures:
@@ -132,9 +144,9 @@ def test_its_figures_are_drawn(name: str, tmp_path: Path) -> None:
             assert (results / f"{figure}.{suffix}").stat().st_size > 1000
 
 
-@pytest.mark.parametrize("name", repeated(["margin_sets", "margin_effect"], kept=1))
-def test_every_algorithm_separates_the_margin_sets(name: str, tmp_path: Path) -> None:
-    rows, table = run(name, tmp_path)
+@pytest.mark.parametrize("name", repeated(["margin_effect", "margin_sets"], kept=1))
+def test_every_algorithm_separates_the_margin_sets(name: str, drawn: Callable[[str], Path]) -> None:
+    rows, table = read(name, drawn(name))
     assert statuses(rows) == {"FEASIBLE"}
     assert {row["proved"] for row in rows} == {"true"}
     assert len(table) == REPORTS[name][1]

@@ -436,6 +436,11 @@ def test_vocabulary_and_rows(real: Reuters) -> None:
         assert np.abs(norms - 1.0).max() < 1e-14
         assert matrix.dtype == np.float64
         assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("real")
+def test_words_are_left_out_as_asked() -> None:
     assert len(make(min_documents=3).words()) == 8178
     assert len(make(stop_words=False).words()) == 20680
     assert len(make(stem=False).words()) == 27627

@@ -170,9 +170,10 @@ def test_the_command_stops_cleanly(
     assert "4 of 6 rows are there already; 2 cells to run" in capsys.readouterr().err
 
 
+@pytest.mark.long  # test_a_second_signal_does_not_wait is the same in one process
 @on_linux
 @pytest.mark.slow
-@pytest.mark.parametrize("pause", repeated([0.0, 0.02], kept=1))
+@pytest.mark.parametrize("pause", [0.0, 0.02])
 def test_a_second_interrupt_ends_it_at_once(folder: Path, pause: float) -> None:
     with Command("run", "long.yaml", "--jobs", "2", folder=folder) as command:
         until_cells_run(command, 4)

@@ -113,11 +113,14 @@ def test_floods_end(before: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flood", repeated(["- !t a\n", "a: b\n"], kept=1))
-def test_the_largest_file_stays_small_in_memory(path: Path, flood: str) -> None:
-    content = (flood * (MOST_BYTES // len(flood))).encode()
+@pytest.mark.parametrize(
+    ("flood", "part"), repeated([("- !t a\n", 8), ("- !t a\n", 1), ("a: b\n", 1)], kept=1)
+)
+def test_the_largest_file_stays_small_in_memory(path: Path, flood: str, part: int) -> None:
+    """Or a part of it in a part of the memory."""
+    content = (flood * (MOST_BYTES // part // len(flood))).encode()
     path.write_bytes(content)
-    source, message = outcome(ConfigError, read_source, path, memory=2**30)
+    source, message = outcome(ConfigError, read_source, path, memory=2**30 // part)
     assert message.startswith(str(path)) or len(source.values) <= MOST_BYTES
 
 

@@ -184,26 +184,6 @@ def test_the_environment_is_that_of_cells() -> None:
     assert {pool["num_threads"] for pool in described["blas"]} == {1}
 
 
-def test_a_worker_that_dies_gives_its_cells_to_others(
-    cluster: Any, configure: Configure, on_cluster: Callable[..., Rows], tmp_path: Path
-) -> None:
-    def kill() -> None:
-        killed.append(next(one for one in workers_of(cluster) if started_by([one])))
-        left.extend(started_by(killed))
-        os.kill(killed[0], signal.SIGKILL)
-
-    killed: list[int] = []
-    left: list[int] = []
-    budget = {"updates": 3000}
-    config = configure(problems=MARGIN_SETS, algorithms=ALGORITHMS, budget=budget)
-    there = on_cluster(config, progress=AtFinish(4, kill))
-    assert gone([*killed, *left])
-    assert left
-    here = run_cells(config, output=tmp_path / "here")
-    assert without_clocks(there.rows) == without_clocks(here.rows)
-    assert not there.failed
-
-
 @pytest.mark.parametrize("ending", repeated([KeyboardInterrupt, None], kept=1))
 def test_nothing_is_left_on_the_workers(
     cluster: Any,
@@ -288,3 +268,23 @@ def test_a_cell_that_cannot_be_sent_is_a_row(
     assert first["status"] == "FEASIBLE"
     assert second["status"] == "ERROR"
     assert second["message"].startswith("the cell cannot be handed to a worker: TypeError: cannot")
+
+
+def test_a_worker_that_dies_gives_its_cells_to_others(
+    cluster: Any, configure: Configure, on_cluster: Callable[..., Rows], tmp_path: Path
+) -> None:
+    def kill() -> None:
+        killed.append(next(one for one in workers_of(cluster) if started_by([one])))
+        left.extend(started_by(killed))
+        os.kill(killed[0], signal.SIGKILL)
+
+    killed: list[int] = []
+    left: list[int] = []
+    budget = {"updates": 3000}
+    config = configure(problems=MARGIN_SETS, algorithms=ALGORITHMS, budget=budget)
+    there = on_cluster(config, progress=AtFinish(4, kill))
+    assert gone([*killed, *left])
+    assert left
+    here = run_cells(config, output=tmp_path / "here")
+    assert without_clocks(there.rows) == without_clocks(here.rows)
+    assert not there.failed
