@@ -153,8 +153,11 @@ class Auto(SeesAll[State]):
     Everything is claimed on the data as given. Kernels are treated as rows, in the coordinates of
     their pivoted Cholesky factor. Other cones: the von Neumann algorithm for a few updates, which
     settles well-centred systems at once, then the ellipsoid method; and towards the largest margin
-    ``smoothed-von-neumann``. Of two classes with a free bias the nearest points of the hulls are
-    sought, as ``minimum-norm-point`` does. What was done is in the certificate's ``notes``.
+    ``smoothed-von-neumann``. Their sparse matrix blocks of an order above 500, with a tenth of the
+    entries at most, are not written as whole matrices for the goal ``decide`` and more than 100
+    unknowns, nor is any block above order 3000. Of two classes with a free bias the nearest points
+    of the hulls are sought, as ``minimum-norm-point`` does. What was done is in the certificate's
+    ``notes``.
 
     Parameters
     ----------
