@@ -84,6 +84,7 @@ _OURS = {
         "objective-sequence": "programs.objective_sequence:ObjectiveSequence",
         "objective-bisection": "programs.objective_bisection:ObjectiveBisection",
         "deep-cut-ellipsoid": "programs.deep_cut_ellipsoid:DeepCutEllipsoid",
+        "verified-solver": "programs.verified_solver:VerifiedSolver",
     },
     "oracle": {
         "most-violated": "oracles.orthant:MostViolated",

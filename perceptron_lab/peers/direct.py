@@ -8,7 +8,7 @@ entries off the diagonal times sqrt 2; of a second-order cone the first coordina
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass as plain_dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -72,39 +72,55 @@ class Direct(Asked):
         return AskedState(np.zeros(system.dimension))
 
     def ask(self, system: ConicSystem, state: AskedState) -> Claim:
-        """Hand the program over, and take its answer."""
+        """Hand the largest margin over, and take its answer."""
         program = LargestMargin(system)
-        taken = [*self._blocks(program.cone), _ball(program)]
-        taken.sort(key=lambda block: KINDS.index(block.kind))
-        rows = np.concatenate([block.entries for block in taken])
-        factors = np.concatenate([block.factors for block in taken])
         whole, constant = program.conditions()
-        scaled = sp.csc_array(sp.diags_array(-factors) @ whole[rows])
-        bounds = factors * constant[rows]
         objective = np.append(np.zeros(system.dimension), -1.0)
-        found = self.solve(scaled, bounds, objective, taken)
-        name = registry.name_of("algorithm", self)
-        values = (found.point, found.slack, found.multipliers)
-        if not all(np.isfinite(one).all() for one in values):
-            raise NumericalError(f"{name} {self.version} gives no answer: {found.status}")
-        slack, weights = np.zeros(whole.shape[0]), np.zeros(whole.shape[0])
-        slack[rows], weights[rows] = found.slack / factors, found.multipliers * factors
+        blocks = [*self.blocks(program.cone.blocks), _ball(program)]
+        found, said = self.answered(whole, constant, objective, blocks)
         size = program.cone.size
         answer = Answer(
             point=found.point[:-1].copy(),
             top=float(found.point[-1]),
-            slack=slack[:size],
-            ball=slack[size:],
-            weights=weights[:size],
-            pull=weights[size:],
+            slack=found.slack[:size],
+            ball=found.slack[size:],
+            weights=found.multipliers[:size],
+            pull=found.multipliers[size:],
         )
         state.point, state.weights = answer.point, program.repaired(answer.weights)
         state.figures = program.figures(answer)
-        state.remark = f"{name} {self.version} calls its answer {found.status}"
+        state.remark = said
         return claimed(system, state, self.epsilon)
 
-    def _blocks(self, cone: Cone) -> Iterator[Taken]:
-        for part, span in cone.blocks:
+    def answered(
+        self,
+        matrix: sp.csr_array,
+        constant: FloatArray,
+        objective: FloatArray,
+        blocks: Sequence[Taken],
+    ) -> tuple[Solved, str]:
+        """Minimise objective'x subject to matrix x + constant in the blocks.
+
+        Returns x, slack and multipliers entry by entry as the rows of the matrix are, those off a
+        matrix's diagonal doubled in the multipliers; and the solver's name, version and status.
+        """
+        taken = sorted(blocks, key=lambda block: KINDS.index(block.kind))
+        rows = np.concatenate([block.entries for block in taken])
+        factors = np.concatenate([block.factors for block in taken])
+        scaled = sp.csc_array(sp.diags_array(-factors) @ matrix[rows])
+        found = self.solve(scaled, factors * constant[rows], objective, taken)
+        name = registry.name_of("algorithm", self)
+        values = (found.point, found.slack, found.multipliers)
+        if not all(np.isfinite(one).all() for one in values):
+            raise NumericalError(f"{name} {self.version} gives no answer: {found.status}")
+        slack, weights = np.zeros(len(constant)), np.zeros(len(constant))
+        slack[rows], weights[rows] = found.slack / factors, found.multipliers * factors
+        said = f"{name} {self.version} calls its answer {found.status}"
+        return Solved(found.point, slack, weights, found.status), said
+
+    def blocks(self, parts: Iterable[tuple[Cone, slice]]) -> Iterator[Taken]:
+        """Yield the blocks of a cone, whose matrices are whole, as the solver takes them."""
+        for part, span in parts:
             place = np.arange(span.start, span.stop)
             if isinstance(part, Semidefinite):
                 # The whole triangle, row by row: the lower one's columns, which SCS takes.

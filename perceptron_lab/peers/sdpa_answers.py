@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,28 +28,34 @@ def parse_entries(text: str, variables: int, blocks: Sequence[int]) -> BlockAnsw
         raise NumericalError(
             f"the answer's first line holds {len(found)} numbers; expected: {variables}"
         )
-    words = rest.split()
-    if len(words) % 5:
+    values = _numbers_of(rest, "the entries")
+    if len(values) % 5:
         raise NumericalError(
-            f"the answer holds {len(words)} numbers of entries, no multiple of 5: it is truncated"
+            f"the answer holds {len(values)} numbers of entries, no multiple of 5: it is truncated"
         )
-    table = _numbers(words, "the entries").reshape(-1, 5)
+    table = values.reshape(-1, 5)
+    places = table[:, :4]
+    sizes = np.array(blocks, dtype=np.int64)
+    with np.errstate(invalid="ignore"):
+        known = (places >= 1.0).all(axis=1) & (places == np.floor(places)).all(axis=1)
+    known &= (places[:, 0] <= 2.0) & (places[:, 1] <= len(sizes))
+    size = sizes[np.where(known, places[:, 1] - 1.0, 0.0).astype(np.int64)]
+    known &= (places[:, 2:].max(axis=1, initial=0.0) <= np.abs(size)) & (
+        (size > 0) | (places[:, 2] == places[:, 3])
+    )
+    if not known.all():
+        place = " ".join(f"{number:g}" for number in places[np.argmin(known)])
+        raise NumericalError(f"the answer has an entry at {place}: there is none")
+    matrix, block, row, column = places.astype(np.int64).T - 1
     matrices = (_empty(blocks), _empty(blocks))
-    for matrix, block, row, column, value in table:
-        try:
-            if not (matrix in (1, 2) and min(block, row, column) >= 1):
-                raise IndexError
-            part = matrices[int(matrix) - 1][int(block) - 1]
-            i, j = int(row) - 1, int(column) - 1
+    for number, parts in enumerate(matrices):
+        for k, part in enumerate(parts):
+            here = (matrix == number) & (block == k)
+            i, j, value = row[here], column[here], table[here, 4]
             if part.ndim == 1:
-                if i != j:
-                    raise IndexError
                 part[i] = value
             else:
                 part[i, j] = part[j, i] = value
-        except IndexError:
-            place = f"{matrix:g} {block:g} {row:g} {column:g}"
-            raise NumericalError(f"the answer has an entry at {place}: there is none") from None
     return BlockAnswer(found, *matrices)
 
 
@@ -75,11 +82,26 @@ def parse_sections(text: str, variables: int, blocks: Sequence[int]) -> BlockAns
     return BlockAnswer(found["xVec"], _split(found["xMat"], blocks), _split(found["yMat"], blocks))
 
 
+def _numbers_of(text: str, where: str) -> FloatArray:
+    """Return the numbers of a text, which may be those of some thousand rows by as many columns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            values = np.fromstring(text, dtype=np.float64, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return _numbers(text.split(), where)  # exponents after a D, or no numbers
+    return _finite(values, where)
+
+
 def _numbers(words: Sequence[str], where: str) -> FloatArray:
     try:
         values = np.array([float(word.replace("D", "e").replace("d", "e")) for word in words])
     except ValueError as error:
         raise NumericalError(f"the answer holds no number in {where}: {error}") from None
+    return _finite(values, where)
+
+
+def _finite(values: FloatArray, where: str) -> FloatArray:
     if not np.isfinite(values).all():
         raise NumericalError(f"the answer holds NaN or infinity in {where}")
     return values

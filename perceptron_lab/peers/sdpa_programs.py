@@ -22,7 +22,7 @@ from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import Systems
 from perceptron_lab.claims import Claim
-from perceptron_lab.datasets.formats.sdpa_data import write_sdpa
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData, write_sdpa
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.peers.base import Asked, AskedState, claimed
@@ -68,18 +68,21 @@ class SdpaProgram(Asked):
         return found
 
     def ask(self, system: ConicSystem, state: AskedState) -> Claim:
-        """Write the program, run it, and read its answer."""
+        """Ask for the largest margin."""
         program = LargestMargin(system)
-        with tempfile.TemporaryDirectory(prefix=f"plab-{self.command}-") as folder:
-            found, said = self._run(program, Path(folder))
+        found, said = self.answered(sdpa_data(program))
         answer = answer_of(program, found)
         state.point, state.weights = answer.point, program.repaired(answer.weights)
         state.figures = program.figures(answer)
         state.remark = said
         return claimed(system, state, self.epsilon)
 
-    def _run(self, program: LargestMargin, folder: Path) -> tuple[BlockAnswer, str]:
-        data = sdpa_data(program)
+    def answered(self, data: SdpaData) -> tuple[BlockAnswer, str]:
+        """Write a program, run it, and read its answer; return that, and its name and version."""
+        with tempfile.TemporaryDirectory(prefix=f"plab-{self.command}-") as folder:
+            return self._run(data, Path(folder))
+
+    def _run(self, data: SdpaData, folder: Path) -> tuple[BlockAnswer, str]:
         write_sdpa(data, folder / PROGRAM)
         self.prepare(folder)
         alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

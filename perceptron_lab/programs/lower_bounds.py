@@ -25,6 +25,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from perceptron_lab.certificates.exact_residuals import MOST_PRODUCTS, exact_residual
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import norm_above, product_with_radius
 from perceptron_lab.cones.base import Cone
@@ -172,21 +173,33 @@ class OtherSide:
         """
         if weights.shape != (self.size,) or not np.isfinite(weights).all() or self.least <= 0.0:
             return None
-        found, radius = product_with_radius(self._transposed, weights, self.roundings)
         objective = objective_of(self.system)
         asked = objective.values
-        radius = radius + 2.0 * UNIT_ROUNDOFF * np.abs(asked) * (1 + objective.roundings)
-        missed = norm_above(above_each(np.abs(asked - found) + radius))
+        short, radius = self._residual(self._transposed, weights, asked)
+        radius = radius + UNIT_ROUNDOFF * np.abs(asked) * objective.roundings
+        missed = norm_above(above_each(np.abs(short) + radius))
         distance = above(missed / math.sqrt(self.least), 8)
         if not self.lowest(weights) >= distance:
             return None
-        value, error = product_with_radius(
-            sp.csr_array(self.constant[None, :]), weights, self.roundings
-        )
+        constant = sp.csr_array(self.constant[None, :])
+        value, error = self._residual(constant, -weights, np.zeros(1))
         size = above(norm_above(np.sqrt(self.multiplicity) * self.constant), len(weights) + 8)
         off = above(float(error[0]) + size * (1.0 + self.roundings * 1e-15) * distance, 8)
         bound = math.nextafter(float(value[0]) - off, -math.inf)
         return bound if math.isfinite(bound) else None
+
+    def _residual(
+        self, matrix: sp.csr_array, vector: FloatArray, right: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return b - M v and a bound of its error: of rounded sums, where there are too many terms.
+
+        Of these few can be proved to be near to 0: F_i with all entries make bounds of their
+        rounding errors as large as the least eigenvalues of an accurate X.
+        """
+        if matrix.nnz <= MOST_PRODUCTS:
+            return exact_residual(matrix, vector, right, self.roundings)
+        found, radius = product_with_radius(matrix, vector, self.roundings)
+        return right - found, radius + 2.0 * UNIT_ROUNDOFF * np.abs(right)
 
     def repaired(
         self, weights: FloatArray, inner: tuple[FloatArray, float] | None = None

@@ -94,6 +94,7 @@ def minimise(
         point = np.zeros(system.unknowns) if search.infeasible is None else search.infeasible.point
     bounds = {"optimum_lower": search.lower, "optimum_upper": search.upper}
     figures = {name: value for name, value in bounds.items() if value is not None}
+    figures |= search.figures
     return Result(
         status=status,
         proved=status in (Status.FEASIBLE, Status.INFEASIBLE),
@@ -136,8 +137,11 @@ def _ending(search: Search, ending: str) -> tuple[Status, str]:
         said = f"the optimum is proved to be at most {text_above(upper, 10)}; {reason}"
     elif lower is not None:
         said = f"the optimum is proved to be at least {text_below(lower, 10)}"
+    if upper is None and search.without_upper:
+        said += f"; {search.without_upper}"
     limit = Status.UPDATE_LIMIT if search.updates >= search.budget.updates else Status.TIME_LIMIT
-    return (Status.FEASIBLE if upper is not None else limit), f"{said}; {ending}"
+    missed = search.unproved or limit
+    return (Status.FEASIBLE if upper is not None else missed), f"{said}; {ending}"
 
 
 def method_of(name: str, options: dict[str, Any]) -> AnyAlgorithm:

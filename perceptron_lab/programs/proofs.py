@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
+from perceptron_lab.errors import InputError
+from perceptron_lab.programs.faces import Face, restricted
 from perceptron_lab.programs.levels import at_level
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.upper_bounds import prove_upper
@@ -12,6 +16,8 @@ from perceptron_lab.system import ConicSystem
 
 DUAL, LEVEL = "dual", "level"
 """Names of arrays that prove a lower bound: X, or weights that no point is below the level."""
+FACE, FACE_BLOCK = "face", "face_block"
+"""Names of arrays beside X, where it is Z on a face: V, and the number of its block."""
 
 
 def prove_level(system: ConicSystem, level: float, weights: FloatArray) -> bool:
@@ -41,7 +47,20 @@ def proved_again(
     """
     upper, found = prove_upper(system, point), None
     if DUAL in proof:
-        found = OtherSide.of(system).prove(proof[DUAL])
+        found = _prove_dual(system, proof)
     elif LEVEL in proof and lower is not None and upper is not None:
         found = lower if prove_level(system, lower, proof[LEVEL]) else None
     return found, upper
+
+
+def _prove_dual(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float | None:
+    """Return the lower bound that X proves, or Z on a face; None also for what is no face."""
+    if FACE in proof:
+        number = proof.get(FACE_BLOCK, np.array([-1.0]))
+        if number.shape != (1,) or not float(number[0]).is_integer():
+            return None
+        try:
+            system = restricted(system, Face(int(number[0]), proof[FACE]))
+        except InputError:
+            return None
+    return OtherSide.of(system).prove(proof[DUAL])

@@ -107,6 +107,9 @@ class Search:
             return None
 
     without_lower: str = ""
+    without_upper: str = ""
+    figures: dict[str, float] = field(default_factory=dict)
+    unproved: Status | None = None
 
     @property
     def width(self) -> float:
@@ -210,9 +213,18 @@ class Search:
         self.proof_seconds += time.perf_counter() - clock
         if found is None:
             return None
-        if self.upper is None or found[1] < self.upper:
-            self.point, self.upper = found
+        self.take_upper(*found)
         return found[1]
+
+    def take_upper(self, point: FloatArray, objective: float) -> None:
+        """Keep a point that is proved with its objective, if that is the least so far."""
+        if self.upper is None or objective < self.upper:
+            self.point, self.upper = point, objective
+
+    def take_lower(self, proof: dict[str, FloatArray], bound: float) -> None:
+        """Keep a proved lower bound with the arrays of its proof, if it is the best so far."""
+        if self.lower is None or bound > self.lower:
+            self.proof, self.lower = proof, bound
 
     def improve_lower(self, cuts: Directions | None = None) -> float | None:
         """Prove what cuts say of the optimum (default: those kept); keep the best bound."""
@@ -229,8 +241,8 @@ class Search:
         candidates = [weights, inner[0] if inner is not None and self.lower is None else None]
         for candidate in candidates:
             found = None if candidate is None else other.repaired(candidate, inner)
-            if found is not None and (self.lower is None or found[1] > self.lower):
-                self.proof, self.lower = {DUAL: found[0]}, found[1]
+            if found is not None:
+                self.take_lower({DUAL: found[0]}, found[1])
         self.proof_seconds += time.perf_counter() - clock
         return self.lower
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,10 @@ from perceptron_lab.system import ConicSystem
 
 # Parts of a point's size by which one on the boundary is moved towards a known interior direction
 _SHIFTS = (0.0, *(10.0**k for k in range(-15, -8)))
+# How much more than what is missing one is moved towards a strictly feasible point
+_MORE = (1.0, 1.25, 2.0, 8.0, 64.0, 1e3, 1e5)
+# What elimination may lose, as a part of the largest entry, about
+_ROUNDING = 1e-15
 
 
 def objective_above(system: ConicSystem, point: FloatArray) -> float:
@@ -48,3 +53,39 @@ def mended(system: ConicSystem, point: FloatArray) -> tuple[FloatArray, float] |
         if upper is not None and math.isfinite(upper):
             return moved, upper
     return None
+
+
+def moved_inside(
+    system: ConicSystem, point: FloatArray, inner: tuple[FloatArray, float]
+) -> tuple[FloatArray, float] | None:
+    """Return a point between this one and an inner one that is proved feasible, its objective.
+
+    (1 - t) x + t x_s has F = (1 - t) F(x) + t F(x_s), so t is a little more than l / (l + s) where
+    -l and s are the lowest eigenvalues; by convexity the objective grows by t (c'x_s - c'x).
+
+    Parameters
+    ----------
+    point, inner
+        (1, x); (1, x_s) and s > 0.
+    """
+    found = prove_upper(system, point)
+    if found is not None and math.isfinite(found):
+        return point, found
+    for share in _shares(system, point, inner):
+        moved = point + share * (inner[0] - point)
+        found = prove_upper(system, moved)
+        if found is not None and math.isfinite(found):
+            return moved, found
+    found = prove_upper(system, inner[0])
+    return None if found is None else (inner[0], found)
+
+
+def _shares(
+    system: ConicSystem, point: FloatArray, inner: tuple[FloatArray, float]
+) -> Iterator[float]:
+    """Yield parts t < 1 of the way to an inner point, from what is missing upward."""
+    scores = system.scores(point)
+    lowest = min(part.lowest(scores[span]) for part, span in system.cone.blocks[1:])
+    lacking = max(-float(lowest), _ROUNDING * float(np.abs(scores).max()))
+    taken = lacking / (inner[1] + lacking)
+    return (factor * taken for factor in _MORE if factor * taken < 1.0)

@@ -24,6 +24,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from perceptron_lab import registry
+from perceptron_lab.claims import UNPROVED
 from perceptron_lab.driver import Stop, drive
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.cells.messages import encoded, record_of
@@ -170,7 +171,12 @@ def _minimise(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | No
             watch=watch,
             stop=stop,
         )
-    return Outcome(result.status, result.message, result)
+    stated = {
+        name: value
+        for name, value in result.certificate["figures"].items()
+        if name.startswith(UNPROVED)
+    }
+    return Outcome(result.status, result.message, result, stated)
 
 
 def _learn(cell: Cell, problem: Problem) -> Outcome:

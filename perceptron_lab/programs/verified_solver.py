@@ -1,0 +1,210 @@
+"""A solver of others asked for the optimum of a program, and both bounds proved of its answer."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.goals import STRICT
+from perceptron_lab.programs.asked_solvers import (
+    Approximation,
+    AskedSolver,
+    Solver,
+    errors_of,
+)
+from perceptron_lab.programs.faces import (
+    Face,
+    exposed_face,
+    face_of_null_space,
+    restricted,
+)
+from perceptron_lab.programs.given_program import GivenProgram
+from perceptron_lab.programs.interiors import FRACTIONS, inner_point, inner_weights
+from perceptron_lab.programs.lower_bounds import OtherSide
+from perceptron_lab.programs.optimiser import Optimiser
+from perceptron_lab.programs.proofs import DUAL, FACE, FACE_BLOCK
+from perceptron_lab.programs.search import Search
+from perceptron_lab.programs.upper_bounds import moved_inside, prove_upper
+from perceptron_lab.refusals import refusing
+from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.system import ConicSystem
+
+_SMALL = f"{FRACTIONS[-1]:g} of the mean eigenvalue of the answer"
+_NO_POINT = (
+    "no upper bound: x could not be repaired, as no x with F(x) >= s I was found, s down to "
+    f"{_SMALL}: this side may have no interior"
+)
+_NO_WEIGHTS = (
+    "no lower bound: X could not be repaired, as no feasible X >= s I was found, s down to "
+    f"{_SMALL}: the other side may have no interior"
+)
+_NOT_MOVED = "no upper bound: nothing between x and an inner point is proved to be feasible"
+_DEPENDENT = "no lower bound: the matrices F_i are not proved to be linearly independent"
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class VerifiedSolver(Optimiser):
+    """CSDP, SDPA, DSDP, Clarabel or SCS, and bounds of the optimum proved of their answer.
+
+    A solver minimises the program as it is given, and answers with x and with X of the other side,
+    both of them a little infeasible. Repaired, they bound the optimum: x is moved towards a point
+    with F(x) positive definite just so far that it is proved to be feasible itself; X is corrected
+    to the exact equations and moved towards an inner point of its own (:class:`.OtherSide`). Inner
+    points come from known directions, or from the same solver, asked for one of its perturbed
+    programs (:mod:`~perceptron_lab.programs.interiors`). A side without an interior cannot be
+    repaired like that: the message says which. Where an equation <vv', X> = 0 takes the interior of
+    X, the bound is proved on the face (:mod:`~perceptron_lab.programs.faces`), exactly.
+
+    ``seconds`` are those to the solver's answer, and ``proof_seconds`` all others. Rows tell the
+    six DIMACS errors of the answer and its objective as ``measure.claimed_...``.
+
+    Parameters
+    ----------
+    solver
+        ``csdp`` (default), ``sdpa``, ``dsdp5``: programs on PATH; ``clarabel``, ``scs``: libraries.
+    tolerance
+        Between 0 and 1; None (default): the solver's own.
+    faces
+        Whether programs are reduced to a face (default true).
+
+    References
+    ----------
+    C. Jansson, D. Chaykin, C. Keil, Rigorous error bounds for the optimal value in semidefinite
+    programming, SIAM Journal on Numerical Analysis 46 (2007) 180-200.
+    """
+
+    uses_oracle: ClassVar[bool] = False
+
+    solver: Solver = "csdp"
+    tolerance: Annotated[float, Field(gt=0, lt=1)] | None = None
+    faces: bool = True
+
+    def minimise(self, search: Search) -> str:
+        """Ask once, and prove both bounds."""
+        asked = AskedSolver(self.solver, self.tolerance)
+        asked.present()
+        ended = search.spent()
+        if ended is not None:
+            return ended
+        run = _Run(search, asked)
+        try:
+            answer = run.asked_first(search.system)
+        except NumericalError as error:
+            search.unproved = Status.NUMERICAL_ERROR
+            return str(error)
+        program = run.program_of(search.system)
+        search.figures = errors_of(program, answer)
+        run.prove_upper(program, answer)
+        search.record("upper bound")
+        face = exposed_face(search.system) if self.faces else None
+        if face is None and not run.prove_lower(program, answer) and self.faces:
+            face = run.central_face(program)
+        if face is not None:
+            run.prove_on(face)
+        if search.upper is None:
+            search.unproved = Status.UNVERIFIED
+        return answer.said
+
+
+@plain_dataclass
+class _Run:
+    """A solver at work on a search."""
+
+    search: Search
+    asked: AskedSolver
+
+    def program_of(self, system: ConicSystem) -> GivenProgram:
+        """Return a program as the solver takes it."""
+        return GivenProgram.of(system.completed() if self.asked.whole else system)
+
+    def asked_first(self, system: ConicSystem) -> Approximation:
+        """Return the answer for a program, its seconds counted as the solver's."""
+        clock = time.perf_counter()
+        try:
+            return self.ask(self.program_of(system))
+        finally:
+            self.search.seconds += time.perf_counter() - clock
+            self.search.updates += 1
+
+    def ask(self, program: GivenProgram) -> Approximation:
+        """Return the answer that is given within what is left of the budget."""
+        return self.asked.solved(
+            program, max(self.search.budget.seconds - self.search.seconds, 1.0)
+        )
+
+    def prove_upper(self, program: GivenProgram, answer: Approximation) -> None:
+        """Prove the bound of x, moved inside where it is not feasible."""
+        clock, search = time.perf_counter(), self.search
+        point = np.concatenate([[1.0], answer.point])
+        bound = prove_upper(search.system, point)
+        found = None if bound is None else (point, bound)
+        if found is None:
+            inner = inner_point(search.system, program, answer, self.ask)
+            found = None if inner is None else moved_inside(search.system, point, inner)
+            search.without_upper = _NO_POINT if inner is None else _NOT_MOVED
+        if found is not None:
+            search.take_upper(*found)
+        search.proof_seconds += time.perf_counter() - clock
+
+    def prove_lower(self, program: GivenProgram, answer: Approximation) -> bool:
+        """Prove the bound of X, corrected and moved inside; return whether that worked."""
+        clock, other, found = time.perf_counter(), self.search.other, None
+        if other is not None:
+            found = self._repaired(other, program, answer)
+        if found is not None:
+            self.search.take_lower({DUAL: found[0]}, found[1])
+        self.search.proof_seconds += time.perf_counter() - clock
+        return found is not None
+
+    def central_face(self, program: GivenProgram) -> Face | None:
+        """Return the face of a central X, which is that of the program without F_0."""
+        if self.search.other is None:
+            return None
+        clock, found = time.perf_counter(), None
+        try:
+            central = self.ask(replace(program, constant=np.zeros_like(program.constant)))
+        except NumericalError:
+            return None
+        for (part, span), matrix in zip(program.matrices, central.multipliers, strict=False):
+            number = [at for _, at in program.blocks].index(span)
+            found = found or face_of_null_space(number, matrix)
+            del part
+        self.search.proof_seconds += time.perf_counter() - clock
+        return found
+
+    def prove_on(self, face: Face) -> None:
+        """Prove the bound of the Z that the solver finds on a face."""
+        search, clock = self.search, time.perf_counter()
+        before = search.seconds
+        try:
+            reduced = restricted(search.system, face)
+            answer = self.asked_first(reduced)
+            found = self._repaired(OtherSide.of(reduced), self.program_of(reduced), answer)
+        except (InputError, NumericalError) as error:
+            search.without_lower = f"no lower bound: X has no interior, and on its face: {error}"
+            found = None
+        if found is not None:
+            proof = {DUAL: found[0], FACE: face.basis, FACE_BLOCK: np.array([float(face.block)])}
+            search.take_lower(proof, found[1])
+        search.proof_seconds += time.perf_counter() - clock - (search.seconds - before)
+
+    def _repaired(
+        self, other: OtherSide, program: GivenProgram, answer: Approximation
+    ) -> tuple[FloatArray, float] | None:
+        """Return weights that prove a bound, and the bound; None, and why, where that fails."""
+        whole = program if self.asked.whole else GivenProgram.of(other.system)
+        weights = whole.weights(answer.multipliers)
+        found = other.repaired(weights, None) if other.inner is not None else None
+        if found is None and other.least > 0.0:
+            found = other.repaired(weights, inner_weights(other, whole, answer, self.ask))
+        if found is None:
+            self.search.without_lower = _NO_WEIGHTS if other.least > 0.0 else _DEPENDENT
+        return found
