@@ -72,7 +72,7 @@ SEPARATING = [
             ("SoftSeparationClassifier()", 50),
             ("SquaredHingeClassifier()", 50),
         ],
-        kept=2,
+        kept=1,
     ),
 )
 def test_every_check_passes(estimator: str, least: int) -> None:

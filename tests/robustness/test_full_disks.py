@@ -14,6 +14,7 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import Row
+from tests.repetitions import repeated
 from tests.robustness.commands import Command, without_clocks
 
 CONFIG = """\
@@ -67,12 +68,18 @@ def saved(results: Path) -> dict[str, Row]:
     return {one.cell: one.row for one in stored}
 
 
-def test_a_disk_that_fills_up_ends_the_run_and_nothing_else(folder: Path) -> None:
+@pytest.mark.parametrize(
+    "sizes", repeated([pytest.param((200_000,)), pytest.param((200_000, 300_000))], kept=1)
+)
+def test_a_disk_that_fills_up_ends_the_run_and_nothing_else(
+    folder: Path, sizes: tuple[int, ...]
+) -> None:
     """The store can hold a few cells, and then a few more."""
-    results, whole = folder / "little" / "full", folder / "enough" / "full"
-    arguments = ("run", "full.yaml", "--output", "little", "-v")
+    little = f"little-{len(sizes)}"
+    results, whole = folder / little / "full", folder / "enough" / "full"
+    arguments = ("run", "full.yaml", "--output", little, "-v")
     rows: list[dict[str, Row]] = [{}]
-    for size in (200_000, 300_000):  # bytes, of the journal first
+    for size in sizes:  # bytes, of the journal first
         with Command(*arguments, folder=folder, prepare=limited_to(size)) as command:
             assert command.finish() == 2, command.output
             assert not command.orphans()
@@ -121,6 +128,7 @@ def test_a_folder_that_is_read_only(folder: Path, capsys: pytest.CaptureFixture[
     assert not list((folder / "closed").iterdir())
 
 
+@pytest.mark.long  # test_an_output_without_room_is_no_bug is the same in one process
 def test_an_output_that_is_full_loses_no_row(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
