@@ -23,6 +23,8 @@ TIED = {
     "`plab run maxcut_oracles` repeats": "test_readme_on_verdicts_and_programs",
     "`--verdict`, or `separation(X, y)`": "test_readme_on_verdicts_and_programs",
     "The error of the ellipsoid is the same": "test_readme_on_figure_7_4",
+    "Margins of 1e-2 to 1e-9": "test_readme_on_tiny_margins",
+    "On rows without a separator": "test_readme_on_tiny_margins",
 }
 """Beginnings of paragraphs, and the module that compares their numbers with a sample."""
 
@@ -53,7 +55,6 @@ EARLIER = {
     "The paper does not state its generator.": "its iterations alone are compared",
     "Times until a proved answer": "a run of `benchmarks/auto`",
     "| separable rows, dimension x rows": "a run of `benchmarks/auto`",
-    "Margins of 1e-2 to 1e-9": "runs of `benchmarks/tiny_margin` and `benchmarks/certificates`",
     "Rows may be larger than memory": "a run of `benchmarks/out_of_core`",
 }
 """Numbers of runs by an earlier version, whose stores were not kept: not tied yet."""

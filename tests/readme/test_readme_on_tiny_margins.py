@@ -1,0 +1,95 @@
+"""What the README says of tiny margins and of rows without a separator is in the two samples."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tests.readme.prose import ROOT, numbers, paragraph, rounded
+
+SAMPLES = ROOT / "results" / "sample"
+
+
+def times(name: str) -> pd.DataFrame:
+    """Rows of a sample with ``time``, the proof's included, and its ``ratio`` to that of auto."""
+    rows = pd.read_csv(SAMPLES / name / "runs.csv")
+    rows["time"] = rows["seconds"] + rows["proof_seconds"]
+    ours = rows[rows["label"] == "auto"].set_index(["problem", "seed"])["time"]
+    rows["ratio"] = (
+        rows["time"] / ours.loc[list(zip(rows["problem"], rows["seed"], strict=True))].to_numpy()
+    )
+    return rows
+
+
+def held(text: str, claims: list[str]) -> str:
+    """The text without the claims, all of which are in it."""
+    for claim in claims:
+        assert claim in text, claim
+        text = text.replace(claim, "", 1)
+    return text
+
+
+def span(ratios: pd.Series) -> str:
+    return f"{rounded(ratios.min())} to {rounded(ratios.max())}"
+
+
+def test_margins_down_to_1e_9() -> None:
+    rows = times("tiny_margin")
+    assert rows["label"].nunique() == 15
+    proved = rows[rows["status"] == "FEASIBLE"]
+    by = {str(label): part for label, part in proved.groupby("label")}
+    count = int((rows["label"] == "auto").sum())
+    assert len(by["auto"]) == len(by["Clarabel"]) == len(by["rescaled-perceptron"]) == count
+    assert len(by["whitened primal-dual"]) == count
+    highs = [by[f"HiGHS {way}"] for way in ("simplex", "ipm", "margin")]
+    nearest = by["minimum-norm-point"]
+    ending = {"primal-dual", "adaptive-mirror-prox", "cyclic-perceptron", "nnls"}
+    ending |= {"LinearSVC", "SGDClassifier", "sklearn Perceptron"}
+    text = held(
+        paragraph("Margins of 1e-2 to 1e-9 in dimension 50"),
+        [
+            "Margins of 1e-2 to 1e-9 in dimension 50 with 2000 rows",
+            f"{count} instances",
+            f"Clarabel in {span(by['Clarabel']['ratio'])} times",
+            f"whitened primal-dual steps in {span(by['whitened primal-dual']['ratio'])} times",
+            f"in {span(by['rescaled-perceptron']['ratio'])} times: its updates grow with",
+            f"HiGHS proves {min(map(len, highs))} to {max(map(len, highs))} of them",
+            f"is faster on {int((nearest['ratio'] < 1).sum())} and misses {count - len(nearest)}",
+            f"All others prove {min(len(by[one]) for one in ending)} to "
+            f"{max(len(by[one]) for one in ending)}",
+        ],
+    )
+    assert set(by) - ending == {
+        *("auto", "Clarabel", "rescaled-perceptron", "whitened primal-dual"),
+        *("minimum-norm-point", "HiGHS simplex", "HiGHS ipm", "HiGHS margin"),
+    }
+    assert numbers(text.replace("ln(1/margin)", "")) == []
+
+
+def test_rows_without_a_separator() -> None:
+    rows = times("certificates")
+    ours = rows[rows["label"] == "auto"]
+    assert (ours["status"] == "INFEASIBLE").all()
+    reached = rows[rows["goal_reached"] == True]  # noqa: E712
+    by = {str(label): part for label, part in reached.groupby("label")}
+    others = [by[one] for one in ("HiGHS simplex", "HiGHS ipm", "Clarabel", "SCS")]
+    nearest, least = by["minimum-norm-point"], by["nnls"]
+    assert len(nearest) == len(least) == len(ours)
+    near = rows[rows["problem"] == "gaussian-1000x2300"]
+    limited = near[near["label"].isin(["HiGHS simplex", "HiGHS ipm"])]
+    assert (limited["status"] == "TIME_LIMIT").all()
+    times_ours = 20.0 / near[near["label"] == "auto"]["time"].median()
+    text = held(
+        paragraph("On rows without a separator"),
+        [
+            f"{len(ours)} instances",
+            f"prove {min(map(len, others))} to {max(map(len, others))} of them",
+            f"in {rounded(min(one['ratio'].min() for one in others))} times the time at least",
+            f"takes {span(nearest['ratio'])} of `auto`'s time".replace("`auto`", "``"),
+            f"on {int((nearest['status'] == 'MARGIN_BOUNDED').sum())} of them",
+            f"Non-negative least squares takes {span(least['ratio'])} times",
+            "On 2300 rows in dimension 1000",
+            f"its limit of 20 s, {times_ours:.0f} times",
+            "1e-6",
+        ],
+    )
+    assert numbers(text) == []
