@@ -56,9 +56,9 @@ class RaisedFactor:
         rest, order = self.rest, len(self.rest)
         for begin in range(0, order, PANEL):
             end = min(begin + PANEL, order)
+            # what the columns before take off, from these alone: half the work of a whole update
+            rest[begin:, begin:end] -= rest[begin:, :begin] @ rest[begin:end, :begin].T
             factor_panel(rest, begin, end, least[head:], raised[head:])
-            panel = rest[end:, begin:end]
-            rest[end:, end:] -= panel @ panel.T
         raises = np.empty_like(raised)
         raises[how.order] = raised
         return raises
