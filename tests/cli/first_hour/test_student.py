@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import subprocess
 import sys
@@ -80,6 +81,8 @@ def test_names_are_listed_and_explained(plab: Plab) -> None:
 
 def test_the_quickstart_is_run_and_its_copy_compared(plab: Plab) -> None:
     assert plab("run", "quickstart").code == 0
+    with Path("results/quickstart/runs.csv").open(newline="") as file:
+        assert [row["proved"] for row in csv.DictReader(file)] == ["true"] * 6
     again = plab("run", "quickstart")
     assert "6 of 6 rows are there already; 0 cells to run" in again.err
     text = plab("show", "quickstart").out

@@ -323,6 +323,7 @@ def test_a_server_that_is_killed_is_replaced(configure: Configure) -> None:
     assert open_files() == before
 
 
+@pytest.mark.long  # as one that is killed is, found out another way
 @on_linux
 @with_bare_servers
 def test_a_server_that_does_not_obey_is_replaced(

@@ -39,6 +39,7 @@ DATASETS: dict[str, dict[str, Any]] = {
     "ellipsoid-separation": {"dimension": 2, "attained": 1.5, "ratio": 1.2},
 }
 NEEDS_DATA = ("sdplib", "sdpa", "reuters")
+MIRROR = os.environ.get("PLAB_DATA_MIRROR", "")
 AUTOMATIC = ("margin-sets", "conic-sets", "rows-on-disk", "linear-systems")
 """Forms of systems that `auto` tells apart; the others are met by an algorithm that loads less."""
 
@@ -51,6 +52,12 @@ def configuration(problem: dict[str, Any], algorithm: str, goal: Any = "decide")
         "goal": goal,
         "budget": {"updates": 200, "seconds": 20},
     }
+
+
+def of_files(name: str) -> dict[str, Any]:
+    """Return a small cell of data that are in the mirror."""
+    given = json.loads(json.dumps(DATASETS[name]).replace("{mirror}", MIRROR))
+    return configuration({"dataset": name, **given}, "perceptron")
 
 
 def of_the_package(kind: str) -> list[str]:
@@ -93,6 +100,8 @@ def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
         for name, given in DATASETS.items()
         if name not in NEEDS_DATA
     }
+    if os.path.isdir(MIRROR):
+        trees |= {("dataset", name): [of_files(name)] for name in ("sdplib", "sdpa")}
     for name in of_the_package("algorithm"):
         trees["algorithm", name] = [
             configuration(ROWS, name),
@@ -140,12 +149,15 @@ def test_what_is_executed_is_covered(
 @pytest.mark.parametrize(
     "name", ["sdplib", "sdpa", pytest.param("reuters", marks=pytest.mark.long)]
 )
-def test_what_datasets_of_files_execute_is_covered(name: str) -> None:
-    mirror = os.environ.get("PLAB_DATA_MIRROR", "")
-    if not os.path.isdir(mirror):
+def test_what_datasets_of_files_execute_is_covered(
+    request: pytest.FixtureRequest, name: str
+) -> None:
+    if not os.path.isdir(MIRROR):
         pytest.skip("needs SDPLIB and Reuters: set PLAB_DATA_MIRROR to a folder with them")
-    given = json.loads(json.dumps(DATASETS[name]).replace("{mirror}", mirror))
-    (cell,) = ran([configuration({"dataset": name, **given}, "perceptron")])
+    if name == "reuters":
+        (cell,) = ran([of_files(name)])
+    else:
+        (cell,) = request.getfixturevalue("cells")["dataset", name]
     check(cell, "perceptron_lab.driver")
 
 
