@@ -113,8 +113,14 @@ def _scores(evidence: Evidence, first: Entry, second: Entry) -> dict[int, _Pair]
     for seed in sorted(set(first.precisions) & set(second.precisions)):
         traces: list[Any] = [evidence.trace(own[seed]) for own in cells]
         one, other = (trace.measures for trace in traces)
-        pairs[seed] = _Pair(one["labels"][0], one["ranks"][0], other["ranks"][0])
+        pairs[seed] = _Pair(one["labels"][0], _ranking(one), _ranking(other))
     return pairs
+
+
+def _ranking(measures: dict[str, list[Any]]) -> FloatArray:
+    """Return the ranks of a trace, or the scores that earlier versions kept, in the same order."""
+    found: FloatArray = measures["ranks" if "ranks" in measures else "scores"][0]
+    return found
 
 
 def _difference(
