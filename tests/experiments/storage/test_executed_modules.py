@@ -19,6 +19,8 @@ TABLE = Path(__file__).with_name("table.csv")
 ROWS = {"dataset": "margin-sets", "family": "gaussian", "dimension": 3, "rows": 5}
 CONES = {"dataset": "conic-sets", "family": "mixed", "dimension": 5, "rows": 6}
 PROGRAM = {"dataset": "maxcut", "instances": ["random-8-12"]}
+INSTALLED = {"verified-solver": {"parameters": {"solver": "clarabel"}}}
+"""Its default is a program, which may not be on PATH."""
 CLASSES = {"dataset": "ellipsoid-sets", "ratio": 0.8, "training": 12, "test": 5}
 DATASETS: dict[str, dict[str, Any]] = {
     "sdplib": {"instances": ["truss1"]},
@@ -110,7 +112,9 @@ def cells() -> dict[tuple[str, str], list[dict[str, Any]]]:
     for name in of_the_package("learner"):
         trees["learner", name] = [configuration(CLASSES, name)]
     for name in of_the_package("optimiser"):
-        trees["optimiser", name] = [configuration(PROGRAM, name)]
+        tree = configuration(PROGRAM, name)
+        tree["algorithms"][0] |= INSTALLED.get(name, {})
+        trees["optimiser", name] = [tree]
     found = iter(ran([tree for several in trees.values() for tree in several]))
     made = {key: [next(found) for _ in several] for key, several in trees.items()}
     return {
