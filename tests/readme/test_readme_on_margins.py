@@ -1,0 +1,32 @@
+"""What the README says of the margin that is reached, and when, is in the sample."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tests.readme.prose import ROOT, numbers, paragraph, rounded
+
+NAMES = {
+    "minimum-norm-point": "``",
+    "on a working set": "the bisection on a working set",
+    "bisection with bounds": "the plain one with bounds",
+    "LIBSVM": "LIBSVM",
+    "LIBLINEAR": "LIBLINEAR",
+}
+
+
+def test_seconds_to_99_percent_of_a_million_rows() -> None:
+    table = pd.read_csv(ROOT / "results" / "sample" / "margins" / "margins.csv")
+    million = table[table["rows"] == 1_000_000].set_index("label")
+    assert (million["dimension"] == 20).all()
+    assert set(million.index) - set(NAMES) == {
+        *("bisection", "second bisection", "bisection of fixed length")
+    }
+    assert million["to 99 %"].drop(list(NAMES)).isna().all()
+    text = paragraph("The largest margin is proved from both sides")
+    for label, name in NAMES.items():
+        claim = f"{name} {rounded(million.loc[label, 'to 99 %'])} s"
+        assert claim in text, claim
+        text = text.replace(claim, "", 1)
+    rest = text.replace("99 % of that of a million rows in dimension 20", "")
+    assert numbers(rest.replace("(1 - eps)", "").replace("1 - 1e-8", "").replace("a'y", "")) == []
