@@ -20,6 +20,8 @@ from perceptron_lab.cones.product import Product
 from perceptron_lab.datasets.formats import columns, file_contents, problem_files
 from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.datasets.generated.maxcut import maxcut_data
+from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.operators import matrix
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
@@ -107,6 +109,11 @@ def written(kind: str, folder: Path) -> Path:
         path.write_text(PROGRAM)
     elif kind in (".svm", ".libsvm"):
         path.write_text("+1 1:1 2:2\n-1 2:1\n+1 1:3 2:-1\n")
+    elif kind == ".rud":
+        path.write_text("3 2\n1 2 1\n2 3 -1\n")
+    elif kind == ".mtx":
+        head = "%%MatrixMarket matrix coordinate integer symmetric"
+        path.write_text(f"{head}\n3 3 2\n2 1 1\n3 2 -1\n")
     elif kind == ".mps":
         path.write_text(MODEL)
     elif kind == ".lp":
@@ -129,6 +136,9 @@ def test_the_path_of_a_file_of_any_format(form: Any, kind: str, tmp_path: Path) 
         same = as_system((EXAMPLES, [1, 0, 1]))
     elif kind in (".mps", ".lp"):
         same = ConicSystem.from_linear([[1, 2]], [1], lower=0)
+    elif kind in (".rud", ".mtx"):
+        weights = sp.csr_array(np.array([[0, 1, 0], [1, 0, -1], [0, -1, 0]]))
+        same = homogenised(maxcut_data(weights))
     elif kind != ".dat-s":
         same = as_system(ROWS)
     assert system.operator.scores(point) == pytest.approx(same.operator.scores(point))

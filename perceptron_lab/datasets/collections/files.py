@@ -23,6 +23,8 @@ from perceptron_lab.results import FloatArray
 _ENDS = (
     ".gz",
     ".dat-s",
+    ".rud",
+    ".mtx",
     ".mps",
     ".lp",
     ".csv",
@@ -47,13 +49,14 @@ def stem_of(file: str) -> str:
 @refusing
 @dataclass(frozen=True, config=STRICT)
 class Files(Dataset):
-    """Your own data: CSV and other texts, Parquet, numpy's, svmlight's, SDPA's, MPS and LP files.
+    """Your own data: CSV and other texts, Parquet, numpy's, svmlight's, SDPA, MPS, LP, graphs.
 
     Each instance is named after its file, without the end of the name, and with hyphens for spaces
     and the like. Rows a_i are the homogeneous
     system a_i'y > 0; labelled examples of two classes that of an affine separator (w, b), with the
     larger label as positive class; an SDPA file is the homogenised feasibility problem of its
-    program; an MPS or LP file holds linear conditions, which auto and highs answer about.
+    program, a graph (``.rud``, the G-set's format, or ``.mtx``) that of its MAXCUT relaxation; an
+    MPS or LP file holds linear conditions, which auto and highs answer about.
 
     With a test_fraction, labelled examples are split, the classes in proportion, by the seed: each
     answer is measured by ``test_error``, the fraction of the test examples on whose sign it is

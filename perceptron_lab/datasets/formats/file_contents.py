@@ -33,6 +33,8 @@ from perceptron_lab.printed_numbers import of_short_decimals
 
 FORMATS: Final = {
     ".dat-s": "a semidefinite program (SDPA)",
+    ".rud": "a weighted graph, its MAXCUT relaxation (edges as in the G-set)",
+    ".mtx": "the same (a symmetric matrix, Matrix Market)",
     ".csv": "rows of numbers, commas, semicolons or tabs between them",
     ".tsv": "the same, tabs preferred",
     ".txt": "the same, or spaces between them",
@@ -48,6 +50,7 @@ FORMATS: Final = {
 
 _TEXTS: Final = (".csv", ".tsv", ".txt")
 LINEAR: Final = (".mps", ".lp")
+GRAPHS: Final = (".rud", ".mtx")
 _PACKED: Final = (*_TEXTS, ".mps")
 _LABELLED: Final = (*_TEXTS, ".npy", ".parquet")
 _STREAMED: Final = (".npy", ".parquet")
@@ -127,7 +130,7 @@ def read_contents(
         match kind:
             case ".mps" | ".lp":
                 raise InputError("a linear program has no labels")
-            case ".dat-s":
+            case ".dat-s" | ".rud" | ".mtx":
                 raise InputError("a semidefinite program has no rows and no labels")
             case ".npy":
                 return _matrix(path, columns, memory)

@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.datasets.formats.columns import (
-    Columns,
-)
+from perceptron_lab.datasets.formats.columns import LONGEST_TEXT, Columns
 from perceptron_lab.datasets.formats.file_contents import (
+    GRAPHS,
     LINEAR,
     kind_of,
     read_contents,
     refuse_options,
     told,
 )
+from perceptron_lab.datasets.formats.graph_files import read_graph
 from perceptron_lab.datasets.formats.lp_files import read_lp
 from perceptron_lab.datasets.formats.mps import read_mps
 from perceptron_lab.datasets.formats.sdpa import read_sdpa
+from perceptron_lab.datasets.generated.maxcut import maxcut_data
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import labels_of
@@ -111,11 +112,13 @@ def read_problem(
         If there is no such file, or it does not hold what the end of its name promises.
     """
     with told(path):
-        if margin != "unit" and kind_of(path) in (".dat-s", *LINEAR):
+        if margin != "unit" and kind_of(path) in (".dat-s", *GRAPHS, *LINEAR):
             raise InputError(f"margin {margin!r}, which is of rows and examples; leave it out")
         if kind_of(path) == ".dat-s":
             refuse_options(path, ".dat-s", columns or Columns(), memory)
             return FileProblem(homogenised(read_sdpa(path)))
+        if kind_of(path) in GRAPHS:
+            return _graph_problem(path, columns, memory)
         if kind_of(path) in LINEAR:
             return _linear_problem(path, columns, memory)
         found = read_contents(path, columns, memory=memory)
@@ -130,6 +133,19 @@ def read_problem(
         )
         labels = Labels(found.label, negative, positive)
         return FileProblem(system, features, labels, tuple(found.notes))
+
+
+def _graph_problem(path: Path, columns: Columns | None, memory: int | None) -> FileProblem:
+    """Return the MAXCUT relaxation of a graph."""
+    kind = kind_of(path)
+    refuse_options(path, kind, columns or Columns(), memory)
+    try:
+        return FileProblem(homogenised(maxcut_data(read_graph(path, kind))))
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # of damaged bytes, the library's reader may raise anything
+        reason = " ".join(str(error).split())[:LONGEST_TEXT]
+        raise InputError(f"not a {kind} file that can be read ({reason})") from None
 
 
 def _linear_problem(path: Path, columns: Columns | None, memory: int | None) -> FileProblem:
