@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from perceptron_lab.experiments.verification.verify import verify as verify
     from perceptron_lab.goals import Budget as Budget
     from perceptron_lab.infeasible_margin import negative_margin as negative_margin
+    from perceptron_lab.programs.optimum import optimum as optimum
     from perceptron_lab.registration import register as register
     from perceptron_lab.reporting.checking import check as check
     from perceptron_lab.reporting.compare import compare as compare
@@ -83,6 +84,7 @@ _PUBLIC = {
     "fetch_data": "perceptron_lab.datasets.download.fetching",
     "list_names": "perceptron_lab.experiments.configuration.catalogue",
     "negative_margin": "perceptron_lab.infeasible_margin",
+    "optimum": "perceptron_lab.programs.optimum",
     "register": "perceptron_lab.registration",
     "report": "perceptron_lab.reporting.report",
     "run": "perceptron_lab.reporting.experiment",

@@ -18,7 +18,7 @@ from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.failures import describe, kept, numerical
-from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper
+from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper, Width
 from perceptron_lab.guarantees import guarantee
 from perceptron_lab.judge import Judge
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
@@ -62,6 +62,11 @@ def drive(
     stop: Stop | None = None,
 ) -> Result:
     """Run an algorithm on a system; all parameters are those of :func:`.solving.solve`."""
+    if isinstance(goal, Width):
+        raise InputError(
+            f"goal {goal} is one of optimisers, and {registry.name_of('algorithm', algorithm)} is "
+            "an algorithm for feasibility; choose low-rank or another of `plab list optimisers`"
+        )
     if isinstance(system, LinearSystem):
         # Imported here: what decides exactly takes a quarter of a second to load.
         from perceptron_lab.linear.driving import drive_linear

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from perceptron_lab.goals import Goal, MarginRatio, MarginUpper
+from perceptron_lab.goals import Goal, MarginRatio, MarginUpper, Width
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import Status
 
@@ -27,6 +27,8 @@ class Proved:
         Whether the lower bound is the one that an algorithm for relaxed answers was asked for.
     spent
         Whether the run went on until its budget of updates or seconds was spent.
+    width
+        The relative width of the interval proved around an optimum, of optimisers.
     """
 
     status: Status
@@ -34,15 +36,20 @@ class Proved:
     upper: float | None
     relaxed: bool = False
     spent: bool = False
+    width: float | None = None
 
     def reaches(self, goal: Goal) -> bool:
         """Return whether a goal is reached; comparisons are exact.
 
         ``decide``: by a decision, or a relaxed answer. A margin that is proved to be small decides
         nothing. ``margin_upper``: by that bound, or a decision. ``margin_ratio``: by a positive
-        bracket of that ratio, or INFEASIBLE. ``budget``: if it is spent.
+        bracket of that ratio, or INFEASIBLE. ``width``: by such an interval, or INFEASIBLE.
+        ``budget``: if it is spent.
         """
         decided = self.status in _DECISIONS
+        if isinstance(goal, Width):
+            narrow = self.width is not None and self.width <= goal.width
+            return narrow or self.status is Status.INFEASIBLE
         if isinstance(goal, MarginUpper):
             return decided or (self.upper is not None and self.upper <= goal.margin_upper)
         if isinstance(goal, MarginRatio):
@@ -52,6 +59,9 @@ class Proved:
 
     def missed(self, goal: Goal) -> str:
         """Return in words that a goal is missed, and the bound that is proved instead."""
+        if isinstance(goal, Width):
+            shown = "no interval" if self.width is None else text_above(self.width, 3)
+            return f"the goal width {goal.width} is missed: {shown} is proved"
         if isinstance(goal, MarginUpper):
             shown = "no upper bound" if self.upper is None else text_above(self.upper, 3)
             return f"the goal margin_upper {goal.margin_upper} is missed: {shown} is proved"

@@ -55,13 +55,29 @@ class MarginRatio:
         return f"margin_ratio={self.margin_ratio!r}"
 
 
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class Width:
+    """End as soon as an interval around the optimum of relative width ``width`` is proved.
+
+    The goal of optimisers alone: (optimum_upper - optimum_lower) / max(1, |optimum_upper|) is
+    ``width`` at most. It takes the place of the optimiser's own parameter ``width``.
+    """
+
+    width: Annotated[float, Field(gt=0)]
+
+    def __str__(self) -> str:
+        return f"width={self.width!r}"
+
+
 # `decide` ends with the first proof, `budget` runs on after it (for curves)
-Goal = Literal["decide", "budget"] | MarginUpper | MarginRatio
+Goal = Literal["decide", "budget"] | MarginUpper | MarginRatio | Width
 
 _WORDS: dict[str, Goal] = {"decide": "decide", "budget": "budget"}
-_NUMBERS: dict[str, type[MarginUpper | MarginRatio]] = {
+_NUMBERS: dict[str, type[MarginUpper | MarginRatio | Width]] = {
     "margin_upper": MarginUpper,
     "margin_ratio": MarginRatio,
+    "width": Width,
 }
 
 
@@ -73,7 +89,7 @@ def goal_of(goal: Goal | str | Mapping[str, float]) -> Goal:
     InputError
         If it is none, or its number is not in range.
     """
-    if isinstance(goal, MarginUpper | MarginRatio):
+    if isinstance(goal, MarginUpper | MarginRatio | Width):
         return goal
     if isinstance(goal, str) and goal in _WORDS:
         return _WORDS[goal]
@@ -84,7 +100,9 @@ def goal_of(goal: Goal | str | Mapping[str, float]) -> Goal:
         name, _, number = str(goal).partition("=")
     if name not in _NUMBERS:
         shown = dict(goal) if isinstance(goal, Mapping) else goal
-        raise InputError(f"goal {shown!r}; give decide, budget, margin_upper or margin_ratio alone")
+        raise InputError(
+            f"goal {shown!r}; give decide, budget, margin_upper, margin_ratio or width alone"
+        )
     try:
         return _NUMBERS[name](float(number))
     except (TypeError, ValueError):  # a ValidationError is one

@@ -81,6 +81,7 @@ _OURS = {
         ),
     },
     "optimiser": {
+        "low-rank": "programs.low_rank:LowRank",
         "objective-sequence": "programs.objective_sequence:ObjectiveSequence",
         "objective-bisection": "programs.objective_bisection:ObjectiveBisection",
         "deep-cut-ellipsoid": "programs.deep_cut_ellipsoid:DeepCutEllipsoid",

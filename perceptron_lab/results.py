@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from perceptron_lab.errors import BROKEN, DataError
 from perceptron_lab.goals import Goal, goal_of
-from perceptron_lab.outward import bracket_text
+from perceptron_lab.outward import bracket_text, text_above
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -232,7 +232,7 @@ class Result:
             goal = ""  # the status says it
         lines = [
             f"{self.status}{' (proved)' if self.proved else ''}{goal}: {self.message}",
-            f"  {self.margin_name} in {bracket_text(self.margin_lower, self.margin_upper)}",
+            f"  {self._bracket(12)}",
             f"  {self.updates} updates, {self.queries} queries, {self.iterations} iterations, "
             f"{self.products:g} products, {self.seconds:.3g} s",
         ]
@@ -242,17 +242,23 @@ class Result:
 
     def __repr__(self) -> str:
         """Return the outcome in a line; the arrays and the trace are attributes."""
-        bracket = bracket_text(self.margin_lower, self.margin_upper)
         proved = " proved" if self.proved else ""
-        name = self.margin_name
-        return f"<Result {self.status}{proved}, {name} in {bracket}, {self.updates} updates>"
+        return f"<Result {self.status}{proved}, {self._bracket(10)}, {self.updates} updates>"
+
+    def _bracket(self, digits: int) -> str:
+        """Return the margin's bracket, or that of an optimum, in words."""
+        if self.optimum_lower is None and self.optimum_upper is None:
+            return f"{self.margin_name} in {bracket_text(self.margin_lower, self.margin_upper)}"
+        text = f"optimum in {bracket_text(self.optimum_lower, self.optimum_upper, digits)}"
+        width = self.optimum_width
+        return text if width is None else f"{text}, relative width {text_above(width, 2)}"
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks; every text in it is escaped."""
         rows = {
             "status": f"{self.status}{' (proved)' if self.proved else ''}",
             "message": self.message,
-            f"{self.margin_name} in": bracket_text(self.margin_lower, self.margin_upper),
+            "proved": self._bracket(12),
             "point": _entries(self.point),
             "weights": "none" if self.weights is None else _entries(self.weights),
             "updates": f"{self.updates} (bound: {self.bound})",

@@ -9,10 +9,10 @@ import pytest
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.goal_proofs import Proved
-from perceptron_lab.goals import Goal, MarginRatio, MarginUpper, goal_of
+from perceptron_lab.goals import Goal, MarginRatio, MarginUpper, Width, goal_of
 from perceptron_lab.results import Status
 
-GOALS: list[Goal] = ["decide", "budget", MarginUpper(1e-6), MarginRatio(0.99)]
+GOALS: list[Goal] = ["decide", "budget", MarginUpper(1e-6), MarginRatio(0.99), Width(1e-8)]
 LIMIT = Status.UPDATE_LIMIT
 
 
@@ -24,6 +24,17 @@ def test_a_goal_is_its_own_text(goal: Goal) -> None:
 def test_a_mapping_with_one_number_is_a_goal() -> None:
     assert goal_of({"margin_ratio": 0.5}) == MarginRatio(0.5)
     assert goal_of({"margin_upper": 1}) == MarginUpper(1.0)
+    assert goal_of({"width": 1e-8}) == Width(1e-8)
+
+
+def test_a_width_is_reached_by_an_interval_alone() -> None:
+    goal = Width(1e-8)
+    assert Proved(Status.FEASIBLE, None, None, width=1e-8).reaches(goal)
+    assert Proved(Status.INFEASIBLE, None, None).reaches(goal)
+    for width in (None, 1.1e-8, math.nan):
+        assert not Proved(Status.FEASIBLE, 1.0, 1.0, width=width).reaches(goal)
+    assert "1.2e-08 is proved" in Proved(LIMIT, None, None, width=1.2e-8).missed(goal)
+    assert "no interval is proved" in Proved(LIMIT, None, None).missed(goal)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +44,7 @@ def test_a_mapping_with_one_number_is_a_goal() -> None:
         "margin_ratio",
         "margin_ratio=1",
         "margin_upper=nan",
-        "width=1",
+        "width=0",
         "",
         {},
         3,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.datasets.formats.sdpa_data import SdpaData
+from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
@@ -138,6 +140,22 @@ class MaxCutProgram:
         half = vertex[rows[off]], vertex[columns[off]]
         weights = _without_zeros(_symmetric(n, *half, constant[off]))
         return cls(diagonal, weights, max(operator.roundings, objective.roundings))
+
+    def system(self) -> ConicSystem:
+        """Return the homogenised system of the program, as an SDPA file of it would be read."""
+        rows, columns, values = self.edges
+        vertices = np.arange(self.order)
+        on = np.column_stack([0 * vertices, 0 * vertices, vertices, vertices])
+        off = np.column_stack([0 * rows, 0 * rows, rows, columns])
+        units = np.column_stack([vertices + 1, 0 * vertices, vertices, vertices])
+        ones = np.ones(self.order)
+        data = SdpaData.from_entries(
+            ones,
+            [self.order],
+            np.vstack([on, off, units]),
+            np.concatenate([self.diagonal, values, ones]),
+        )
+        return homogenised(replace(data, roundings=self.roundings))
 
     @property
     def order(self) -> int:

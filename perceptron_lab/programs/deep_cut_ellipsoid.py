@@ -77,27 +77,28 @@ class DeepCutEllipsoid(Optimiser):
         )
         if search.point is not None and search.upper is not None:
             run.begin_below(search.point[1:] / search.point[0], search.upper)
-        before, asked, most, tried = search.updates, search.queries, 64, 0.0
+        asked = search.asked(self.width)
+        before, queries, most, tried = search.updates, search.queries, 64, 0.0
         while True:
             clock = time.perf_counter()
             ended = run.advance(min(most, search.budget.updates - search.updates))
             elapsed = time.perf_counter() - clock
             search.seconds += elapsed
             search.updates = before + int(run.counts[UPDATES])
-            search.queries = asked + int(run.counts[CUTS] + run.counts[FEASIBLE])
+            search.queries = queries + int(run.counts[CUTS] + run.counts[FEASIBLE])
             most = 2 * most if elapsed < _CHUNK_SECONDS else most
             spent, last = search.spent(), ended == FLAT
             worth = relative(run.value, run.lower) <= _WORTH and search.updates >= _NEXT * tried
-            near = search.lower is not None and relative(run.value, search.lower) <= self.width
+            near = search.lower is not None and relative(run.value, search.lower) <= asked
             if spent or last or worth or near:
                 if math.isfinite(run.value):
                     search.improve_upper(np.concatenate([[1.0], run.best]))
-                if not search.width <= self.width:
+                if not search.width <= asked:
                     tried = float(search.updates)
                     search.improve_lower(run.directions(count))
                 search.record(f"update {search.updates}")
-                if search.width <= self.width:
-                    return f"the relative width {self.width:g} is reached"
+                if search.width <= asked:
+                    return f"the relative width {asked:g} is reached"
             if spent:
                 return spent
             if last:

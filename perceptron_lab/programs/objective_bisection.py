@@ -69,14 +69,15 @@ class ObjectiveBisection(Optimiser):
         algorithm = method_of(self.method, self.options)
         search.feasibility(algorithm, None)
         search.improve_lower()
+        asked = search.asked(self.width)
         step, below, first = _FIRST_STEP, search.lower, abs(search.upper or 0.0)
         while search.upper is not None:
-            if search.width <= self.width:
-                return f"the relative width {self.width:g} is reached"
+            if search.width <= asked:
+                return f"the relative width {asked:g} is reached"
             ended = search.spent()
             if ended is not None:
                 return ended
-            if below is not None and relative(search.upper, below) <= self.width / 2.0:
+            if below is not None and relative(search.upper, below) <= asked / 2.0:
                 return "the levels left are undecided: raise updates"
             if below is None and abs(search.upper) > _FAR * max(1.0, first):
                 return "objectives fall beyond all bounds: the program may be unbounded"

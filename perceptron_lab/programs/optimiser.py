@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,9 @@ from perceptron_lab import registry
 from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
 from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.driver import Oracle, Stop
-from perceptron_lab.goals import Budget
+from perceptron_lab.errors import InputError
+from perceptron_lab.goal_proofs import Proved
+from perceptron_lab.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.programs.search import Search
 from perceptron_lab.recording import Watch
@@ -49,6 +52,7 @@ def minimise(
     seed: int = 0,
     watch: Watch | None = None,
     stop: Stop | None = None,
+    goal: Goal | Mapping[str, float] | None = None,
 ) -> Result:
     """Minimise the objective of a semidefinite program, with proved bounds of the optimum.
 
@@ -60,6 +64,8 @@ def minimise(
         A record of ``plab list optimisers``.
     oracles, budget, seed, watch, stop
         As for :func:`~perceptron_lab.solving.solve`; the budget is that of the whole run.
+    goal
+        ``{"width": w}``, in place of the optimiser's own width; None leaves it to that.
 
     Returns
     -------
@@ -71,7 +77,8 @@ def minimise(
     Raises
     ------
     InputError
-        If the system has no objective, or the optimiser does not apply to it.
+        If the system has no objective, the optimiser does not apply to it, or the goal is of
+        another kind.
 
     Examples
     --------
@@ -83,9 +90,12 @@ def minimise(
     >>> found.status.value, found.optimum_width < 0.05
     ('FEASIBLE', True)
     """
+    wanted = None if goal is None else goal_of(goal)
+    if not isinstance(wanted, Width | None):
+        raise InputError(f"goal {wanted} of an optimiser; give {{'width': 1e-8}}, or none")
     load_kernels()
     began = time.perf_counter()
-    search = Search(system, tuple(oracles), budget or Budget(), seed, watch, stop)
+    search = Search(system, tuple(oracles), budget or Budget(), seed, watch, stop, wanted)
     ending = optimiser.minimise(search)
     search.record("end")
     status, message = _ending(search, ending)
@@ -93,6 +103,10 @@ def minimise(
     if point is None:
         point = np.zeros(system.unknowns) if search.infeasible is None else search.infeasible.point
     bounds = {"optimum_lower": search.lower, "optimum_upper": search.upper}
+    proved = Proved(status, None, None, width=search.width if math.isfinite(search.width) else None)
+    reached = None if wanted is None else proved.reaches(wanted)
+    if wanted is not None and not reached:
+        message = f"{message}; {proved.missed(wanted)}"
     figures = {name: value for name, value in bounds.items() if value is not None}
     figures |= search.figures
     return Result(
@@ -118,6 +132,8 @@ def minimise(
         },
         bound=Bound(None, "", "no theorem bounds the updates of a sequence of programs"),
         message=message,
+        goal=wanted,
+        goal_reached=reached,
         proof=search.proof,
         optimum_lower=search.lower,
         optimum_upper=search.upper,

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.programs.faces import Face, restricted
+from perceptron_lab.maxcut.lower_bound import proved_lower
+from perceptron_lab.maxcut.program import MaxCutProgram
+from perceptron_lab.maxcut.upper_bound import proved_upper
 from perceptron_lab.programs.levels import at_level
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.upper_bounds import prove_upper
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
-DUAL, LEVEL = "dual", "level"
-"""Names of arrays that prove a lower bound: X, or weights that no point is below the level."""
 FACE, FACE_BLOCK = "face", "face_block"
 """Names of arrays beside X, where it is Z on a face: V, and the number of its block."""
+DUAL, LEVEL, VECTORS = "dual", "level", "vectors"
+"""Names of arrays that prove a lower bound: X, weights that no point is below the level, or V."""
 
 
 def prove_level(system: ConicSystem, level: float, weights: FloatArray) -> bool:
@@ -45,6 +49,8 @@ def proved_again(
     lower
         The bound that is claimed: what a level is.
     """
+    if VECTORS in proof:
+        return _around_maxcut(system, point, proof[VECTORS])
     upper, found = prove_upper(system, point), None
     if DUAL in proof:
         found = _prove_dual(system, proof)
@@ -64,3 +70,14 @@ def _prove_dual(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float |
         except InputError:
             return None
     return OtherSide.of(system).prove(proof[DUAL])
+
+
+def _around_maxcut(
+    system: ConicSystem, point: FloatArray, vectors: FloatArray
+) -> tuple[float | None, float | None]:
+    """Return the bounds of the optimum of a program of MAXCUT's form that x and V prove."""
+    program = MaxCutProgram.of_system(system)
+    if program is None or not (np.isfinite(point).all() and point[0] > 0.0):
+        return None, None
+    lower, upper = proved_lower(program, vectors), proved_upper(program, point[1:] / point[0])[0]
+    return lower if math.isfinite(lower) else None, upper if math.isfinite(upper) else None

@@ -14,7 +14,7 @@ import numpy as np
 from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.driver import Oracle, Stop, drive
 from perceptron_lab.errors import InputError
-from perceptron_lab.goals import Budget
+from perceptron_lab.goals import Budget, Width
 from perceptron_lab.programs.cutting_planes import Cuts, Directions, central_dual, relaxed_dual
 from perceptron_lab.programs.levels import (
     ObjectiveRow,
@@ -68,6 +68,8 @@ class Search:
         A homogenised system with an objective.
     oracles, budget, seed, watch, stop
         As for :func:`~perceptron_lab.solving.solve`; the budget is that of all levels together.
+    goal
+        The width that is asked for, if it is not left to the optimiser.
     """
 
     system: ConicSystem
@@ -76,6 +78,7 @@ class Search:
     seed: int = 0
     watch: Watch | None = None
     stop: Stop | None = None
+    goal: Width | None = None
     upper: float | None = None
     lower: float | None = None
     point: FloatArray | None = None
@@ -117,6 +120,10 @@ class Search:
         if self.upper is None or self.lower is None:
             return math.inf
         return relative(self.upper, self.lower)
+
+    def asked(self, width: float) -> float:
+        """Return the width that is asked for: the goal's, or else the optimiser's own."""
+        return width if self.goal is None else self.goal.width
 
     def spent(self) -> str | None:
         """Return which limit is reached, in words, or None."""

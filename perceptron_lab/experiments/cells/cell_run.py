@@ -30,6 +30,7 @@ from perceptron_lab.errors import DataError, InputError
 from perceptron_lab.experiments.cells.messages import encoded, record_of
 from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
 from perceptron_lab.experiments.running.plan import Cell
+from perceptron_lab.goals import Width
 from perceptron_lab.learners.learning import learn
 from perceptron_lab.programs.optimiser import minimise
 from perceptron_lab.recording import Watch
@@ -170,6 +171,7 @@ def _minimise(cell: Cell, problem: Problem, watch: Watch | None, stop: Stop | No
             seed=cell.algorithm_seed,
             watch=watch,
             stop=stop,
+            goal=cell.goal if isinstance(cell.goal, Width) else None,
         )
     stated = {
         name: value

@@ -20,15 +20,22 @@ from pydantic import (
 
 from perceptron_lab import registry
 from perceptron_lab.errors import did_you_mean
-from perceptron_lab.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper
+from perceptron_lab.goals import STRICT, Budget, Goal, MarginRatio, MarginUpper, Width
 
 _GOAL_WORDS = ("decide", "budget")
-_GOAL_RECORDS: dict[str, Any] = {"margin_upper": MarginUpper, "margin_ratio": MarginRatio}
-_GOALS = "decide, budget, {margin_upper: more than 0} or {margin_ratio: between 0 and 1}"
+_GOAL_RECORDS: dict[str, Any] = {
+    "margin_upper": MarginUpper,
+    "margin_ratio": MarginRatio,
+    "width": Width,
+}
+_GOALS = (
+    "decide, budget, {margin_upper: more than 0}, {margin_ratio: between 0 and 1} or, of "
+    "optimisers, {width: more than 0}"
+)
 
 
 def _goal(value: Any) -> Any:
-    if isinstance(value, MarginUpper | MarginRatio) or value in _GOAL_WORDS:
+    if isinstance(value, MarginUpper | MarginRatio | Width) or value in _GOAL_WORDS:
         return value
     if isinstance(value, dict) and len(value) == 1 and set(value) <= set(_GOAL_RECORDS):
         record = _GOAL_RECORDS[next(iter(value))]
@@ -277,7 +284,8 @@ class ExperimentConfig(_Frozen):
     problems, algorithms
         At least one of each.
     goal
-        When a run ends: ``decide``, ``budget``, a ``MarginUpper`` or a ``MarginRatio``.
+        When a run ends: ``decide``, ``budget``, a ``MarginUpper``, a ``MarginRatio`` or,
+        of optimisers, a ``Width``.
     budget
         The limits of one run.
     seeds

@@ -26,6 +26,7 @@ from perceptron_lab.experiments.storage.reuse import Decision, Verdict, judge
 from perceptron_lab.experiments.storage.rows import Row, Run, parsed, rendered, row_of
 from perceptron_lab.experiments.storage.store import Store, set_aside
 from perceptron_lab.experiments.storage.stored import Planned
+from perceptron_lab.goals import Goal, Width
 from perceptron_lab.results import Status
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
         seed=cell.seed,
         status=outcome.status,
         message=outcome.message or f"ended without a reason given ({outcome.status})",
-        goal=cell.goal if algorithm.kind == "algorithm" else None,
+        goal=_goal_of(cell),
         result=outcome.result,
         partial=outcome.partial,
         measures=outcome.measures,
@@ -276,6 +277,14 @@ def run_of(cell: Cell, name: str, problem: Loaded, outcome: Outcome, environment
         cell=name,
         environment=outcome.environment["id"] if outcome.environment else environment_id,
     )
+
+
+def _goal_of(cell: Cell) -> Goal | None:
+    """Return what a cell was to prove: learners have no goal, optimisers only a width."""
+    kind = cell.variant.algorithm.kind
+    if kind == "algorithm" or (kind == "optimiser" and isinstance(cell.goal, Width)):
+        return cell.goal
+    return None
 
 
 def _refuse_untaught(cell: Cell, problem: Loaded) -> None:

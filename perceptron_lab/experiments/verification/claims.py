@@ -105,6 +105,14 @@ class Claims:
         return {name: value for name, value in self.figures.items() if name.endswith(BOUNDS)}
 
     @property
+    def optimum_width(self) -> float | None:
+        """The relative width of the interval around an optimum, or None."""
+        if not all(name in self.figures for name in OPTIMUM):
+            return None
+        lower, upper = (self.figures[name] for name in OPTIMUM)
+        return (upper - lower) / max(1.0, abs(upper))
+
+    @property
     def relaxed(self) -> bool:
         """Whether the lower bound is the one that a relaxed answer has to have."""
         lower, asked = self.margin_lower, self.margin_above
@@ -142,9 +150,8 @@ class Claims:
         goal, reached = self.goal, self.goal_reached
         if goal is None or reached is None or self.of_unknown_budget:
             return
-        proved = Proved(
-            self.status, self.margin_lower, self.margin_upper, self.relaxed, bool(self.spent)
-        )
+        bracket = self.margin_lower, self.margin_upper
+        proved = Proved(self.status, *bracket, self.relaxed, bool(self.spent), self.optimum_width)
         if reached and not proved.reaches(goal):
             yield f"the goal {goal} is called reached; {proved.missed(goal)}"
         if not reached and proved.reaches(goal):

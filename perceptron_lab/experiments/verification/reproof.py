@@ -140,6 +140,7 @@ def prove_optimum(
         The program; the arrays of the result.
     """
     faults = list(claims.contradictions(_STATEMENTS, *claims.figures.values()))
+    faults += claims.goal_faults()
     if claims.status is Status.INFEASIBLE:
         _upper(claims, system, weights, faults)
     lower, upper = claims.figures.get(OPTIMUM[0]), claims.figures.get(OPTIMUM[1])

@@ -1,0 +1,317 @@
+"""An interval around the optimum, as narrow as asked for, from sweeps to proofs.
+
+Sweeps (:mod:`.ascent`) go on until the dual point (:mod:`.dual_point`), as it is or corrected, is
+estimated to prove the width; then one decomposition of F(x + s 1), s what the width leaves for a
+uniform shift, proves it (:mod:`.upper_bound`). Estimates only decide when to try; an estimate that
+was too good costs a decomposition.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.maxcut.ascent import Ascent
+from perceptron_lab.maxcut.dual_point import RANGE, DualPoint, range_of
+from perceptron_lab.maxcut.enclosure import Course, Enclosure
+from perceptron_lab.maxcut.lower_bound import proved_lower
+from perceptron_lab.maxcut.program import MaxCutProgram
+from perceptron_lab.maxcut.upper_bound import proved_by
+from perceptron_lab.results import FloatArray
+from perceptron_lab.symmetric.lanczos import negative_direction
+from perceptron_lab.symmetric.raised_factor import RaisedFactor
+
+RANKS = {0: 16, 600: 24, 3000: 32}
+"""Columns of V in the beginning, by the least order; more of them make fewer, longer sweeps."""
+FIRST = 24
+"""Sweeps before the first estimate."""
+MOST_SWEEPS = 1_000_000
+# Part of the width that is left to rounding; how much more than the estimate a shift is
+_SPENT, _AMPLE = 0.999, 4.0
+# Of the bound of the rounding errors: so much more, since that grows with x
+_ROUNDED = 1.001
+# A direction with more than this part of its square beside the range of V lies outside of it
+_BESIDE = 0.5
+# Products that are worth a search for negative curvature before a proof
+_LEAST_PRODUCTS, _MOST_PRODUCTS = 40, 120
+# A correction is tried at this multiple of the width, and again when the estimate fell so
+_NEAR, _AGAIN = 100.0, 0.25
+# No progress: less than this factor since so many sweeps
+_PROGRESS, _STUCK = 0.8, 600
+# Estimates of a relative width below this are all rounding
+_ROUNDING = 1e-14
+
+Stop = Callable[[], str | None]
+
+
+def enclose(
+    program: MaxCutProgram,
+    *,
+    width: float = 1e-8,
+    rank: int | None = None,
+    seed: int = 0,
+    seconds: float = math.inf,
+    sweeps: int = MOST_SWEEPS,
+    watch: Callable[[Course], None] | None = None,
+    stop: Stop | None = None,
+) -> Enclosure:
+    """Return a proved interval around the optimum of a MAXCUT program.
+
+    Parameters
+    ----------
+    program
+        The program.
+    width
+        The wanted (upper - lower) / max(1, |upper|), > 0.
+    rank
+        Columns of V; None: those of :data:`RANKS`, doubled where the sweeps make no progress.
+    seed
+        Of the first V.
+    seconds, sweeps
+        Limits; proofs at the end come on top.
+    watch, stop
+        Called with the course at every record; asked for a reason to end.
+
+    Examples
+    --------
+    >>> pentagon = MaxCutProgram.of_graph(5, range(5), [1, 2, 3, 4, 0], [1.0] * 5)
+    >>> found = enclose(pentagon, width=1e-10)
+    >>> found.reached, found.lower <= (25 + 5 * 5**0.5) / 8 <= found.upper
+    (True, True)
+    """
+    found = _Enclosing(program, width, watch, time.perf_counter())
+    columns = rank or [most for least, most in RANKS.items() if program.order >= least][-1]
+    ascent = Ascent(program, columns, np.random.default_rng(seed))
+    with np.errstate(over="ignore", invalid="ignore"):
+        message = found.search(ascent, _Limits(seconds, sweeps, stop), widens=rank is None)
+    return found.ended(message)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """When a search ends without its width."""
+
+    seconds: float
+    sweeps: int
+    stop: Stop | None
+
+    def spent(self, seconds: float, sweeps: int) -> str | None:
+        if sweeps >= self.sweeps:
+            return f"the budget of {self.sweeps} sweeps is spent"
+        if seconds >= self.seconds:
+            return f"the budget of {self.seconds:g} seconds is spent"
+        return None if self.stop is None else self.stop()
+
+
+def _outside(direction: FloatArray, vectors: FloatArray) -> bool:
+    """Return whether a unit vector lies outside of the range of V, mostly."""
+    inside = (direction @ vectors) @ range_of(vectors, RANGE)
+    return float(inside @ inside) < 1.0 - _BESIDE
+
+
+def _widened(ascent: Ascent, direction: FloatArray | None) -> bool:
+    """Double the columns of V, if not all local maxima are global already."""
+    n, rank = ascent.vectors.shape
+    if rank * (rank + 1) > 2 * n:
+        return False
+    ascent.widen(direction)
+    return True
+
+
+@dataclass
+class _Progress:
+    """Whether estimates still fall."""
+
+    since: int = 0
+    best: float = math.inf
+
+    def ends(self, estimate: float, sweeps: int) -> bool:
+        """Take an estimate; return if they have not fallen for long, or are all rounding."""
+        if estimate < _PROGRESS * self.best:
+            self.best, self.since = estimate, sweeps
+        return estimate <= _ROUNDING or sweeps - self.since >= max(_STUCK, sweeps // 2)
+
+
+@dataclass
+class _Enclosing:
+    """The bounds proved so far, and the estimates that decide when to prove."""
+
+    program: MaxCutProgram
+    width: float
+    watch: Callable[[Course], None] | None
+    began: float
+    lower: float = -math.inf
+    upper: float = math.inf
+    vectors: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    point: FloatArray = field(default_factory=lambda: np.empty(0))
+    course: Course = field(default_factory=Course)
+    proof_seconds: float = 0.0
+    caution: float = 1.1
+
+    @cached_property
+    def _factor(self) -> RaisedFactor:
+        return RaisedFactor(self.program.pattern)
+
+    def search(self, ascent: Ascent, limits: _Limits, *, widens: bool) -> str:
+        """Sweep and prove until the width is proved, or a limit is reached; return why."""
+        due, corrected_at, progress = FIRST, math.inf, _Progress()
+        before: tuple[int, float] | None = None
+        while True:
+            self._sweep(ascent, due, limits)
+            dual = DualPoint.of(ascent.weights, ascent.vectors)
+            estimate = self._estimate(dual)
+            self._record(ascent.sweeps, estimate)
+            outside = self._tried(dual, ascent) if estimate <= self.width else None
+            if not self.reached and estimate <= min(_NEAR * self.width, _AGAIN * corrected_at):
+                corrected_at, moved = estimate, dual.corrected()
+                if self._estimate(moved) <= self.width:
+                    self._tried(moved, ascent)
+            if self.reached:
+                return self._said
+            spent = limits.spent(time.perf_counter() - self.began, ascent.sweeps)
+            stuck = progress.ends(estimate, ascent.sweeps)
+            if (
+                (outside is not None or stuck)
+                and not spent
+                and widens
+                and _widened(ascent, outside)
+            ):
+                progress, corrected_at, stuck = _Progress(ascent.sweeps), math.inf, False
+            if spent or stuck:
+                self._prove_at_last(dual, ascent)
+                return self._said if self.reached else spent or "the sweeps make no more progress"
+            due = ascent.sweeps + self._next(ascent.sweeps, estimate, before)
+            before = ascent.sweeps, estimate
+
+    @property
+    def _said(self) -> str:
+        return f"the relative width {self.width:g} is reached"
+
+    def _sweep(self, ascent: Ascent, due: int, limits: _Limits) -> None:
+        """Sweep until so many are made, or a limit is reached; the clock is read in between."""
+        some = 1
+        while ascent.sweeps < min(due, limits.sweeps):
+            clock = time.perf_counter()
+            ascent.run(min(some, due - ascent.sweeps, limits.sweeps - ascent.sweeps))
+            now = time.perf_counter()
+            if limits.spent(now - self.began, 0):
+                return
+            some = 2 * some if now - clock < 0.05 else some
+
+    def _estimate(self, dual: DualPoint) -> float:
+        """Return the relative width that a point is expected to prove."""
+        lacking = dual.gap + self.caution * (dual.lacking - dual.gap)
+        if lacking <= 1e3 * self.width * dual.lengths.sum():  # matters, then
+            lacking += float(self._factor.rounding(dual.lengths).sum())
+        value = self.program.diagonal.sum() + np.ldexp(dual.lengths.sum(), self.program.exponent)
+        found = float(np.ldexp(max(lacking, 0.0), self.program.exponent) / max(1.0, abs(value)))
+        return found if math.isfinite(found) else math.inf
+
+    def _next(self, sweeps: int, estimate: float, before: tuple[int, float] | None) -> int:
+        """Return after how many sweeps the width may be reached, at the rate of the last ones."""
+        ahead = sweeps / 2
+        if before is not None and 0.0 < estimate < before[1] < math.inf:
+            rate = math.log(before[1] / estimate) / (sweeps - before[0])
+            ahead = 0.7 * math.log(max(estimate / self.width, 1.0)) / rate
+        return max(4, int(min(max(ahead, sweeps / 32), sweeps / 2)))
+
+    @property
+    def reached(self) -> bool:
+        """Whether the width is proved."""
+        size = max(1.0, abs(self.upper))
+        return math.isfinite(size) and self.upper - self.lower <= self.width * size
+
+    def _point(self, dual: DualPoint, shift: float) -> FloatArray:
+        """Return x + s 1 and what rounding may take, in the program's own scale; so is s."""
+        lengths = dual.lengths + np.ldexp(shift, -self.program.exponent)
+        lengths = lengths + _ROUNDED * self._factor.rounding(lengths)
+        return np.asarray(self.program.diagonal + np.ldexp(lengths, self.program.exponent))
+
+    def _tried(self, dual: DualPoint, ascent: Ascent) -> FloatArray | None:
+        """Prove what a point gives with the shift that the width leaves.
+
+        If that is too little, return a direction of negative curvature of F(x) outside of the range
+        of V, if one is found: V has too few columns, or is at a saddle point.
+        """
+        clock = time.perf_counter()
+        program = self.program
+        self._raise_lower(ascent.vectors)
+        plain = self._point(dual, 0.0)
+        most = _SPENT * self.width * max(1.0, abs(self.lower)) + self.lower - plain.sum()
+        most /= program.order
+        needed = np.ldexp(max(0.0, -dual.lowest), program.exponent) + 1e-14 * np.abs(plain).mean()
+        direction = None
+        if most > 0.0:
+            direction = self._beyond(dual, most)
+            if direction is None:
+                self._lower_upper(self._point(dual, min(float(most), _AMPLE * float(needed))))
+        if not self.reached:
+            self.caution *= 1.15
+        self.proof_seconds += time.perf_counter() - clock
+        self._record(ascent.sweeps, self.course.estimate[-1])
+        return None if direction is None or not _outside(direction, ascent.vectors) else direction
+
+    def _beyond(self, dual: DualPoint, shift: float) -> FloatArray | None:
+        """Return v with v'F(x)v < -s, if products that cost less than a proof find one."""
+        whole = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
+        products = int(math.sqrt(self._factor.elimination.operations / (2.0 * len(dual.lengths))))
+        if products < _LEAST_PRODUCTS:
+            return None
+        least = -float(np.ldexp(shift, -self.program.exponent))
+        return negative_direction(whole, least, min(products, _MOST_PRODUCTS))[0]
+
+    def _prove_at_last(self, dual: DualPoint, ascent: Ascent) -> None:
+        """Prove what can be: shifts of some multiples of the estimate, until they only cost."""
+        clock = time.perf_counter()
+        self._raise_lower(ascent.vectors)
+        size = float(np.abs(self._point(dual, 0.0)).mean())
+        needed = float(np.ldexp(max(0.0, -dual.lowest), self.program.exponent)) + 1e-15 * size
+        for multiple in (1.2, 4.0, 16.0, 64.0):
+            before = self.upper
+            x = self._point(dual, multiple * needed)
+            if x.sum() >= before:
+                break
+            self._lower_upper(x)
+        self.proof_seconds += time.perf_counter() - clock
+        self._record(ascent.sweeps, self.course.estimate[-1])
+
+    def _raise_lower(self, vectors: FloatArray) -> None:
+        found = proved_lower(self.program, vectors)
+        if found > self.lower or not len(self.vectors):
+            self.lower, self.vectors = found, vectors.copy()
+
+    def _lower_upper(self, x: FloatArray) -> None:
+        found, point = proved_by(self.program, x, self._factor)
+        if found < self.upper or not len(self.point):
+            self.upper, self.point = found, point
+
+    def _record(self, sweeps: int, estimate: float) -> None:
+        course = self.course
+        course.seconds.append(time.perf_counter() - self.began)
+        course.sweeps.append(sweeps)
+        course.lower.append(self.lower if math.isfinite(self.lower) else None)
+        course.upper.append(self.upper if math.isfinite(self.upper) else None)
+        course.estimate.append(estimate)
+        if self.watch is not None:
+            self.watch(course)
+
+    def ended(self, message: str) -> Enclosure:
+        """Return the result."""
+        whole = time.perf_counter() - self.began
+        return Enclosure(
+            vectors=self.vectors,
+            point=self.point,
+            lower=self.lower,
+            upper=self.upper,
+            reached=self.reached,
+            course=self.course,
+            seconds=whole - self.proof_seconds,
+            proof_seconds=self.proof_seconds,
+            message=message,
+        )

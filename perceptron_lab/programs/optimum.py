@@ -1,0 +1,98 @@
+"""The door to optima: any semidefinite program, the optimiser that suits it, a proved interval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.driver import Stop
+from perceptron_lab.errors import InputError
+from perceptron_lab.goals import Budget
+from perceptron_lab.maxcut.program import MaxCutProgram
+from perceptron_lab.programs.deep_cut_ellipsoid import DeepCutEllipsoid
+from perceptron_lab.programs.levels import objective_of
+from perceptron_lab.programs.low_rank import LowRank
+from perceptron_lab.programs.objective_bisection import ObjectiveBisection
+from perceptron_lab.programs.optimiser import Optimiser, minimise
+from perceptron_lab.recording import Watch
+from perceptron_lab.results import Result
+from perceptron_lab.system import ConicSystem
+
+Program = str | Path | ConicSystem | MaxCutProgram | sp.sparray | npt.NDArray[np.float64]
+
+
+def optimum(
+    path_or_system: Program,
+    *,
+    width: float = 1e-8,
+    budget: Budget | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> Result:
+    """Return a proved interval around the optimum of a semidefinite program.
+
+    Parameters
+    ----------
+    path_or_system
+        The path of an SDPA file, a homogenised system with an objective, or one of MAXCUT's
+        relaxations: a :class:`.MaxCutProgram`, or a symmetric matrix C, dense or scipy.sparse, for
+        max <C, X>, diag(X) = 1, X positive semidefinite.
+    width
+        The wanted (upper - lower) / max(1, |upper|).
+    budget, seed, watch, stop
+        As for :func:`~perceptron_lab.solving.solve`. An update of ``low-rank`` is a sweep.
+
+    Returns
+    -------
+    Result
+        ``optimum_lower`` and ``optimum_upper`` are proved; ``goal_reached`` says if they are as
+        near as asked for. Programs of MAXCUT's form are solved by ``low-rank``; others by
+        ``deep-cut-ellipsoid``, or where that has no ellipsoid to start from, by
+        ``objective-bisection``: small ones, and to widths of 1e-4 or so.
+
+    Raises
+    ------
+    InputError, DataError
+        If the program makes no sense, or has no objective.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from perceptron_lab import optimum
+    >>> triangle = np.array([[0.5, -0.25, -0.25], [-0.25, 0.5, -0.25], [-0.25, -0.25, 0.5]])
+    >>> found = optimum(triangle)
+    >>> found.optimum_lower <= 2.25 <= found.optimum_upper, found.goal_reached
+    (True, True)
+    """
+    system = program_of(path_or_system)
+    arguments = {"budget": budget, "seed": seed, "watch": watch, "stop": stop}
+    for optimiser in suited(system):
+        try:
+            return minimise(system, optimiser, goal={"width": width}, **arguments)  # type: ignore[arg-type]
+        except InputError:
+            if isinstance(optimiser, ObjectiveBisection | LowRank):
+                raise
+    raise AssertionError("the last optimiser returns or raises")
+
+
+def program_of(given: Program) -> ConicSystem:
+    """Return the homogenised system of a program; others are refused with their reason."""
+    if isinstance(given, str | Path):
+        given = read_system(Path(given))
+    if isinstance(given, ConicSystem):
+        objective_of(given)
+        return given
+    program = given if isinstance(given, MaxCutProgram) else MaxCutProgram.of_matrix(given)
+    return program.system()
+
+
+def suited(system: ConicSystem) -> list[Optimiser]:
+    """Return the optimisers for a program, to be tried in turn."""
+    if MaxCutProgram.of_system(system) is not None:
+        return [LowRank()]
+    return [DeepCutEllipsoid(), ObjectiveBisection(method="ellipsoid")]
