@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from perceptron_lab.errors import InputError
-from perceptron_lab.programs.faces import Face, restricted
 from perceptron_lab.maxcut.lower_bound import proved_lower
 from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.maxcut.upper_bound import proved_upper
+from perceptron_lab.programs.faces import Face, restricted
 from perceptron_lab.programs.levels import at_level
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.upper_bounds import prove_upper
