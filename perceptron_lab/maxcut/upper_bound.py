@@ -118,6 +118,8 @@ def _dominated(
     raises = factor.eliminate(np.concatenate([pivots, -weights]), floors)
     taken = factor.rounding(pivots + raises) * _UP + meant
     lacking = raises + np.maximum(taken - allowance, 0.0)
+    if not np.isfinite(lacking).all():  # overflow: NaN is not above 0, and would lack nothing
+        return np.full(len(y), math.inf)
     # where something is lacking, a part of it stands for the rounding of this sum and of y
     short = np.where(lacking > 0.0, lacking * _UP + below, 0.0)
     return np.asarray(np.where(short > 0.0, np.nextafter(y + short, math.inf), y))

@@ -10,7 +10,7 @@ import pytest
 import scipy.linalg
 
 from perceptron_lab.certificates.matrices.definite import exactly_semidefinite
-from perceptron_lab.datasets.generated.maxcut import generate
+from perceptron_lab.datasets.generated.maxcut import generate, graph_of
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.maxcut.lower_bound import proved_lower
 from perceptron_lab.maxcut.program import MaxCutProgram
@@ -168,3 +168,16 @@ def test_data_that_were_rounded_widen_both_bounds() -> None:
     bound, point = proved_upper(rounded, x)
     assert (point == x).all()
     assert bound - proved_upper(program, x)[0] >= 0.9 * u * x.sum()
+
+
+@pytest.mark.parametrize("name", ["torus-3x10", "torus-5x40", "torus-20x20"])
+def test_an_elimination_that_overflows_proves_nothing(name: str) -> None:
+    """F(diag C) has a zero diagonal and entries beside it: indefinite, and its pivots vanish."""
+    edges = graph_of(name, 0).tocoo()
+    upper = edges.coords[0] < edges.coords[1]
+    rows, columns = (end[upper] for end in edges.coords)
+    program = MaxCutProgram.of_graph(edges.shape[0], rows, columns, edges.data[upper])
+    bound, point = proved_upper(program, program.diagonal)
+    assert bound == np.inf or (point > program.diagonal).sum() >= program.order / 2
+    # the optimum lies above the trace of C, the value of X = I, by far
+    assert bound > 1.1 * program.diagonal.sum() + 1.0
