@@ -79,7 +79,7 @@ def test_other_goals_are_refused(wrong: Any) -> None:
     ids=str,
 )
 def test_goals_are_reached_by_what_is_proved(proved: Proved, reached: list[bool]) -> None:
-    assert [proved.reaches(goal) for goal in GOALS] == reached
+    assert [proved.reaches(goal) for goal in GOALS[: len(reached)]] == reached
 
 
 def test_the_comparison_with_a_ratio_is_exact() -> None:

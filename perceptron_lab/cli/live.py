@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isnan
 from types import FrameType
 
 from rich.console import Console
 
+from perceptron_lab.outward import bracket_text
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import Trace
 
@@ -46,6 +48,15 @@ def interruptible() -> Iterator[Interrupt]:
         signal.signal(signal.SIGINT, earlier)
 
 
+def _known(trace: Trace) -> str:
+    """Return what the last record knows: the margin, or what is proved of an optimum."""
+    if "optimum_upper" not in trace.measures:
+        return f"margin {trace.margin[-1]:.3g} (computed)"
+    last = [trace.measures[name][-1] for name in ("optimum_lower", "optimum_upper")]
+    lower, upper = (None if isnan(bound) else bound for bound in last)
+    return f"optimum in {bracket_text(lower, upper, 10)}"
+
+
 @contextmanager
 def live_line(title: str, *, quiet: bool) -> Iterator[Watch | None]:
     """Show margin, updates and seconds on a terminal while a run goes on; elsewhere nothing."""
@@ -58,9 +69,6 @@ def live_line(title: str, *, quiet: bool) -> Iterator[Watch | None]:
 
         def watch(trace: Trace) -> None:
             seconds = time.monotonic() - began
-            line.update(
-                f"{title}: {trace.updates[-1]} updates, margin {trace.margin[-1]:.3g} (computed), "
-                f"{seconds:.0f} s"
-            )
+            line.update(f"{title}: {trace.updates[-1]} updates, {_known(trace)}, {seconds:.0f} s")
 
         yield watch

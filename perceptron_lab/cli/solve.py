@@ -17,20 +17,24 @@ from perceptron_lab.datasets.formats.columns import LAST, Columns
 from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.answers import MOST_NUMBERS, Answer, answer
+from perceptron_lab.experiments.answers import MOST_NUMBERS, Answer, answer, optimum_answer
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.yaml_source import parse
 from perceptron_lab.experiments.ellipsoid_answers import ellipsoid_answer
 from perceptron_lab.experiments.verdict_answers import verdict_answer
-from perceptron_lab.goals import Budget, Goal, goal_of
+from perceptron_lab.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from perceptron_lab.driver import Stop
+    from perceptron_lab.recording import Watch
     from perceptron_lab.system.constructors import Margin
 
-_GOALS = "decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER"
+_GOALS = "decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or (--optimum) width=NUMBER"
+WIDTH = 1e-8
+"""The relative width of an interval around an optimum that is asked for by default."""
 _UPDATES, _SECONDS = Budget().updates, Budget().seconds
 
 
@@ -48,7 +52,7 @@ def _complete_goal(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Complete the words of goals."""
-    words = ("decide", "budget", "margin_upper=", "margin_ratio=")
+    words = ("decide", "budget", "margin_upper=", "margin_ratio=", "width=")
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
@@ -119,6 +123,12 @@ def _bytes(text: str) -> int:
     "and which coefficients of logistic regression diverge: proved in exact arithmetic.",
 )
 @click.option(
+    "--optimum",
+    is_flag=True,
+    help="Ask instead for the optimum of a semidefinite program (.dat-s): a proved interval, of "
+    f"relative width {WIDTH:g} or --goal width=NUMBER. --algorithm may name an optimiser.",
+)
+@click.option(
     "--oracle",
     "oracles",
     metavar="NAME",
@@ -172,6 +182,7 @@ def command(
     assignments: tuple[str, ...],
     ellipsoid: bool,
     verdict: bool,
+    optimum: bool,
     oracles: tuple[str, ...],
     goal: Goal,
     budget_updates: int,
@@ -184,7 +195,8 @@ def command(
     """Solve the system in FILE: a point strictly inside, or a proof that there is (nearly) none.
 
     Rows of numbers are the system rows @ y > 0; with --labels the question is whether an affine
-    function separates two classes. FILE is - for standard input. The answer is proved on the
+    function separates two classes; with --optimum a semidefinite program's optimum is asked for.
+    FILE is - for standard input. The answer is proved on the
     numbers of the file: text is read as the decimals printed, and what no double is equal to is
     enclosed. Ctrl-C ends the run with what is proved so far.
     """
@@ -194,31 +206,32 @@ def command(
         raise click.BadParameter(
             f"{budget_seconds}; give a finite number of seconds", param_hint="'--budget-seconds'"
         ) from None
-    _refuse_misplaced(save, plot, algorithm)
+    _refuse_misplaced(save, plot, "auto" if optimum else algorithm)
     columns = Columns(labels, rows, drop_missing, one_hot)
     unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}
     unused["--margin"] = margin != "unit"
     if verdict:
-        _refuse_given("--verdict", unused | {"--plot": plot, "--ellipsoid": ellipsoid})
+        others = {"--plot": plot, "--ellipsoid": ellipsoid, "--optimum": optimum}
+        _refuse_given("--verdict", unused | others)
         return _tell_verdict(file, columns, budget_seconds, save, as_json=as_json)
     if ellipsoid:
-        _refuse_given("--ellipsoid", unused | {"--save": save})
+        _refuse_given("--ellipsoid", unused | {"--save": save, "--optimum": optimum})
         return _tell_ellipsoids(file, columns, budget_seconds, plot, as_json=as_json)
+    if optimum:
+        read = {"--labels": labels, "--rows": rows, "--drop-missing": drop_missing}
+        given = {name: value for name, value in unused.items() if name != "-s"}
+        _refuse_given("--optimum", given | read | {"--one-hot": one_hot, "--plot": plot})
+
+    def found_in(watch: Watch | None, stop: Stop) -> Answer:
+        asked: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}
+        asked |= {"budget": budget, "seed": seed, "watch": watch, "stop": stop}
+        if optimum:
+            return optimum_answer(file, width=_width(goal), **asked)
+        read: Any = {"memory": memory, "margin": margin, "oracles": oracles, "goal": goal}
+        return answer(file, columns, **read, **asked)
+
     with interruptible() as interrupt, live_line(str(file), quiet=as_json) as watch:
-        found = answer(
-            file,
-            columns,
-            memory=memory,
-            margin=margin,
-            algorithm=algorithm,
-            parameters=_parameters(assignments),
-            oracles=oracles,
-            goal=goal,
-            budget=budget,
-            seed=seed,
-            watch=watch,
-            stop=interrupt.asked,
-        )
+        found = found_in(watch, interrupt.asked)
     click.echo(_printed(found, as_json=as_json))
     if save is not None:
         found.save(save)
@@ -243,8 +256,17 @@ def _refuse_misplaced(save: Path | None, plot: Path | None, algorithm: str) -> N
     if algorithm in registry.names("optimiser"):
         raise InputError(
             f"{algorithm} is an optimiser, which minimises a program's objective; optimisers run "
-            "in experiments (plab run), and by perceptron_lab.programs.optimiser.minimise"
+            "in experiments (plab run), and here with --optimum"
         )
+
+
+def _width(goal: Goal) -> float:
+    """Return the width that is asked for; ``decide`` is the default of all questions."""
+    if isinstance(goal, Width):
+        return goal.width
+    if goal == "decide":
+        return WIDTH
+    raise InputError(f"--goal {goal} with --optimum; give width=NUMBER, as --goal width=1e-6")
 
 
 def _printed(found: Answer, *, as_json: bool) -> str:

@@ -17,7 +17,7 @@ from perceptron_lab.datasets.formats.problem_files import FileProblem, read_prob
 from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT
 from perceptron_lab.driver import Oracle, Stop
 from perceptron_lab.durable_files import replacing
-from perceptron_lab.errors import ConfigError, DataError, counted
+from perceptron_lab.errors import ConfigError, DataError, InputError, counted
 from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.running.privacy import portable
@@ -25,6 +25,8 @@ from perceptron_lab.experiments.storage.rows import Row, Run, row_of
 from perceptron_lab.goals import Budget, Goal
 from perceptron_lab.linear.linear_result import LinearResult
 from perceptron_lab.outward import bracket_text, text_above, text_below
+from perceptron_lab.programs.optimiser import minimise
+from perceptron_lab.programs.optimum import found_by, program_of
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.solving import solve
@@ -111,6 +113,8 @@ class Answer:
     def sentence(self) -> str:
         """The answer in words, for its reader."""
         result, labels = self.result, self.problem.labels
+        if self.algorithm.kind == "optimiser" and result.status is not Status.INFEASIBLE:
+            return _on_optimum(result)
         lower, upper = result.margin_lower, result.margin_upper
         article, thing = "a", "point with all inequalities strict"
         if labels:
@@ -212,6 +216,19 @@ class Answer:
         }
 
 
+def _on_optimum(result: Result) -> str:
+    """Return in words what is proved of an optimum; the result's own line has the whole width."""
+    lower, upper, width = result.optimum_lower, result.optimum_upper, result.optimum_width
+    if lower is not None and upper is not None and width is not None:
+        interval = f"[{text_below(lower, 12)}, {text_above(upper, 12)}]"
+        return f"the optimum lies in {interval}, relative width {text_above(width, 2)} (proved)"
+    if upper is not None:
+        return f"the optimum is {text_above(upper, 12)} at most (proved)"
+    if lower is not None:
+        return f"the optimum is {text_below(lower, 12)} at least (proved)"
+    return "nothing is proved of the optimum"
+
+
 def _listed(values: FloatArray) -> list[float] | None:
     return values.tolist() if len(values) <= MOST_NUMBERS else None
 
@@ -258,13 +275,8 @@ def answer(
     goal, budget, seed, watch, stop
         As for :func:`~perceptron_lab.solving.solve`.
     """
-    columns, given = columns or Columns(), dict(parameters or {})
-    registry.target("algorithm", algorithm)
-    faults: list[Fault] = []
-    chosen = build("algorithm", algorithm, (), given, {key: (key,) for key in given}, faults)
-    if chosen is None:
-        wrong = "; ".join(".".join(map(str, one.crumbs)) + f": {one.message}" for one in faults)
-        raise ConfigError(f"algorithm {algorithm}: {wrong}")
+    columns = columns or Columns()
+    chosen = _component("algorithm", algorithm, dict(parameters or {}))
     asked = tuple(registry.load("oracle", name)() for name in oracles)
     problem = read_problem(file, columns, memory=memory, margin=margin)
     result = solve(
@@ -278,3 +290,55 @@ def answer(
         stop=stop,
     )
     return Answer(file, columns, problem, chosen, asked, seed, result, margin)
+
+
+def optimum_answer(
+    file: Path,
+    *,
+    algorithm: str = "auto",
+    parameters: Mapping[str, Any] | None = None,
+    width: float = 1e-8,
+    budget: Budget | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    stop: Stop | None = None,
+) -> Answer:
+    """Enclose the optimum of the program in a file; ``plab solve --optimum`` in Python.
+
+    Parameters
+    ----------
+    file
+        Of SDPA's format.
+    algorithm, parameters
+        ``auto``: as :func:`~perceptron_lab.programs.optimum.optimum` chooses; or a name of
+        ``plab list optimisers``, and its parameters.
+    width, budget, seed, watch, stop
+        As for :func:`~perceptron_lab.programs.optimum.optimum`.
+    """
+    given = dict(parameters or {})
+    if algorithm == "auto" and given:
+        raise InputError(f"parameters {', '.join(given)} of no optimiser; name one: --algorithm")
+    chosen = None if algorithm == "auto" else _component("optimiser", algorithm, given)
+    columns = Columns()
+    problem = read_problem(file, columns)
+    system = program_of(problem.system)
+    limits = {"budget": budget, "seed": seed, "watch": watch, "stop": stop}
+    if chosen is None:
+        record, result = found_by(system, width=width, **limits)  # type: ignore[arg-type]
+        name = registry.name_of("optimiser", record)
+        chosen = Component("optimiser", name, record)
+    else:
+        result = minimise(system, chosen.record, goal={"width": width}, **limits)  # type: ignore[arg-type]
+    return Answer(file, columns, problem, chosen, (), seed, result)
+
+
+def _component(kind: str, name: str, parameters: dict[str, Any]) -> Component:
+    """Return a registered algorithm or optimiser with its parameters, or refuse them."""
+    registry.target(kind, name)
+    faults: list[Fault] = []
+    crumbs = {key: (key,) for key in parameters}
+    chosen = build(kind, name, (), parameters, crumbs, faults)
+    if chosen is None:
+        wrong = "; ".join(".".join(map(str, one.crumbs)) + f": {one.message}" for one in faults)
+        raise ConfigError(f"{kind} {name}: {wrong}")
+    return chosen

@@ -24,7 +24,7 @@ from perceptron_lab.maxcut.lower_bound import proved_lower
 from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.maxcut.upper_bound import proved_by
 from perceptron_lab.results import FloatArray
-from perceptron_lab.symmetric.lanczos import negative_direction
+from perceptron_lab.symmetric.lanczos import lowest_eigenpair, negative_direction
 from perceptron_lab.symmetric.raised_factor import RaisedFactor
 
 RANKS = {0: 16, 600: 24, 3000: 32}
@@ -40,6 +40,8 @@ _ROUNDED = 1.001
 _BESIDE = 0.5
 # Products that are worth a search for negative curvature before a proof
 _LEAST_PRODUCTS, _MOST_PRODUCTS = 40, 120
+# Beyond this order the basis of a Krylov space takes much memory
+_LARGEST_KRYLOV = 100_000
 # A correction is tried at this multiple of the width, and again when the estimate fell so
 _NEAR, _AGAIN = 100.0, 0.25
 # No progress: less than this factor since so many sweeps
@@ -271,7 +273,8 @@ class _Enclosing:
         clock = time.perf_counter()
         self._raise_lower(ascent.vectors)
         size = float(np.abs(self._point(dual, 0.0)).mean())
-        needed = float(np.ldexp(max(0.0, -dual.lowest), self.program.exponent)) + 1e-15 * size
+        lowest = min(dual.lowest, self._lowest(dual))
+        needed = float(np.ldexp(max(0.0, -lowest), self.program.exponent)) + 1e-15 * size
         for multiple in (1.2, 4.0, 16.0, 64.0):
             before = self.upper
             x = self._point(dual, multiple * needed)
@@ -280,6 +283,15 @@ class _Enclosing:
             self._lower_upper(x)
         self.proof_seconds += time.perf_counter() - clock
         self._record(ascent.sweeps, self.course.estimate[-1])
+
+    def _lowest(self, dual: DualPoint) -> float:
+        """Return an estimate of the least eigenvalue of F(x), also outside of the range of V."""
+        n = len(dual.lengths)
+        if n > _LARGEST_KRYLOV:
+            return 0.0
+        whole = sp.csr_array(sp.diags_array(dual.lengths) - dual.weights)
+        found = lowest_eigenpair(whole, 1e-2 * abs(dual.lacking) / n)
+        return found.value - found.error
 
     def _raise_lower(self, vectors: FloatArray) -> None:
         found = proved_lower(self.program, vectors)

@@ -74,3 +74,41 @@ def test_a_program_without_points_is_proved_to_have_none(tmp_path: Path) -> None
 def test_problems_without_an_objective_are_skipped(tmp_path: Path) -> None:
     rows = {"dataset": "margin-sets", "family": "gaussian", "dimension": 4, "rows": 8}
     assert attempted(tmp_path, rows, {"name": "objective-sequence"}) is None
+
+
+@pytest.fixture(scope="module")
+def low_rank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certified(
+        tmp_path_factory.mktemp("low-rank"), MAXCUT, {"name": "low-rank"}, goal={"width": 1e-7}
+    )
+
+
+def test_an_interval_of_vectors_and_point_is_proved_with_its_goal(low_rank: Path) -> None:
+    certificate = read_certificate(low_rank)
+    assert certificate.goal_reached is True
+    assert certificate.algorithm["goal"] == {"width": 1e-7}
+    assert judged(low_rank, lambda one: one).verdict is Verdict.PROVED
+
+
+def turned(one: Certificate) -> Certificate:
+    vectors = one.proof["vectors"].copy()
+    vectors[0] *= -1.0
+    return replace(one, proof={"vectors": vectors})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (turned, "optimum_lower"),
+        (lambda one: claiming(one, optimum_upper=one.certificate["figures"]["optimum_lower"]), ""),
+        (lambda one: replace(one, proof={"vectors": 0.0 * one.proof["vectors"]}), "nothing"),
+        (lambda one: replace(one, point=-one.point), "nothing is proved"),
+        (lambda one: replace(one, goal_reached=False), "called missed"),
+    ],
+)
+def test_a_changed_interval_is_refuted(
+    change: Callable[[Certificate], Certificate], message: str, low_rank: Path
+) -> None:
+    found = judged(low_rank, change)
+    assert found.verdict is Verdict.NOT_PROVED
+    assert message in found.message

@@ -205,7 +205,11 @@ def read_certificate(path: Path) -> Certificate:
         saved = "source" in record  # by `plab solve --save`
         if saved:
             record = _of_result(record)
-            arrays = {name: arrays[name] for name in ("point", "weights") if name in arrays}
+            arrays = {
+                name: values
+                for name, values in arrays.items()
+                if name in ("point", "weights") or name.startswith(_PROOF)
+            }
         _check(path, record)
         del record["format"]
         record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
