@@ -144,8 +144,11 @@ _OURS = {
         "optima_reached": "reporting.figure_6_1.tables:optima_reached",
         "levels": "reporting.figure_6_1.tables:levels",
         "accuracy": "reporting.performance.accuracy:accuracy",
+        "proved_optima": "reporting.optima.tables:proved_optima",
+        "best_optima": "reporting.optima.tables:best_optima",
     },
     "figure": {
+        "proved_optima": "reporting.optima.figure:proved_optima",
         "table_6_1": "reporting.table_6_1.figure:table_6_1",
         "cuts": "reporting.table_6_1.cuts_figure:cuts",
         "maxcut_density": "reporting.table_6_1.density_figure:maxcut_density",

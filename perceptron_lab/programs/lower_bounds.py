@@ -128,7 +128,8 @@ class OtherSide:
         return np.asarray(scipy.linalg.cho_solve(self._factor, right))
 
     @cached_property
-    def _transposed(self) -> sp.csr_array:
+    def transposed(self) -> sp.csr_array:
+        """The matrices F_i as rows of entries, shape ``(m, size)``."""
         return sp.csr_array(self.rows.T)
 
     @cached_property
@@ -175,20 +176,20 @@ class OtherSide:
             return None
         objective = objective_of(self.system)
         asked = objective.values
-        short, radius = self._residual(self._transposed, weights, asked)
+        short, radius = self.residual(self.transposed, weights, asked)
         radius = radius + UNIT_ROUNDOFF * np.abs(asked) * objective.roundings
         missed = norm_above(above_each(np.abs(short) + radius))
         distance = above(missed / math.sqrt(self.least), 8)
         if not self.lowest(weights) >= distance:
             return None
         constant = sp.csr_array(self.constant[None, :])
-        value, error = self._residual(constant, -weights, np.zeros(1))
+        value, error = self.residual(constant, -weights, np.zeros(1))
         size = above(norm_above(np.sqrt(self.multiplicity) * self.constant), len(weights) + 8)
         off = above(float(error[0]) + size * (1.0 + self.roundings * 1e-15) * distance, 8)
         bound = math.nextafter(float(value[0]) - off, -math.inf)
         return bound if math.isfinite(bound) else None
 
-    def _residual(
+    def residual(
         self, matrix: sp.csr_array, vector: FloatArray, right: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return b - M v and a bound of its error: of rounded sums, where there are too many terms.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass as plain_dataclass
-from dataclasses import replace
+from dataclasses import field, replace
+from operator import itemgetter
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from perceptron_lab.programs.asked_solvers import (
     Solver,
     errors_of,
 )
+from perceptron_lab.programs.corrections import corrected_in_metric
 from perceptron_lab.programs.faces import (
     Face,
     exposed_face,
@@ -120,6 +122,7 @@ class _Run:
 
     search: Search
     asked: AskedSolver
+    began: float = field(default_factory=time.perf_counter)
 
     def program_of(self, system: ConicSystem) -> GivenProgram:
         """Return a program as the solver takes it."""
@@ -136,9 +139,8 @@ class _Run:
 
     def ask(self, program: GivenProgram) -> Approximation:
         """Return the answer that is given within what is left of the budget."""
-        return self.asked.solved(
-            program, max(self.search.budget.seconds - self.search.seconds, 1.0)
-        )
+        left = self.search.budget.seconds - (time.perf_counter() - self.began)
+        return self.asked.solved(program, max(left, 1.0))
 
     def prove_upper(self, program: GivenProgram, answer: Approximation) -> None:
         """Prove the bound of x, moved inside where it is not feasible."""
@@ -201,10 +203,17 @@ class _Run:
     ) -> tuple[FloatArray, float] | None:
         """Return weights that prove a bound, and the bound; None, and why, where that fails."""
         whole = program if self.asked.whole else GivenProgram.of(other.system)
-        weights = whole.weights(answer.multipliers)
-        found = other.repaired(weights, None) if other.inner is not None else None
-        if found is None and other.least > 0.0:
-            found = other.repaired(weights, inner_weights(other, whole, answer, self.ask))
+        if other.least <= 0.0:
+            self.search.without_lower = _DEPENDENT
+            return None
+        given = whole.weights(answer.multipliers)
+        inner = inner_weights(other, whole, answer, self.ask)
+        tried = [
+            other.repaired(one, inner)
+            for one in (given, corrected_in_metric(other, given))
+            if one is not None
+        ]
+        found = max((one for one in tried if one is not None), key=itemgetter(1), default=None)
         if found is None:
-            self.search.without_lower = _NO_WEIGHTS if other.least > 0.0 else _DEPENDENT
+            self.search.without_lower = _NO_WEIGHTS
         return found

@@ -36,3 +36,29 @@ def test_figure_6_1_runs_to_its_tables_and_is_proved_again(tmp_path: Path) -> No
     assert mine["level"].to_numpy()[1:] == pytest.approx(mine["objective"].to_numpy()[:-1])
     assert mine["updates"].sum() == rows.loc["EA", "updates"]
     assert (folder / "figure_6_1.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+def test_optima_of_solvers_that_are_there_are_proved_and_the_others_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("PLAB_DATA_MIRROR", "PLAB_DATA_DIR", "PATH"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.setenv("PLAB_OFFLINE", "1")
+    overrides = [
+        "problems.0={dataset: maxcut, instances: [random-8-12]}",
+        "experiment=small",
+        "report.figures=[proved_optima]",
+    ]
+    words = [word for one in overrides for word in ("-s", one)]
+    assert main(["run", "sdplib_optimum", "-q", "--output", str(tmp_path), *words]) == 0
+    folder = tmp_path / "small"
+    assert set(verify(folder).counts) == {"PROVED", "NOTHING CLAIMED"}
+    rows = pd.read_csv(folder / "runs.csv").set_index("label")
+    assert set(rows.loc[["CSDP", "SDPA", "DSDP"], "status"]) == {"SKIPPED"}
+    assert rows.loc["Clarabel", "optimum_width"] <= 1e-6
+    assert rows.loc["Clarabel", "measure.claimed_dimacs_1"] <= 1e-6
+    best = pd.read_csv(folder / "best_optima.csv")
+    assert best["asked"].tolist() == [2]
+    assert best["two-sided"].tolist() == [2]
+    assert best["lower"][0] <= best["upper"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import flint
@@ -11,6 +12,7 @@ import pytest
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
+from perceptron_lab.programs.corrections import corrected_in_metric
 from perceptron_lab.programs.cutting_planes import Cuts, central_dual, relaxed_dual
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.results import FloatArray
@@ -160,6 +162,31 @@ def test_a_bound_allows_for_equations_that_are_missed() -> None:
         off = other.prove(good * factor)
         assert off is not None
         assert off < exact
+
+
+@pytest.mark.parametrize("seed", repeated(SEEDS, kept=2))
+def test_a_correction_in_the_metric_of_a_point_keeps_its_small_eigenvalues(seed: int) -> None:
+    """X has eigenvalues of 1e-12, and the equations are missed by 1e-9 relative to it."""
+    system = homogenised(dense_program(seed))
+    other = OtherSide.of(system)
+    rng = np.random.default_rng(seed)
+    weights = np.zeros(other.size)
+    for part, span in other.blocks:
+        if not isinstance(part, Semidefinite):
+            weights[span] = 10.0 ** -rng.integers(0, 13, span.stop - span.start)
+            continue
+        turn = np.linalg.qr(rng.standard_normal((part.rank, part.rank)))[0]
+        root = turn * 10.0 ** (-6.0 * rng.integers(0, 2, part.rank))
+        weights[span] = (root @ root.T)[part.rows, part.columns] * part.multiplicity
+    # Its own right sides, but for a little: L (I + Z) L' for a small Z has them
+    asked = np.concatenate([weights @ other.rows * (1.0 + 1e-9 * rng.standard_normal())])
+    assert system.objective is not None
+    near = replace(system, objective=replace(system.objective, values=asked))
+    found = corrected_in_metric(OtherSide.of(near), weights)
+    assert found is not None
+    np.testing.assert_allclose(found @ other.rows, asked, rtol=1e-13, atol=1e-15)
+    assert other.lowest(found) >= 0.5 * other.lowest(weights) - 1e-15
+    assert corrected_in_metric(other, -weights) is None
 
 
 def test_systems_without_an_objective_are_refused() -> None:
