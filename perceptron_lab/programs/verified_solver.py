@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import field, replace
@@ -9,11 +10,16 @@ from operator import itemgetter
 from typing import Annotated, ClassVar
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.goals import STRICT
+from perceptron_lab.maxcut.lower_bound import proved_lower
+from perceptron_lab.maxcut.program import MaxCutProgram
+from perceptron_lab.maxcut.upper_bound import proved_upper
 from perceptron_lab.programs.asked_solvers import (
     Approximation,
     AskedSolver,
@@ -31,7 +37,7 @@ from perceptron_lab.programs.given_program import GivenProgram
 from perceptron_lab.programs.interiors import FRACTIONS, inner_point, inner_weights
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.optimiser import Optimiser
-from perceptron_lab.programs.proofs import DUAL, FACE, FACE_BLOCK
+from perceptron_lab.programs.proofs import DUAL, FACE, FACE_BLOCK, VECTORS
 from perceptron_lab.programs.search import Search
 from perceptron_lab.programs.upper_bounds import moved_inside, prove_upper
 from perceptron_lab.refusals import refusing
@@ -48,6 +54,9 @@ _NO_WEIGHTS = (
     f"{_SMALL}: the other side may have no interior"
 )
 _NOT_MOVED = "no upper bound: nothing between x and an inner point is proved to be feasible"
+# Pivots of elimination that are raised, as parts of the diagonal; and those that end a factor
+_FLOORS = (0.0, 1e-9, 1e-6, 1e-3)
+_NEGLIGIBLE = 1e-9
 _DEPENDENT = "no lower bound: the matrices F_i are not proved to be linearly independent"
 
 
@@ -63,7 +72,8 @@ class VerifiedSolver(Optimiser):
     points come from known directions, or from the same solver, asked for one of its perturbed
     programs (:mod:`~perceptron_lab.programs.interiors`). A side without an interior cannot be
     repaired like that: the message says which. Where an equation <vv', X> = 0 takes the interior of
-    X, the bound is proved on the face (:mod:`~perceptron_lab.programs.faces`), exactly.
+    X, the bound is proved on the face (:mod:`~perceptron_lab.programs.faces`), exactly. Programs of
+    MAXCUT's form above order 3000 have the bounds of ``low-rank``, of a factor of X.
 
     ``seconds`` are those to the solver's answer, and ``proof_seconds`` all others. Rows tell the
     six DIMACS errors of the answer and its objective as ``measure.claimed_...``.
@@ -104,6 +114,8 @@ class VerifiedSolver(Optimiser):
             return str(error)
         program = run.program_of(search.system)
         search.figures = errors_of(program, answer)
+        if search.other is None and run.prove_large(program, answer):
+            return answer.said
         run.prove_upper(program, answer)
         search.record("upper bound")
         face = exposed_face(search.system) if self.faces else None
@@ -114,6 +126,14 @@ class VerifiedSolver(Optimiser):
         if search.upper is None:
             search.unproved = Status.UNVERIFIED
         return answer.said
+
+
+def semidefinite_factor(matrix: FloatArray) -> FloatArray:
+    """Return V, shape ``(n, k)``, with VV' near X: its pivoted Cholesky factor, cut off."""
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, lower=1, tol=_NEGLIGIBLE)
+    found = np.zeros((len(matrix), rank))
+    found[pivots - 1] = np.tril(factor)[:, :rank]
+    return found
 
 
 @plain_dataclass
@@ -166,6 +186,28 @@ class _Run:
         self.search.proof_seconds += time.perf_counter() - clock
         return found is not None
 
+    def prove_large(self, program: GivenProgram, answer: Approximation) -> bool:
+        """Prove both bounds of an answer for a program of MAXCUT's form; False for other ones.
+
+        They are those of ``low-rank``: of V with X near VV', and of x.
+        """
+        maxcut, search = MaxCutProgram.of_system(self.search.system), self.search
+        if maxcut is None or len(program.blocks) != 1:
+            return False
+        clock = time.perf_counter()
+        bounds = [proved_upper(maxcut, answer.point, floor=floor) for floor in _FLOORS]
+        upper, x = min(bounds, key=itemgetter(0))
+        (part, _), *_ = program.matrices
+        vertices = part.rows[sp.csc_array(program.rows).indices]
+        vectors = semidefinite_factor(answer.multipliers[0])[vertices]
+        lower = proved_lower(maxcut, vectors)
+        if math.isfinite(upper):
+            search.take_upper(np.concatenate([[1.0], x]), upper)
+        if math.isfinite(lower):
+            search.take_lower({VECTORS: vectors}, lower)
+        search.proof_seconds += time.perf_counter() - clock
+        return True
+
     def central_face(self, program: GivenProgram) -> Face | None:
         """Return the face of a central X, which is that of the program without F_0."""
         if self.search.other is None:
@@ -208,11 +250,8 @@ class _Run:
             return None
         given = whole.weights(answer.multipliers)
         inner = inner_weights(other, whole, answer, self.ask)
-        tried = [
-            other.repaired(one, inner)
-            for one in (given, corrected_in_metric(other, given))
-            if one is not None
-        ]
+        moved = corrected_in_metric(other, given) if other.diagonal is None else None
+        tried = [other.repaired(one, inner) for one in (given, moved) if one is not None]
         found = max((one for one in tried if one is not None), key=itemgetter(1), default=None)
         if found is None:
             self.search.without_lower = _NO_WEIGHTS

@@ -128,7 +128,11 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     others |= {"online", "worst_case"}
     others |= {"lp_feasibility", "separation_verdicts"}
     others |= {"maxcut_density", "maxcut_cuts", "sdp_rescaling"}  # tests/cli/test_maxcut_configs.py
-    others |= {"figure_6_1", "sdplib_optimum"}  # tests/cli/test_program_configs.py
+    others |= {
+        "figure_6_1",
+        "sdplib_optimum",
+        "maxcut_optimum",
+    }  # tests/cli/test_program_configs.py
     others |= {"sdplib", "maxcut_large", "sdp_accuracy"}  # tests/cli/test_sdplib_configs.py
     own = {name for name in gallery() if not name.startswith("benchmarks/")}
     assert set(SIZES) == set(REPORTS) == own - others

@@ -22,8 +22,8 @@ from perceptron_lab.programs.asked_solvers import OBJECTIVE, Approximation, erro
 from perceptron_lab.programs.given_program import GivenProgram
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.optimiser import minimise
-from perceptron_lab.programs.proofs import DUAL, proved_again
-from perceptron_lab.programs.verified_solver import VerifiedSolver
+from perceptron_lab.programs.proofs import DUAL, VECTORS, proved_again
+from perceptron_lab.programs.verified_solver import VerifiedSolver, semidefinite_factor
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.system import ConicSystem
 from tests.programs.small_programs import dense_program, judged, maxcut, rational
@@ -151,6 +151,33 @@ def test_forged_bounds_are_not_proved_again() -> None:
     below = found.point - 0.01 * np.append(0.0, np.asarray(system.objective.values))  # type: ignore[union-attr]
     _, upper = proved_again(system, below, found.proof, found.optimum_lower)
     assert upper is None or upper >= found.optimum_lower
+
+
+def test_large_programs_of_maxcuts_form_have_the_bounds_of_a_factor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As if order 12 were large: the interval of X's factor is nearly that of X."""
+    system = maxcut(2)
+    small = minimise(system, VerifiedSolver(solver="clarabel"))
+    monkeypatch.setattr("perceptron_lab.programs.lower_bounds.LARGEST_WHOLE", 10)
+    large = minimise(system, VerifiedSolver(solver="clarabel"))
+    assert list(large.proof) == [VECTORS]
+    assert small.optimum_upper is not None
+    assert large.optimum_lower is not None
+    assert large.optimum_width is not None
+    assert large.optimum_lower <= small.optimum_upper
+    assert large.optimum_width <= 1e-6
+    again = proved_again(system, large.point, large.proof, large.optimum_lower)
+    assert again == pytest.approx((large.optimum_lower, large.optimum_upper), rel=1e-13)
+
+
+def test_a_factor_is_one_of_the_matrix_or_of_what_is_not_negligible() -> None:
+    rng = np.random.default_rng(0)
+    half = rng.standard_normal((9, 3))
+    for matrix in (half @ half.T, half @ half.T - 1e-12 * np.eye(9), np.eye(9)):
+        vectors = semidefinite_factor(matrix)
+        assert vectors.shape[1] in (3, 9)
+        np.testing.assert_allclose(vectors @ vectors.T, matrix, atol=1e-8)
 
 
 def _pretend(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,9 +23,7 @@ RUNS = [
 ]
 
 
-def evidence(
-    folder: Path, runs: list[tuple[str, str, str, float | None, float | None]]
-) -> Evidence:
+def evidence(runs: list[tuple[str, str, str, float | None, float | None]]) -> Evidence:
     rows = []
     for place, (problem, label, status, lower, upper) in enumerate(runs):
         width = None if lower is None or upper is None else (upper - lower) / abs(upper)
