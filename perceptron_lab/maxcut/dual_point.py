@@ -29,6 +29,7 @@ RANGE = 1e-5
 _KEPT = (0.1, 0.01)
 # Tikhonov's part of the mean eigenvalue of the normal equations
 _DAMPING = 1e-10
+_AT_A_TIME = 2**22  # numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +101,17 @@ def _least_move(basis: FloatArray, matrix: FloatArray) -> FloatArray:
     rank = basis.shape[1]
     left, right = np.triu_indices(rank)
     scale = np.where(left == right, 1.0, np.sqrt(2.0))
-    rows = basis[:, left] * basis[:, right] * scale
-    normal = rows.T @ rows
+    normal = np.zeros((len(left),) * 2)
+    step = max(1, _AT_A_TIME // len(left))  # vertices: all products would take much memory
+    for start in range(0, len(basis), step):
+        some = basis[start : start + step]
+        rows = some[:, left] * some[:, right] * scale
+        normal += rows.T @ rows
     normal[np.diag_indices(len(normal))] += _DAMPING * max(np.trace(normal) / len(normal), 1e-300)
     wanted = -scale * (matrix + matrix.T)[left, right] / 2.0
-    return np.asarray(rows @ scipy.linalg.solve(normal, wanted, assume_a="pos"))
+    form = np.zeros((rank, rank))
+    form[left, right] = scale * scipy.linalg.solve(normal, wanted, assume_a="pos")
+    return np.asarray(np.einsum("ij,ij->i", basis @ form, basis))
 
 
 def _least(matrix: FloatArray) -> float:

@@ -4,6 +4,11 @@ Sweeps (:mod:`.ascent`) go on until the dual point (:mod:`.dual_point`), as it i
 estimated to prove the width; then one decomposition of F(x + s 1), s what the width leaves for a
 uniform shift, proves it (:mod:`.upper_bound`). Estimates only decide when to try; an estimate that
 was too good costs a decomposition.
+
+On large, loosely connected graphs, such as tori, eigenvectors of F(x) with negative eigenvalues
+live on few vertices, more of them the larger the graph, and a uniform shift for the worst of them
+is too much for all. If the width is wide enough, the decomposition raises the pivots that are too
+small: shifts of a few vertices, which the rest of the width pays for.
 """
 
 from __future__ import annotations
@@ -27,10 +32,15 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair, negative_direction
 from perceptron_lab.symmetric.raised_factor import RaisedFactor
 
-RANKS = {0: 16, 600: 24, 3000: 32}
+RANKS = {0: 16, 600: 24, 3000: 32, 100_000: 16}
 """Columns of V in the beginning, by the least order; more of them make fewer, longer sweeps."""
 FIRST = 24
 """Sweeps before the first estimate."""
+LOCAL = 10.0
+"""Where the order times the width is this or more, vertices are shifted one by one as well."""
+# Then: sweeps before the first estimate; the part of the width for the uniform shift; pivots below
+# this part of a diagonal entry are raised to twice as much, which a hundred vertices may cost
+_FIRST_LOCAL, _UNIFORM, _FLOOR = 600, 0.8, 1e-2
 MOST_SWEEPS = 1_000_000
 # Part of the width that is left to rounding; how much more than the estimate a shift is
 _SPENT, _AMPLE = 0.999, 4.0
@@ -162,7 +172,7 @@ class _Enclosing:
 
     def search(self, ascent: Ascent, limits: _Limits, *, widens: bool) -> str:
         """Sweep and prove until the width is proved, or a limit is reached; return why."""
-        due, corrected_at, progress = FIRST, math.inf, _Progress()
+        due, corrected_at, progress = self._first, math.inf, _Progress()
         before: tuple[int, float] | None = None
         while True:
             self._sweep(ascent, due, limits)
@@ -170,7 +180,8 @@ class _Enclosing:
             estimate = self._estimate(dual)
             self._record(ascent.sweeps, estimate)
             outside = self._tried(dual, ascent) if estimate <= self.width else None
-            if not self.reached and estimate <= min(_NEAR * self.width, _AGAIN * corrected_at):
+            near = not self._local and estimate <= min(_NEAR * self.width, _AGAIN * corrected_at)
+            if not self.reached and near:
                 corrected_at, moved = estimate, dual.corrected()
                 if self._estimate(moved) <= self.width:
                     self._tried(moved, ascent)
@@ -190,6 +201,15 @@ class _Enclosing:
                 return self._said if self.reached else spent or "the sweeps make no more progress"
             due = ascent.sweeps + self._next(ascent.sweeps, estimate, before)
             before = ascent.sweeps, estimate
+
+    @property
+    def _local(self) -> bool:
+        """Whether pivots are raised in order to shift single vertices."""
+        return self.program.order * self.width >= LOCAL
+
+    @property
+    def _first(self) -> int:
+        return _FIRST_LOCAL if self._local else FIRST
 
     @property
     def _said(self) -> str:
@@ -218,7 +238,7 @@ class _Enclosing:
     def _next(self, sweeps: int, estimate: float, before: tuple[int, float] | None) -> int:
         """Return after how many sweeps the width may be reached, at the rate of the last ones."""
         ahead = sweeps / 2
-        if before is not None and 0.0 < estimate < before[1] < math.inf:
+        if not self._local and before is not None and 0.0 < estimate < before[1] < math.inf:
             rate = math.log(before[1] / estimate) / (sweeps - before[0])
             ahead = 0.7 * math.log(max(estimate / self.width, 1.0)) / rate
         return max(4, int(min(max(ahead, sweeps / 32), sweeps / 2)))
@@ -245,11 +265,14 @@ class _Enclosing:
         program = self.program
         self._raise_lower(ascent.vectors)
         plain = self._point(dual, 0.0)
-        most = _SPENT * self.width * max(1.0, abs(self.lower)) + self.lower - plain.sum()
+        share = _UNIFORM if self._local else _SPENT
+        most = share * self.width * max(1.0, abs(self.lower)) + self.lower - plain.sum()
         most /= program.order
         needed = np.ldexp(max(0.0, -dual.lowest), program.exponent) + 1e-14 * np.abs(plain).mean()
         direction = None
-        if most > 0.0:
+        if most > 0.0 and self._local:
+            self._lower_upper(self._point(dual, float(most)), _FLOOR)
+        elif most > 0.0:
             direction = self._beyond(dual, most)
             if direction is None:
                 self._lower_upper(self._point(dual, min(float(most), _AMPLE * float(needed))))
@@ -273,14 +296,16 @@ class _Enclosing:
         clock = time.perf_counter()
         self._raise_lower(ascent.vectors)
         size = float(np.abs(self._point(dual, 0.0)).mean())
-        lowest = min(dual.lowest, self._lowest(dual))
+        lowest = dual.lowest if self._local else min(dual.lowest, self._lowest(dual))
         needed = float(np.ldexp(max(0.0, -lowest), self.program.exponent)) + 1e-15 * size
+        if self._local:
+            needed = max(needed, self.width * abs(self.lower) / self.program.order)
         for multiple in (1.2, 4.0, 16.0, 64.0):
             before = self.upper
             x = self._point(dual, multiple * needed)
             if x.sum() >= before:
                 break
-            self._lower_upper(x)
+            self._lower_upper(x, _FLOOR if self._local else 0.0)
         self.proof_seconds += time.perf_counter() - clock
         self._record(ascent.sweeps, self.course.estimate[-1])
 
@@ -298,8 +323,8 @@ class _Enclosing:
         if found > self.lower or not len(self.vectors):
             self.lower, self.vectors = found, vectors.copy()
 
-    def _lower_upper(self, x: FloatArray) -> None:
-        found, point = proved_by(self.program, x, self._factor)
+    def _lower_upper(self, x: FloatArray, floor: float = 0.0) -> None:
+        found, point = proved_by(self.program, x, self._factor, floor)
         if found < self.upper or not len(self.point):
             self.upper, self.point = found, point
 

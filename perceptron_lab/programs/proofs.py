@@ -10,6 +10,7 @@ import numpy as np
 from perceptron_lab.errors import InputError
 from perceptron_lab.maxcut.lower_bound import proved_lower
 from perceptron_lab.maxcut.program import MaxCutProgram
+from perceptron_lab.maxcut.rounding import cut_of
 from perceptron_lab.maxcut.upper_bound import proved_upper
 from perceptron_lab.programs.faces import Face, restricted
 from perceptron_lab.programs.levels import at_level
@@ -22,6 +23,8 @@ FACE, FACE_BLOCK = "face", "face_block"
 """Names of arrays beside X, where it is Z on a face: V, and the number of its block."""
 DUAL, LEVEL, VECTORS = "dual", "level", "vectors"
 """Names of arrays that prove a lower bound: X, weights that no point is below the level, or V."""
+SIGNS = "signs"
+"""Name of the sides of a cut, +1 or -1 each."""
 
 
 def prove_level(system: ConicSystem, level: float, weights: FloatArray) -> bool:
@@ -57,6 +60,17 @@ def proved_again(
     elif LEVEL in proof and lower is not None and upper is not None:
         found = lower if prove_level(system, lower, proof[LEVEL]) else None
     return found, upper
+
+
+def cut_again(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float | None:
+    """Return the value of the cut among the arrays of a result, proved; None if there is none."""
+    program, signs = MaxCutProgram.of_system(system), proof.get(SIGNS)
+    if program is None or signs is None or not (np.abs(signs) == 1.0).all():
+        return None
+    try:
+        return cut_of(program, signs.astype(np.int8)).value
+    except InputError:
+        return None
 
 
 def _prove_dual(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from perceptron_lab.experiments.storage.certificate_files import (
@@ -60,6 +61,25 @@ def test_what_is_not_proved_is_refuted(
 ) -> None:
     found = judged(path, change)
     assert found.verdict is Verdict.NOT_PROVED
+    assert message in found.message
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda one: one, ""),
+        (lambda one: claiming(one, cut=9.5), "cut 9.5 is claimed"),
+        (lambda one: claiming(one, cut_ratio=1.0), "cut_ratio 1 is claimed"),
+        (lambda one: replace(one, proof=dict(one.proof) | {"signs": np.zeros(8)}), "nothing is"),
+        (lambda one: replace(one, proof=dict(one.proof) | {"signs": np.ones(8)}), "0 is proved"),
+        (lambda one: replace(one, proof=dict(one.proof) | {"signs": np.ones(5)}), "nothing is"),
+    ],
+)
+def test_a_cut_and_its_ratio_are_proved_again(
+    change: Callable[[Certificate], Certificate], message: str, tmp_path: Path
+) -> None:
+    found = judged(certified(tmp_path, MAXCUT, {"name": "low-rank"}), change)
+    assert found.verdict is (Verdict.NOT_PROVED if message else Verdict.PROVED), found.message
     assert message in found.message
 
 

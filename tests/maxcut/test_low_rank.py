@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from perceptron_lab import ConicSystem, optimum
-from perceptron_lab.datasets.generated.maxcut import generate
+from perceptron_lab.datasets.generated.maxcut import generate, graph_of
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.maxcut.ascent import Ascent
 from perceptron_lab.maxcut.dual_point import DualPoint
-from perceptron_lab.maxcut.low_rank import enclose
+from perceptron_lab.maxcut.low_rank import LOCAL, enclose
 from perceptron_lab.maxcut.lower_bound import proved_lower
 from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.maxcut.upper_bound import proved_upper
 from perceptron_lab.programs.low_rank import LowRank
 from perceptron_lab.programs.optimiser import minimise
-from perceptron_lab.programs.proofs import VECTORS, proved_again
+from perceptron_lab.programs.proofs import SIGNS, VECTORS, cut_again, proved_again
 from perceptron_lab.results import Status
 from perceptron_lab.solving import solve
 from tests.maxcut.small_graphs import DEGENERATE, OPTIMA, judged, random_graph, random_program
@@ -166,3 +166,31 @@ def test_any_program_has_an_optimum() -> None:
     assert other.goal_reached, other.message
     with pytest.raises(InputError, match="no objective"):
         optimum(ConicSystem.from_rows([[1.0, 2.0]]))
+
+
+def test_vertices_are_shifted_one_by_one_where_the_width_has_room() -> None:
+    """On a torus a wide interval is proved with a few raised pivots, and holds the narrow one."""
+    program = MaxCutProgram.of_system(homogenised(generate("torus-30x30", 1)))
+    assert program is not None
+    wide = enclose(program, width=LOCAL / program.order)
+    narrow = enclose(program, width=1e-5)
+    assert wide.reached
+    assert narrow.reached
+    assert wide.lower <= narrow.upper
+    assert narrow.lower <= wide.upper
+    assert proved_upper(program, wide.point)[0] <= wide.upper * (1.0 + 1e-12)
+
+
+def test_a_cut_is_told_beside_the_bounds() -> None:
+    system = homogenised(generate("random-30-80", 1))
+    found = minimise(system, LowRank(), seed=3)
+    told = found.certificate["figures"]
+    signs = found.proof[SIGNS]
+    assert found.optimum_upper is not None
+    assert told["cut"] <= found.optimum_upper
+    assert 0.878 <= told["cut_ratio"] <= told["cut"] / found.optimum_upper
+    between = graph_of("random-30-80", 1).toarray()[np.ix_(signs > 0, signs < 0)].sum()
+    assert told["cut"] == between == cut_again(system, found.proof)
+    without = minimise(system, LowRank(hyperplanes=0), seed=3)
+    assert "cut" not in without.certificate["figures"]
+    assert cut_again(system, without.proof) is None

@@ -8,7 +8,7 @@ Nothing here knows how the answer was found: the proofs are those of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from perceptron_lab.learners.learning import Learner, prove
 from perceptron_lab.linear.proofs import PROOF, LinearProof
 from perceptron_lab.linear.proofs import faults as proof_faults
 from perceptron_lab.outward import text_above, text_below
-from perceptron_lab.programs.proofs import proved_again
+from perceptron_lab.programs.proofs import cut_again, proved_again
 from perceptron_lab.results import PROVED, FloatArray, Status
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.linear_system import LinearSystem
@@ -154,7 +154,19 @@ def prove_optimum(
         if claimed is not None and not _reaches(name, again, claimed, 1.0 + abs(claimed)):
             shown = "nothing" if again is None else f"{again:.10g}"
             faults.append(f"{name} {claimed:.10g} is claimed, {shown} is proved")
-    return Finding(tuple(faults))
+    return Finding((*faults, *_cut_faults(claims, cut_again(system, proof), found[1])))
+
+
+def _cut_faults(claims: Claims, value: float | None, upper: float | None) -> Iterator[str]:
+    """Yield what is not proved of a cut and of its ratio to the largest one."""
+    ratio = None
+    if value is not None and upper is not None and value > 0.0 and upper > 0.0:
+        ratio = value / upper
+    for name, again in (("cut", value), ("cut_ratio", ratio)):
+        claimed = claims.figures.get(name)
+        if claimed is not None and not _reaches(f"{name}_lower", again, claimed, abs(claimed)):
+            shown = "nothing" if again is None else f"{again:.10g}"
+            yield f"{name} {claimed:.10g} is claimed, {shown} is proved"
 
 
 def prove_learnt(
