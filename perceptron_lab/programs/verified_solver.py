@@ -54,6 +54,8 @@ _NO_WEIGHTS = (
     f"{_SMALL}: the other side may have no interior"
 )
 _NOT_MOVED = "no upper bound: nothing between x and an inner point is proved to be feasible"
+# Seconds of a solver, at least, when the budget is all but spent
+_LEAST_SECONDS = 0.2
 # Pivots of elimination that are raised, as parts of the diagonal; and those that end a factor
 _FLOORS = (0.0, 1e-9, 1e-6, 1e-3)
 _NEGLIGIBLE = 1e-9
@@ -160,7 +162,7 @@ class _Run:
     def ask(self, program: GivenProgram) -> Approximation:
         """Return the answer that is given within what is left of the budget."""
         left = self.search.budget.seconds - (time.perf_counter() - self.began)
-        return self.asked.solved(program, max(left, 1.0))
+        return self.asked.solved(program, max(left, _LEAST_SECONDS))
 
     def prove_upper(self, program: GivenProgram, answer: Approximation) -> None:
         """Prove the bound of x, moved inside where it is not feasible."""

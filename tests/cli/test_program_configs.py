@@ -62,3 +62,25 @@ def test_optima_of_solvers_that_are_there_are_proved_and_the_others_skipped(
     assert best["asked"].tolist() == [2]
     assert best["two-sided"].tolist() == [2]
     assert best["lower"][0] <= best["upper"][0]
+
+
+@pytest.mark.slow
+def test_optima_of_maxcut_are_proved_and_figured(tmp_path: Path) -> None:
+    overrides = [
+        "problems=[{dataset: maxcut, instances: [random-12-25, torus-3x3]}]",
+        "algorithms.1.name=low-rank",
+        "algorithms.1.parameters={rank: 3}",
+        "algorithms.2.parameters={solver: clarabel, tolerance: 1.0e-9}",
+        "experiment=maxcut_optimum",
+    ]
+    words = [word for one in overrides for word in ("-s", one)]
+    assert main(["run", "maxcut_optimum", "-q", "--output", str(tmp_path), *words]) == 0
+    folder = tmp_path / "maxcut_optimum"
+    assert set(verify(folder).counts) == {"PROVED"}
+    rows = pd.read_csv(folder / "runs.csv")
+    assert rows[rows["label"] == "low-rank"]["goal_reached"].all()
+    assert not rows[rows["label"] == "SCS"]["goal_reached"].any()
+    best = pd.read_csv(folder / "best_optima.csv")
+    assert (best["width"] <= 1e-8).all()
+    assert (best["two-sided"] == 5).all()
+    assert (folder / "proved_optima.png").stat().st_size > 1000

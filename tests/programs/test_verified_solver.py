@@ -191,7 +191,7 @@ def _pretend(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None
     ("script", "said"),
     [
         ("echo CSDP 9.9; exit 206", "csdp 9.9 ended with code 206 and no answer"),
-        ("sleep 30", "no answer within 1 s"),
+        ("sleep 30", "no answer within 0.2 s"),
     ],
 )
 def test_a_program_without_an_answer_is_a_numerical_error(

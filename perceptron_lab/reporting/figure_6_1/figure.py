@@ -106,5 +106,5 @@ def _optimum(panels: list[Axes], optimum: Optimum) -> Line2D:
     for axes in panels:
         axes.axhspan(optimum.lower, optimum.upper, color="0.75", linewidth=0)
         axes.axhline(optimum.upper, color="0.4", linewidth=0.8, linestyle="--", zorder=0)
-    said = f"optimum, proved in [{text_below(optimum.lower, 7)}, {text_above(optimum.upper, 7)}]"
+    said = f"optimum, proved in [{text_below(optimum.lower, 9)}, {text_above(optimum.upper, 9)}]"
     return Line2D([], [], label=said, color="0.4", linewidth=0.8, linestyle="--")

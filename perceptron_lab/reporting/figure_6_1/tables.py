@@ -17,7 +17,7 @@ from perceptron_lab.reporting.figure_6_1.sequences import (
 from perceptron_lab.reporting.needs import needs
 from perceptron_lab.reporting.printing.columns import counts, medians, numbers, seconds, texts
 from perceptron_lab.reporting.printing.table import Table
-from perceptron_lab.reporting.printing.typesetting import lower_bound, percent, upper_bound
+from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
 from perceptron_lab.reporting.summary import Summary
 
 _ENDS = (
@@ -54,9 +54,7 @@ def optima_reached(evidence: Evidence) -> Table:
         *medians(entries, ["queries", "seconds"]),
         numbers("objective", uppers, upper_bound),
         numbers("lower bound", [e.median("optimum_lower") for e in entries], lower_bound),
-        numbers(
-            "above the optimum", [None if one is None else 100.0 * one for one in above], percent
-        ),
+        numbers("above the optimum", [None if one is None else 100.0 * one for one in above]),
         texts("status", [entry.endings for entry in entries]),
     ]
     return Table("optima_reached", columns, 2, notes=[_ENDS], long=True)
