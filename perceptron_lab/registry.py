@@ -146,6 +146,7 @@ _OURS = {
         "accuracy": "reporting.performance.accuracy:accuracy",
         "proved_optima": "reporting.optima.tables:proved_optima",
         "best_optima": "reporting.optima.tables:best_optima",
+        "maxcut_scaling": "reporting.optima.scaling:maxcut_scaling",
     },
     "figure": {
         "proved_optima": "reporting.optima.figure:proved_optima",
@@ -163,6 +164,7 @@ _OURS = {
         "profile": "reporting.performance.profile_figure:profile",
         "margins": "reporting.performance.shares_figure:margins",
         "scaling": "reporting.performance.scaling:scaling",
+        "maxcut_scaling": "reporting.optima.scaling:maxcut_scaling_figure",
         "figure_8_1": "reporting.table_8_1.figure_8_1:figure_8_1",
         "mistakes": "reporting.mistakes.figure:mistakes",
         "worst_case": "reporting.mistakes.worst_case:worst_case",

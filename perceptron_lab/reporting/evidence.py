@@ -89,6 +89,11 @@ class Evidence:
         """Return the guarantee that a cell's algorithm gave; otherwise as :meth:`trace`."""
         return self._read(cell)[1]
 
+    def peak_memory(self) -> dict[str, int | None]:
+        """Return cell -> the most bytes that its process held; None where that is not known."""
+        with Reader.open(self._store("the memory")) as reader:
+            return {planned.cell: stored.peak_memory for planned, stored in reader.runs()}
+
     def dataset(self, problem: str) -> Dataset:
         """Return the record of the dataset that a problem belongs to, as the experiment had it."""
         if problem not in self._instances:

@@ -84,3 +84,21 @@ def test_optima_of_maxcut_are_proved_and_figured(tmp_path: Path) -> None:
     assert (best["width"] <= 1e-8).all()
     assert (best["two-sided"] == 5).all()
     assert (folder / "proved_optima.png").stat().st_size > 1000
+
+
+def test_scaling_of_maxcut_tells_sizes_memory_and_cuts_and_is_proved_again(tmp_path: Path) -> None:
+    graphs = ["random-60-150", "planar-60-174", "planar-60-250", "torus-8x9", "torus-7x7-unit"]
+    overrides = [f"problems.{place}.instances=[{name}]" for place, name in enumerate(graphs)]
+    overrides += ["problems.5.instances=[torus-5x5x5]", "experiment=small"]
+    words = [word for one in overrides for word in ("-s", one)]
+    assert main(["run", "maxcut_scaling", "-q", "--output", str(tmp_path), *words]) == 0
+    folder = tmp_path / "small"
+    assert set(verify(folder).counts) == {"PROVED"}
+    table = pd.read_csv(folder / "maxcut_scaling.csv")
+    assert table["vertices"].tolist() == [60, 60, 60, 72, 49, 125]
+    assert (table["width"] <= table["goal"]).all()
+    assert (table["megabytes"] > 10.0).all()
+    # weights 1: the guarantee of random hyperplanes, and more by flips
+    assert (table["cut ratio"][[0, 1, 2, 4]] >= 0.878).all()
+    assert (table["cut"] <= table["upper"]).all()
+    assert (folder / "maxcut_scaling.png").stat().st_size > 1000

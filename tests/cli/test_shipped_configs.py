@@ -132,6 +132,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
         "figure_6_1",
         "sdplib_optimum",
         "maxcut_optimum",
+        "maxcut_scaling",
     }  # tests/cli/test_program_configs.py
     others |= {"sdplib", "maxcut_large", "sdp_accuracy"}  # tests/cli/test_sdplib_configs.py
     own = {name for name in gallery() if not name.startswith("benchmarks/")}
