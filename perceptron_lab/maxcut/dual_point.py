@@ -83,7 +83,7 @@ class DualPoint:
         lengths = self.lengths + move
         image += move[:, None] * basis
         whole = np.hstack([basis, (image - basis @ (basis.T @ image)) / _positive(lengths)])
-        whole = scipy.linalg.orth(whole)
+        whole = whole @ range_of(whole, RANGE)
         inner = whole.T @ (lengths[:, None] * whole - self.weights @ whole)
         gap = self.gap + float(move.sum())
         return DualPoint(self.weights, self.vectors, lengths, gap, _least(inner))

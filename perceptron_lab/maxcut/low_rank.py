@@ -52,8 +52,9 @@ _BESIDE = 0.5
 _LEAST_PRODUCTS, _MOST_PRODUCTS = 40, 120
 # Beyond this order the basis of a Krylov space takes much memory
 _LARGEST_KRYLOV = 100_000
-# A correction is tried at this multiple of the width, and again when the estimate fell so
-_NEAR, _AGAIN = 100.0, 0.25
+# A correction is tried at this multiple of the width, and again when the estimate fell so; later
+# where it gained less than a factor of 2
+_NEAR, _AGAIN, _IN_VAIN = 20.0, 0.25, 0.2
 # No progress: less than this factor since so many sweeps
 _PROGRESS, _STUCK = 0.8, 600
 # Estimates of a relative width below this are all rounding
@@ -182,7 +183,8 @@ class _Enclosing:
             outside = self._tried(dual, ascent) if estimate <= self.width else None
             near = not self._local and estimate <= min(_NEAR * self.width, _AGAIN * corrected_at)
             if not self.reached and near:
-                corrected_at, moved = estimate, dual.corrected()
+                moved = dual.corrected()
+                corrected_at = estimate * (1.0 if moved.lacking < dual.lacking / 2.0 else _IN_VAIN)
                 if self._estimate(moved) <= self.width:
                     self._tried(moved, ascent)
             if self.reached:
@@ -241,7 +243,7 @@ class _Enclosing:
         if not self._local and before is not None and 0.0 < estimate < before[1] < math.inf:
             rate = math.log(before[1] / estimate) / (sweeps - before[0])
             ahead = 0.7 * math.log(max(estimate / self.width, 1.0)) / rate
-        return max(4, int(min(max(ahead, sweeps / 32), sweeps / 2)))
+        return max(4, int(min(max(ahead, sweeps / 32), sweeps)))
 
     @property
     def reached(self) -> bool:
