@@ -125,8 +125,9 @@ def _bytes(text: str) -> int:
 @click.option(
     "--optimum",
     is_flag=True,
-    help="Ask instead for the optimum of a semidefinite program (.dat-s): a proved interval, of "
-    f"relative width {WIDTH:g} or --goal width=NUMBER. --algorithm may name an optimiser.",
+    help="Ask instead for the optimum of a semidefinite program (.dat-s; of a graph, .rud or .mtx, "
+    f"its MAXCUT relaxation, and a cut): a proved interval, of relative width {WIDTH:g} or --goal "
+    "width=NUMBER. --algorithm may name an optimiser.",
 )
 @click.option(
     "--oracle",

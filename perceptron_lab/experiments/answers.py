@@ -221,12 +221,23 @@ def _on_optimum(result: Result) -> str:
     lower, upper, width = result.optimum_lower, result.optimum_upper, result.optimum_width
     if lower is not None and upper is not None and width is not None:
         interval = f"[{text_below(lower, 12)}, {text_above(upper, 12)}]"
-        return f"the optimum lies in {interval}, relative width {text_above(width, 2)} (proved)"
+        said = f"the optimum lies in {interval}, relative width {text_above(width, 2)} (proved)"
+        return said + _on_cut(result.certificate.get("figures", {}))
     if upper is not None:
         return f"the optimum is {text_above(upper, 12)} at most (proved)"
     if lower is not None:
         return f"the optimum is {text_below(lower, 12)} at least (proved)"
     return "nothing is proved of the optimum"
+
+
+def _on_cut(figures: Mapping[str, float]) -> str:
+    """Return in words what is proved of a cut; nothing where there is none."""
+    if "cut" not in figures:
+        return ""
+    said = f"; a cut has {text_below(figures['cut'], 12)}"
+    if "cut_ratio" in figures:
+        said += f", {text_below(figures['cut_ratio'], 4)} of the largest or more"
+    return f"{said} (proved)"
 
 
 def _listed(values: FloatArray) -> list[float] | None:

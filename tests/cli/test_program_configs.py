@@ -86,6 +86,7 @@ def test_optima_of_maxcut_are_proved_and_figured(tmp_path: Path) -> None:
     assert (folder / "proved_optima.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_scaling_of_maxcut_tells_sizes_memory_and_cuts_and_is_proved_again(tmp_path: Path) -> None:
     graphs = ["random-60-150", "planar-60-174", "planar-60-250", "torus-8x9", "torus-7x7-unit"]
     overrides = [f"problems.{place}.instances=[{name}]" for place, name in enumerate(graphs)]

@@ -36,6 +36,19 @@ def test_the_sentence_and_the_keys_tell_the_interval(capsys: pytest.CaptureFixtu
     assert "margin" not in printed
 
 
+def test_graphs_of_the_g_set_have_a_cut_beside_the_interval(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A cycle of 5 vertices: the optimum is (25 + 5 sqrt 5) / 8, the largest cut 4."""
+    Path("G.rud").write_text("5 5\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n5 1 1\n")
+    assert main(["solve", "G.rud", "--optimum"]) == 0
+    printed = capsys.readouterr().out.splitlines()[0]
+    assert printed.startswith("G.rud: the optimum lies in [4.5225424")
+    assert printed.endswith("; a cut has 4, 0.8844 of the largest or more (proved)")
+    assert main(["solve", "G.rud", "--optimum", "--algorithm", "deep-cut-ellipsoid"]) == 0
+    assert "cut has" not in capsys.readouterr().out
+
+
 def test_a_missed_goal_is_said_and_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--algorithm", "low-rank", "-s", "rank=2", "--budget-updates", "3"]
     assert main(["solve", "graph.dat-s", "--optimum", *few]) == 0
