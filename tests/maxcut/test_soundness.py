@@ -14,9 +14,13 @@ import flint
 import numpy as np
 import pytest
 
+from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
+from perceptron_lab.experiments.verification.reproof import prove_optimum
 from perceptron_lab.maxcut.low_rank import enclose
 from perceptron_lab.maxcut.program import MaxCutProgram
-from perceptron_lab.results import FloatArray
+from perceptron_lab.programs.proofs import VECTORS
+from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.system import ConicSystem
 from tests.maxcut.small_graphs import dense, random_graph, random_program
 from tests.repetitions import repeated
 
@@ -113,6 +117,32 @@ def misses(program: MaxCutProgram, seed: int) -> list[str]:
 def test_no_interval_misses_the_optimum(first: int) -> None:
     found = {seed: misses(program_of(seed), seed) for seed in range(first, first + EACH)}
     assert not {seed: faults for seed, faults in found.items() if faults}
+
+
+@pytest.mark.parametrize("first", repeated(range(0, 400, 4), kept=1))
+def test_false_claims_are_refused_with_any_arrays(first: int) -> None:
+    """What is claimed beyond the exact bounds is refuted, with true arrays and tampered ones."""
+    for seed in range(first, first + 4):
+        program, rng = program_of(seed), np.random.default_rng(seed)
+        found = enclose(program, width=1e-8, seed=seed, sweeps=3000)
+        x, vectors, system = found.point, found.vectors, program.system()
+        size = 1.0 + abs(found.upper) + float(np.abs(dense(program)).sum())
+        assert not refuted(system, x, vectors, found.lower, found.upper)
+        turned, k = vectors.copy(), int(rng.integers(len(x)))
+        turned[k] = -turned[k]
+        lowered = x - 1e-3 * size * np.eye(len(x))[k]
+        noise = rng.standard_normal(len(x)), rng.standard_normal(vectors.shape)
+        for point, rows in ((x, vectors), (lowered, turned), (0.5 * x, 0.0 * vectors), noise):
+            assert refuted(system, point, rows, found.upper + 1e-6 * size, found.upper)
+            assert refuted(system, point, rows, found.lower, found.lower - 1e-6 * size)
+
+
+def refuted(
+    system: ConicSystem, x: FloatArray, vectors: FloatArray, lower: float, upper: float
+) -> bool:
+    claims = Claims(Status.FEASIBLE, True, figures=dict(zip(OPTIMUM, (lower, upper), strict=True)))
+    point = np.concatenate([[1.0], x])
+    return bool(prove_optimum(claims, system, point, None, {VECTORS: vectors}).faults)
 
 
 def test_the_judges_see_what_is_wrong() -> None:
