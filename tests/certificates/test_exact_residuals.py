@@ -33,7 +33,8 @@ def test_a_residual_is_off_by_one_rounding(seed: int) -> None:
     for exact, value, bound in zip(exactly(matrix, vector, right), found, radius, strict=True):
         assert abs(exact - Fraction(value)) <= Fraction(bound)
         assert bound <= 2.0**-52 * abs(value) + 1e-320
-    meant = sp.csr_array((matrix.data * (1.0 + 2.0**-53), matrix.indices, matrix.indptr))
+    data = matrix.data * (1.0 + 2.0**-53)
+    meant = sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     wide = exact_residual(matrix, vector, right, roundings=1)[1]
     for exact, value, bound in zip(exactly(meant, vector, right), found, wide, strict=True):
         assert abs(exact - Fraction(value)) <= Fraction(bound)
