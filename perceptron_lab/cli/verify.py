@@ -60,6 +60,8 @@ def _line(cell: Verified) -> str:
     if cell.verdict is Verdict.PROVED:
         bracket = cell.margin_lower, cell.margin_upper
         words.append(f"margin in {bracket_text(*bracket)}" if bracket != (None, None) else "")
+        optimum = cell.optimum_lower, cell.optimum_upper
+        words.append(f"optimum in {bracket_text(*optimum, 12)}" if optimum != (None, None) else "")
     words.append(cell.message)
     words.append(f"not checked: {', '.join(cell.unchecked)}" if cell.unchecked else "")
     return "  ".join(word for word in words if word)

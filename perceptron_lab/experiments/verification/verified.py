@@ -45,6 +45,8 @@ class Verified:
     unchecked
         Names of the row's figures that were neither proved nor computed again, as the error of a
         learner: that would mean to learn again.
+    optimum_lower, optimum_upper
+        The bounds of the optimum of a program that are proved now.
     """
 
     cell: str
@@ -56,3 +58,5 @@ class Verified:
     margin_lower: float | None = None
     margin_upper: float | None = None
     unchecked: tuple[str, ...] = ()
+    optimum_lower: float | None = None
+    optimum_upper: float | None = None

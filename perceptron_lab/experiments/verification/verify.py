@@ -193,6 +193,8 @@ def _on_claims(
         margin_lower=found.margin_lower,
         margin_upper=found.margin_upper,
         unchecked=found.unchecked,
+        optimum_lower=found.optimum_lower,
+        optimum_upper=found.optimum_upper,
     )
 
 
