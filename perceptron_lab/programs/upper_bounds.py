@@ -16,8 +16,9 @@ from perceptron_lab.system import ConicSystem
 
 # Parts of a point's size by which one on the boundary is moved towards a known interior direction
 _SHIFTS = (0.0, *(10.0**k for k in range(-15, -8)))
-# How much more than what is missing one is moved towards a strictly feasible point
-_MORE = (1.0, 1.25, 2.0, 8.0, 64.0, 1e3, 1e5)
+# How much more than what is missing one is moved towards a strictly feasible point: eigenvalues of
+# sparse matrices are estimates, and may be much lower
+_MORE = (1.0, 1.25, *(2.0 * 4.0**k for k in range(25)))
 # What elimination may lose, as a part of the largest entry, about
 _ROUNDING = 1e-15
 
@@ -83,9 +84,9 @@ def moved_inside(
 def _shares(
     system: ConicSystem, point: FloatArray, inner: tuple[FloatArray, float]
 ) -> Iterator[float]:
-    """Yield parts t < 1 of the way to an inner point, from what is missing upward."""
+    """Yield parts t < 1/2 of the way to an inner point, from what is missing upward."""
     scores = system.scores(point)
     lowest = min(part.lowest(scores[span]) for part, span in system.cone.blocks[1:])
     lacking = max(-float(lowest), _ROUNDING * float(np.abs(scores).max()))
     taken = lacking / (inner[1] + lacking)
-    return (factor * taken for factor in _MORE if factor * taken < 1.0)
+    return (factor * taken for factor in _MORE if factor * taken < 0.5)

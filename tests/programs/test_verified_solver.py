@@ -14,15 +14,18 @@ import scipy.sparse as sp
 
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.datasets.formats.sdpa_data import SdpaData
+from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
 from perceptron_lab.peers.sdpa_program import Blocks
 from perceptron_lab.programs.asked_solvers import OBJECTIVE, Approximation, errors_of
 from perceptron_lab.programs.given_program import GivenProgram
+from perceptron_lab.programs.low_rank import LowRank
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.optimiser import minimise
 from perceptron_lab.programs.proofs import DUAL, VECTORS, proved_again
+from perceptron_lab.programs.upper_bounds import moved_inside
 from perceptron_lab.programs.verified_solver import VerifiedSolver, semidefinite_factor
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.system import ConicSystem
@@ -171,6 +174,19 @@ def test_large_programs_of_maxcuts_form_have_the_bounds_of_a_factor(
     assert large.optimum_width <= 1e-6
     again = proved_again(system, large.point, large.proof, large.optimum_lower)
     assert again == pytest.approx((large.optimum_lower, large.optimum_upper), rel=1e-13)
+
+
+def test_a_point_is_moved_inside_no_farther_than_it_has_to_be() -> None:
+    """Eigenvalues of sparse matrices are estimates: more may be missing than they say."""
+    system = homogenised(generate("random-60-90", seed=1))
+    optimum = minimise(system, LowRank())
+    assert optimum.optimum_upper is not None
+    point = optimum.point / optimum.point[0]
+    point[1:] -= 1e-9
+    inner = point + np.append(0.0, np.ones(60))
+    found = moved_inside(system, point, (inner, 1e6))
+    assert found is not None
+    assert found[1] <= optimum.optimum_upper + 1e-4
 
 
 def test_a_factor_is_one_of_the_matrix_or_of_what_is_not_negligible() -> None:
