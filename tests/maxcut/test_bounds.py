@@ -14,8 +14,9 @@ from perceptron_lab.datasets.generated.maxcut import generate, graph_of
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.maxcut.lower_bound import proved_lower
 from perceptron_lab.maxcut.program import MaxCutProgram
-from perceptron_lab.maxcut.upper_bound import proved_upper
+from perceptron_lab.maxcut.upper_bound import proved_by, proved_upper
 from perceptron_lab.results import FloatArray
+from perceptron_lab.symmetric.raised_factor import RaisedFactor
 from tests.maxcut.small_graphs import (
     DEGENERATE,
     OPTIMA,
@@ -133,6 +134,26 @@ def test_a_large_program_keeps_a_feasible_point_and_loses_little() -> None:
     assert (point > x - lowest - 1e-8).any()
     assert scipy.linalg.eigvalsh(np.diag(point) - dense(program))[0] > -1e-12
     assert bound <= (x - lowest).sum() * (1.0 + 1e-4)
+
+
+class Remembering(RaisedFactor):
+    """It keeps the raises of its last decomposition."""
+
+    def eliminate(self, values: FloatArray, floors: FloatArray) -> FloatArray:
+        self.raises = super().eliminate(values, floors)
+        return self.raises
+
+
+@pytest.mark.parametrize("kind", ["below", "wild"])
+def test_a_point_is_moved_by_the_raises_of_its_pivots_at_least(kind: str) -> None:
+    program = random_program(3, n=10)
+    x = some_point(program, kind, np.random.default_rng(3))
+    factor = Remembering(program.pattern)
+    _, point = proved_by(program, x, factor)
+    raises = np.ldexp(factor.raises, program.exponent)
+    assert raises.any()
+    for moved, before, raised in zip(point.tolist(), x.tolist(), raises.tolist(), strict=True):
+        assert Fraction(moved) - Fraction(before) >= Fraction(raised)
 
 
 def test_lower_bounds_do_not_depend_on_the_lengths_of_rows() -> None:
