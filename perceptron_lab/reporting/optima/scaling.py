@@ -23,11 +23,12 @@ from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bou
 from perceptron_lab.reporting.summary import Summary, summaries
 
 _NOTE = (
-    "Seconds: of the search and of its proofs, loading excluded. Memory: the most that the process "
-    "held, interpreter and libraries included, in millions of bytes. Width: (upper - lower) / "
-    "max(1, |upper|), both bounds proved; goal: the width that was asked for. Cut: the proved "
-    "weight of a cut, rounded from the relaxation; ratio: of the cut to the largest one, proved "
-    "from below by the upper bound. Medians over the seeds; memory and width: the largest."
+    "Seconds: of the search; proof seconds: of its proofs and of the cut; without loading. Memory: "
+    "the most that the process held, interpreter and libraries included, in millions of bytes. "
+    "Width: (upper - lower) / max(1, |upper|), both bounds proved; goal: the width that was asked "
+    "for. Cut: the proved weight of a cut, rounded from the relaxation; ratio: of the cut to the "
+    "largest one, proved from below by the upper bound. Medians over the seeds; memory and width: "
+    "the largest."
 )
 MILLION = 1e6
 _NUMBERS = (
