@@ -210,7 +210,7 @@ def test_a_failed_run_is_exit_code_1(
             ["none.csv"],
             "Error: none.csv: no such file (did you mean 'a.csv'?); give one that ends with .dat-s",
         ),
-        (["."], "Error: .: it is a folder; give a file that ends with .dat-s, .csv"),
+        (["."], "Error: .: it is a folder; give a file that ends with .dat-s, .rud"),
         (["a.xlsx"], "Error: a.xlsx: nothing is known of such files; allowed are .dat-s: a sem"),
         (["a.csv", "--algorithm", "auot"], "Error: unknown algorithm 'auot'"),
         (
