@@ -149,7 +149,6 @@ _OURS = {
         "maxcut_scaling": "reporting.optima.scaling:maxcut_scaling",
     },
     "figure": {
-        "proved_optima": "reporting.optima.figure:proved_optima",
         "table_6_1": "reporting.table_6_1.figure:table_6_1",
         "cuts": "reporting.table_6_1.cuts_figure:cuts",
         "maxcut_density": "reporting.table_6_1.density_figure:maxcut_density",
@@ -164,12 +163,13 @@ _OURS = {
         "profile": "reporting.performance.profile_figure:profile",
         "margins": "reporting.performance.shares_figure:margins",
         "scaling": "reporting.performance.scaling:scaling",
-        "maxcut_scaling": "reporting.optima.scaling:maxcut_scaling_figure",
+        "maxcut_scaling": "reporting.optima.scaling_figure:maxcut_scaling",
         "figure_8_1": "reporting.table_8_1.figure_8_1:figure_8_1",
         "mistakes": "reporting.mistakes.figure:mistakes",
         "worst_case": "reporting.mistakes.worst_case:worst_case",
         "newton_steps": "reporting.separation.figure:newton_steps",
         "figure_6_1": "reporting.figure_6_1.figure:figure_6_1",
+        "proved_optima": "reporting.optima.figure:proved_optima",
     },
 }
 

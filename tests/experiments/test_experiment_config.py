@@ -96,7 +96,7 @@ def test_the_whole_schema() -> None:
         ("oracle: cyclic", "oracle: {mode: a}", "oracle: received a mapping; allowed: a name"),
         ("mode: thesis", "mode: thesiss", "received the text 'thesiss'; allowed: 'strict' or 't"),
         ("mode: thesis", "mod: thesis", "oracle.mod: unknown key 'mod'; allowed: mode (did you"),
-        ("goal: decide", "goal: decid", "allowed: decide, budget, {margin_upper: more than 0} o"),
+        ("goal: decide", "goal: decid", "allowed: decide, budget, {margin_upper: more than 0}, {"),
         ("goal: decide", "goal: decid", "(did you mean 'decide'?)"),
         ("goal: decide", "goal: {margin_upper: 0}", "goal.margin_upper: received 0; allowed: mor"),
         ("goal: decide", "goal: {margin_ratio: 1}", "margin_ratio: received 1; allowed: less th"),

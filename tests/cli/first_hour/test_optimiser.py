@@ -38,7 +38,7 @@ def test_a_program_is_solved_by_goals_oracles_and_parameters(plab: Plab) -> None
     assert solved.out.startswith(first)
     wrong = plab("solve", "own.dat-s", "--goal", "1e-6")
     assert wrong.code == 2
-    assert "allowed: decide, budget, margin_upper=NUMBER or margin_ratio=NUMBER" in wrong.err
+    assert "allowed: decide, budget, margin_upper=NUMBER, margin_ratio=NUMBER or" in wrong.err
     sharp = json.loads(plab("solve", "own.dat-s", "--goal", "margin_ratio=0.99", "--json").out)
     assert sharp["goal_reached"]
     assert sharp["margin_lower"] >= 0.99 * sharp["margin_upper"] > 0.0
