@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from perceptron_lab.cli.main import main
-from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +46,8 @@ def test_the_experiment_of_figure_7_4_has_500_repetitions() -> None:
     assert problem.grid["exponent"] == list(range(-6, 5))
 
 
-@pytest.mark.parametrize("seeds", repeated([1, 2], kept=1))
+@pytest.mark.long  # the sample is held to it by tests/readme/test_readme_on_figure_7_4.py
+@pytest.mark.parametrize("seeds", [1, 2])
 def test_the_error_of_the_ellipsoid_is_constant(tmp_path: Path, seeds: int) -> None:
     rows = run("affine_invariance", tmp_path, *SMALL, f"seeds={list(range(seeds))}")
     assert len(rows) == 2 * 3 * 3 * seeds

@@ -80,7 +80,7 @@ def test_up_to_fifty_six_labels_look_different(make_runs: MakeRuns) -> None:
     assert len(looks) == 56
 
 
-@pytest.mark.slow
+@pytest.mark.long  # test_convergence.py has the same of curves
 def test_the_same_runs_give_the_same_bytes(runs: pd.DataFrame) -> None:
     first = render(draw, Evidence.of_runs(runs), "A title")
     with rc_context({"font.size": 20, "lines.markersize": 30, "savefig.facecolor": "red"}):

@@ -123,7 +123,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("jobs", "most"), repeated([(2, 3), (1, KILLS // 2), (2, KILLS // 2)], kept=1)
+    ("jobs", "most"), repeated([(2, 2), (1, KILLS // 2), (2, KILLS // 2)], kept=1)
 )
 def test_a_sweep_survives_kills(alone: Path, jobs: int, most: int) -> None:
     """So many kills with so many jobs, of sweeps one after the other until it is enough."""

@@ -71,6 +71,7 @@ def long_and_quick(configure: Configure) -> ExperimentConfig:
     )
 
 
+@pytest.mark.long
 def test_no_cell_waits_behind_a_long_one(
     threads: Callable[[int], Any], long_and_quick: ExperimentConfig, tmp_path: Path
 ) -> None:

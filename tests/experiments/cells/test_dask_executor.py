@@ -27,7 +27,6 @@ from perceptron_lab.experiments.storage.source_files import parsed
 from tests.experiments.cells.clusters import AtCell, started_by
 from tests.experiments.conftest import Configure
 from tests.experiments.processes import faulty, gone
-from tests.repetitions import repeated
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -184,7 +183,8 @@ def test_the_environment_is_that_of_cells() -> None:
     assert {pool["num_threads"] for pool in described["blas"]} == {1}
 
 
-@pytest.mark.parametrize("ending", repeated([KeyboardInterrupt, None], kept=1))
+@pytest.mark.long  # tests/experiments/test_interrupts.py ends runs in processes
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, None])
 def test_nothing_is_left_on_the_workers(
     cluster: Any,
     configure: Configure,
@@ -270,6 +270,7 @@ def test_a_cell_that_cannot_be_sent_is_a_row(
     assert second["message"].startswith("the cell cannot be handed to a worker: TypeError: cannot")
 
 
+@pytest.mark.long  # tests/experiments/cells/test_supervisor.py kills servers of cells
 def test_a_worker_that_dies_gives_its_cells_to_others(
     cluster: Any, configure: Configure, on_cluster: Callable[..., Rows], tmp_path: Path
 ) -> None:
