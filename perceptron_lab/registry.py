@@ -197,7 +197,8 @@ def target(kind: str, name: str) -> Target:
     known = _TARGETS[kind]
     if name not in known:
         others = [one for one, targets in _TARGETS.items() if name in targets]
-        mend = f": it is a {' and a '.join(others)}" if others else did_you_mean(name, known)
+        named = [f"{'an' if one[0] in 'aeio' else 'a'} {one}" for one in others]
+        mend = f": it is {' and '.join(named)}" if others else did_you_mean(name, known)
         raise ConfigError(f"unknown {kind} {name!r}{mend}; known: {', '.join(known)}")
     return known[name]
 
