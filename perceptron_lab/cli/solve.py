@@ -17,10 +17,11 @@ from perceptron_lab.datasets.formats.columns import LAST, Columns
 from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.answers import MOST_NUMBERS, Answer, answer, optimum_answer
+from perceptron_lab.experiments.answers import MOST_NUMBERS, Answer, answer
 from perceptron_lab.experiments.configuration.faults import refuse
 from perceptron_lab.experiments.configuration.yaml_source import parse
 from perceptron_lab.experiments.ellipsoid_answers import ellipsoid_answer
+from perceptron_lab.experiments.optimum_answers import optimum_answer
 from perceptron_lab.experiments.verdict_answers import verdict_answer
 from perceptron_lab.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.operators.row_source import LEAST_MEMORY, MEMORY

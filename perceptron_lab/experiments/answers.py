@@ -17,7 +17,7 @@ from perceptron_lab.datasets.formats.problem_files import FileProblem, read_prob
 from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT
 from perceptron_lab.driver import Oracle, Stop
 from perceptron_lab.durable_files import replacing
-from perceptron_lab.errors import ConfigError, DataError, InputError, counted
+from perceptron_lab.errors import ConfigError, DataError, counted
 from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.faults import Fault
 from perceptron_lab.experiments.running.privacy import portable
@@ -25,8 +25,6 @@ from perceptron_lab.experiments.storage.rows import Row, Run, row_of
 from perceptron_lab.goals import Budget, Goal
 from perceptron_lab.linear.linear_result import LinearResult
 from perceptron_lab.outward import bracket_text, text_above, text_below
-from perceptron_lab.programs.optimiser import minimise
-from perceptron_lab.programs.optimum import found_by, program_of
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.solving import solve
@@ -287,7 +285,7 @@ def answer(
         As for :func:`~perceptron_lab.solving.solve`.
     """
     columns = columns or Columns()
-    chosen = _component("algorithm", algorithm, dict(parameters or {}))
+    chosen = component_of("algorithm", algorithm, dict(parameters or {}))
     asked = tuple(registry.load("oracle", name)() for name in oracles)
     problem = read_problem(file, columns, memory=memory, margin=margin)
     result = solve(
@@ -303,47 +301,7 @@ def answer(
     return Answer(file, columns, problem, chosen, asked, seed, result, margin)
 
 
-def optimum_answer(
-    file: Path,
-    *,
-    algorithm: str = "auto",
-    parameters: Mapping[str, Any] | None = None,
-    width: float = 1e-8,
-    budget: Budget | None = None,
-    seed: int = 0,
-    watch: Watch | None = None,
-    stop: Stop | None = None,
-) -> Answer:
-    """Enclose the optimum of the program in a file; ``plab solve --optimum`` in Python.
-
-    Parameters
-    ----------
-    file
-        Of SDPA's format.
-    algorithm, parameters
-        ``auto``: as :func:`~perceptron_lab.programs.optimum.optimum` chooses; or a name of
-        ``plab list optimisers``, and its parameters.
-    width, budget, seed, watch, stop
-        As for :func:`~perceptron_lab.programs.optimum.optimum`.
-    """
-    given = dict(parameters or {})
-    if algorithm == "auto" and given:
-        raise InputError(f"parameters {', '.join(given)} of no optimiser; name one: --algorithm")
-    chosen = None if algorithm == "auto" else _component("optimiser", algorithm, given)
-    columns = Columns()
-    problem = read_problem(file, columns)
-    system = program_of(problem.system)
-    limits = {"budget": budget, "seed": seed, "watch": watch, "stop": stop}
-    if chosen is None:
-        record, result = found_by(system, width=width, **limits)  # type: ignore[arg-type]
-        name = registry.name_of("optimiser", record)
-        chosen = Component("optimiser", name, record)
-    else:
-        result = minimise(system, chosen.record, goal={"width": width}, **limits)  # type: ignore[arg-type]
-    return Answer(file, columns, problem, chosen, (), seed, result)
-
-
-def _component(kind: str, name: str, parameters: dict[str, Any]) -> Component:
+def component_of(kind: str, name: str, parameters: dict[str, Any]) -> Component:
     """Return a registered algorithm or optimiser with its parameters, or refuse them."""
     registry.target(kind, name)
     faults: list[Fault] = []

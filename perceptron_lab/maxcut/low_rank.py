@@ -27,6 +27,7 @@ from perceptron_lab.maxcut.dual_point import RANGE, DualPoint, range_of
 from perceptron_lab.maxcut.enclosure import Course, Enclosure
 from perceptron_lab.maxcut.lower_bound import proved_lower
 from perceptron_lab.maxcut.program import MaxCutProgram
+from perceptron_lab.maxcut.progress import Limits, Progress, Stop
 from perceptron_lab.maxcut.upper_bound import proved_by
 from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair, negative_direction
@@ -55,12 +56,6 @@ _LARGEST_KRYLOV = 100_000
 # A correction is tried at this multiple of the width, and again when the estimate fell so; later
 # where it gained less than a factor of 2
 _NEAR, _AGAIN, _IN_VAIN = 20.0, 0.25, 0.2
-# No progress: less than this factor since so many sweeps
-_PROGRESS, _STUCK = 0.8, 600
-# Estimates of a relative width below this are all rounding
-_ROUNDING = 1e-14
-
-Stop = Callable[[], str | None]
 
 
 def enclose(
@@ -102,24 +97,8 @@ def enclose(
     columns = rank or [most for least, most in RANKS.items() if program.order >= least][-1]
     ascent = Ascent(program, columns, np.random.default_rng(seed))
     with np.errstate(over="ignore", invalid="ignore"):
-        message = found.search(ascent, _Limits(seconds, sweeps, stop), widens=rank is None)
+        message = found.search(ascent, Limits(seconds, sweeps, stop), widens=rank is None)
     return found.ended(message)
-
-
-@dataclass(frozen=True)
-class _Limits:
-    """When a search ends without its width."""
-
-    seconds: float
-    sweeps: int
-    stop: Stop | None
-
-    def spent(self, seconds: float, sweeps: int) -> str | None:
-        if sweeps >= self.sweeps:
-            return f"the budget of {self.sweeps} sweeps is spent"
-        if seconds >= self.seconds:
-            return f"the budget of {self.seconds:g} seconds is spent"
-        return None if self.stop is None else self.stop()
 
 
 def _outside(direction: FloatArray, vectors: FloatArray) -> bool:
@@ -135,20 +114,6 @@ def _widened(ascent: Ascent, direction: FloatArray | None) -> bool:
         return False
     ascent.widen(direction)
     return True
-
-
-@dataclass
-class _Progress:
-    """Whether estimates still fall."""
-
-    since: int = 0
-    best: float = math.inf
-
-    def ends(self, estimate: float, sweeps: int) -> bool:
-        """Take an estimate; return if they have not fallen for long, or are all rounding."""
-        if estimate < _PROGRESS * self.best:
-            self.best, self.since = estimate, sweeps
-        return estimate <= _ROUNDING or sweeps - self.since >= max(_STUCK, sweeps // 2)
 
 
 @dataclass
@@ -171,9 +136,9 @@ class _Enclosing:
     def _factor(self) -> RaisedFactor:
         return RaisedFactor(self.program.pattern)
 
-    def search(self, ascent: Ascent, limits: _Limits, *, widens: bool) -> str:
+    def search(self, ascent: Ascent, limits: Limits, *, widens: bool) -> str:
         """Sweep and prove until the width is proved, or a limit is reached; return why."""
-        due, corrected_at, progress = self._first, math.inf, _Progress()
+        due, corrected_at, progress = self._first, math.inf, Progress()
         before: tuple[int, float] | None = None
         while True:
             self._sweep(ascent, due, limits)
@@ -197,7 +162,7 @@ class _Enclosing:
                 and widens
                 and _widened(ascent, outside)
             ):
-                progress, corrected_at, stuck = _Progress(ascent.sweeps), math.inf, False
+                progress, corrected_at, stuck = Progress(ascent.sweeps), math.inf, False
             if spent or stuck:
                 self._prove_at_last(dual, ascent)
                 return self._said if self.reached else spent or "the sweeps make no more progress"
@@ -217,7 +182,7 @@ class _Enclosing:
     def _said(self) -> str:
         return f"the relative width {self.width:g} is reached"
 
-    def _sweep(self, ascent: Ascent, due: int, limits: _Limits) -> None:
+    def _sweep(self, ascent: Ascent, due: int, limits: Limits) -> None:
         """Sweep until so many are made, or a limit is reached; the clock is read in between."""
         some = 1
         while ascent.sweeps < min(due, limits.sweeps):

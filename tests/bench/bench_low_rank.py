@@ -100,6 +100,7 @@ def test_all_relaxations_together(sdplib_folder, width):
 def test_the_narrowest_interval_of_another_verifier_on_the_largest(sdplib_folder):
     found, seconds = enclosed(program_in(sdplib_folder, "maxG55"), 1.2e-9, 1)
     told(f"\nmaxG55 {seconds:.2f} s", repr(found))
+    assert found.width <= 1.2e-9
 
 
 @pytest.mark.parametrize(("name", "least"), [("maxG11", 10.0), ("maxG32", 20.0), ("maxG55", 100.0)])
