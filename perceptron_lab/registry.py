@@ -199,6 +199,8 @@ def target(kind: str, name: str) -> Target:
         others = [one for one, targets in _TARGETS.items() if name in targets]
         named = [f"{'an' if one[0] in 'aeio' else 'a'} {one}" for one in others]
         mend = f": it is {' and '.join(named)}" if others else did_you_mean(name, known)
+        if "optimiser" in others:
+            mend += " of programs with an objective, which optimum(...) minimises"
         raise ConfigError(f"unknown {kind} {name!r}{mend}; known: {', '.join(known)}")
     return known[name]
 

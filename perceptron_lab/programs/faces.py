@@ -14,7 +14,8 @@ upper bounds go the other way, from the original program to the reduced one.)
 Nothing is lost if every feasible X is of the form V Z V'. It is so if <F_i, X> = c_i = 0 with
 F_i = vv': then v'Xv = 0, hence X v = 0, and V spans the complement of v. The equation itself is
 0 = 0 on the face. Then the optima agree, too, where Z has an interior: V'F(x)V > 0 implies
-F(x) + s vv' > 0 for large s (Finsler), at the same objective.
+F(x) + s vv' > 0 for large s (Finsler), at the same objective. So a strictly feasible x of the
+reduced program is lifted to one of the original program, with s for the variable of vv'.
 
 All of it is exact: V has whole numbers, and the V'F_i V are computed without any rounding, or the
 reduction is refused. Equations that others imply exactly are left out, for G has to be regular.
@@ -63,10 +64,29 @@ class Face:
         Its number among the blocks of matrices and rows, from 0; it is one of matrices.
     basis
         V, whole numbers, shape ``(n, r)``, 1 <= r.
+    variable
+        That of the equation <vv', X> = 0 which exposes the face, from 0; None if there is none.
     """
 
     block: int
     basis: FloatArray
+    variable: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A program on a face, and which variables of the original one it has.
+
+    Parameters
+    ----------
+    system
+        V'F(x)V in place of F(x) in the face's block.
+    variables
+        Those that are left, from 0, shape ``(k,)``: others have equations that these imply.
+    """
+
+    system: ConicSystem
+    variables: IntArray
 
 
 def exposed_face(system: ConicSystem) -> Face | None:
@@ -90,7 +110,7 @@ def exposed_face(system: ConicSystem) -> Face | None:
             if isinstance(part, Semidefinite) and len(places) and inside.all():
                 basis = _complement(part, places - (span.start - 1), values)
                 if basis is not None:
-                    return Face(number, basis)
+                    return Face(number, basis, int(variable))
     return None
 
 
@@ -156,7 +176,7 @@ def face_of_null_space(block: int, matrix: FloatArray) -> Face | None:
     return Face(block, basis)
 
 
-def restricted(system: ConicSystem, face: Face) -> ConicSystem:
+def restricted(system: ConicSystem, face: Face) -> Reduction:
     """Return the program of Z: V'F(x)V for F(x) in one block, equations that others imply left out.
 
     Raises
@@ -192,9 +212,21 @@ def restricted(system: ConicSystem, face: Face) -> ConicSystem:
             operator=Matrix(stacked),
             cone=Product(cones),
             origin=None,
-            interior=None,
         )
     )
+
+
+def lifted(system: ConicSystem, face: Face, reduction: Reduction, point: FloatArray) -> FloatArray:
+    """Return (1, x) of the original program with these variables, and 0 for the others.
+
+    Parameters
+    ----------
+    point
+        x of the reduced program, shape ``(k,)``.
+    """
+    found = np.zeros(system.unknowns)
+    found[0], found[1 + reduction.variables] = 1.0, point
+    return found
 
 
 def _congruent(
@@ -251,16 +283,18 @@ def _refuse_rounding(data: sp.csr_array, sizes: sp.csr_array) -> None:
         raise InputError("the reduced program has numbers with more digits than doubles hold")
 
 
-def _independent(system: ConicSystem) -> ConicSystem:
+def _independent(system: ConicSystem) -> Reduction:
     """Return the program without equations that the others imply; exactly, or as it is."""
     objective = objective_of(system).values
     data = sp.csc_array(_matrix(system))
     empty = (np.diff(data.indptr)[1:] == 0) & (objective == 0.0)
-    system = _of_variables(system, np.flatnonzero(~empty))
+    kept = np.flatnonzero(~empty)
+    system = _of_variables(system, kept)  # V'F(d)V = V'F(e)V where d is e without the others
     count = system.unknowns * sum(part.size for part, _ in system.cone.blocks)
     if OtherSide.of(system).least > 0.0 or count > MOST_ELIMINATED:
-        return system
-    return _of_variables(system, _pivots(system))
+        return Reduction(system, kept)
+    pivots = _pivots(system)
+    return Reduction(replace(_of_variables(system, pivots), interior=None), kept[pivots])
 
 
 def _pivots(system: ConicSystem) -> IntArray:
@@ -284,6 +318,7 @@ def _of_variables(system: ConicSystem, kept: IntArray) -> ConicSystem:
         system,
         operator=Matrix(sp.csr_array(sp.csc_array(_matrix(system))[:, columns])),
         objective=Objective(objective.values[kept]),
+        interior=None if system.interior is None else system.interior[columns],
     )
 
 

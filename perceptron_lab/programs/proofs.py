@@ -80,7 +80,7 @@ def _prove_dual(system: ConicSystem, proof: Mapping[str, FloatArray]) -> float |
         if number.shape != (1,) or not float(number[0]).is_integer():
             return None
         try:
-            system = restricted(system, Face(int(number[0]), proof[FACE]))
+            system = restricted(system, Face(int(number[0]), proof[FACE])).system
         except InputError:
             return None
     return OtherSide.of(system).prove(proof[DUAL])

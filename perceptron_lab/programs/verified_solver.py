@@ -29,8 +29,10 @@ from perceptron_lab.programs.asked_solvers import (
 from perceptron_lab.programs.corrections import corrected_in_metric
 from perceptron_lab.programs.faces import (
     Face,
+    Reduction,
     exposed_face,
     face_of_null_space,
+    lifted,
     restricted,
 )
 from perceptron_lab.programs.given_program import GivenProgram
@@ -59,6 +61,8 @@ _LEAST_SECONDS = 0.2
 # Pivots of elimination that are raised, as parts of the diagonal; and those that end a factor
 _FLOORS = (0.0, 1e-9, 1e-6, 1e-3)
 _NEGLIGIBLE = 1e-9
+# Sizes of the variable that lifts points from a face, in those of the others
+_LIFTS = tuple(10.0**k for k in range(1, 9))
 _DEPENDENT = "no lower bound: the matrices F_i are not proved to be linearly independent"
 
 
@@ -109,6 +113,10 @@ class VerifiedSolver(Optimiser):
         if ended is not None:
             return ended
         run = _Run(search, asked)
+        face = exposed_face(search.system) if self.faces else None
+        said = None if face is None else run.prove_on(face)
+        if said is not None and search.upper is not None and search.lower is not None:
+            return said
         try:
             answer = run.asked_first(search.system)
         except NumericalError as error:
@@ -120,11 +128,10 @@ class VerifiedSolver(Optimiser):
             return answer.said
         run.prove_upper(program, answer)
         search.record("upper bound")
-        face = exposed_face(search.system) if self.faces else None
         if face is None and not run.prove_lower(program, answer) and self.faces:
             face = run.central_face(program)
-        if face is not None:
-            run.prove_on(face)
+            if face is not None:
+                run.prove_on(face)
         if search.upper is None:
             search.unproved = Status.UNVERIFIED
         return answer.said
@@ -226,21 +233,50 @@ class _Run:
         self.search.proof_seconds += time.perf_counter() - clock
         return found
 
-    def prove_on(self, face: Face) -> None:
-        """Prove the bound of the Z that the solver finds on a face."""
+    def prove_on(self, face: Face) -> str | None:
+        """Prove both bounds of what the solver finds on a face; return its name, if it answers.
+
+        Where an equation exposes the face, points are lifted from there. Other faces are known to
+        a few digits, and have lower bounds alone.
+        """
         search, clock = self.search, time.perf_counter()
-        before = search.seconds
+        before, said = search.seconds, None
         try:
-            reduced = restricted(search.system, face)
-            answer = self.asked_first(reduced)
-            found = self._repaired(OtherSide.of(reduced), self.program_of(reduced), answer)
+            reduction = restricted(search.system, face)
+            answer = self.asked_first(reduction.system)
+            said, program = answer.said, self.program_of(reduction.system)
+            found = self._repaired(OtherSide.of(reduction.system), program, answer)
+            if found is not None:
+                where = {FACE: face.basis, FACE_BLOCK: np.array([float(face.block)])}
+                search.take_lower({DUAL: found[0], **where}, found[1])
+            if face.variable is not None:
+                search.figures = errors_of(program, answer)
+                self._lift(face, reduction, answer)
         except (InputError, NumericalError) as error:
             search.without_lower = f"no lower bound: X has no interior, and on its face: {error}"
-            found = None
-        if found is not None:
-            proof = {DUAL: found[0], FACE: face.basis, FACE_BLOCK: np.array([float(face.block)])}
-            search.take_lower(proof, found[1])
         search.proof_seconds += time.perf_counter() - clock - (search.seconds - before)
+        return said
+
+    def _lift(self, face: Face, reduction: Reduction, answer: Approximation) -> None:
+        """Prove the bound of x lifted from the face that an equation exposes, moved inside.
+
+        The larger s is, the nearer to the optimum F(x) + s vv' is positive semidefinite, and the
+        more digits of F(x) it takes: the least of a few bounds counts.
+        """
+        system, program = reduction.system, self.program_of(reduction.system)
+        inner = inner_point(system, program, answer, self.ask)
+        if inner is None or face.variable is None:
+            return
+        whole, found = self.search.system, []
+        points = [lifted(whole, face, reduction, one) for one in (answer.point, inner[0][1:])]
+        for power in _LIFTS:
+            for point in points:
+                point[1 + face.variable] = power * max(1.0, float(np.abs(answer.point).max()))
+            inside = moved_inside(whole, points[0], (points[1], inner[1]))
+            if inside is not None:
+                found.append(inside)
+        if found:
+            self.search.take_upper(*min(found, key=itemgetter(1)))
 
     def _repaired(
         self, other: OtherSide, program: GivenProgram, answer: Approximation

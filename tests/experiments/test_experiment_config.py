@@ -17,7 +17,7 @@ from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.experiments.configuration.config import ExperimentConfig, Report
 from perceptron_lab.experiments.configuration.loader import checked, instances_of, load_experiment
 from perceptron_lab.experiments.configuration.yaml_source import parse
-from perceptron_lab.goals import Budget, MarginRatio, MarginUpper
+from perceptron_lab.goals import Budget, MarginRatio, MarginUpper, Width
 from tests.experiments.conftest import Configure
 
 TEXT = """\
@@ -302,6 +302,14 @@ def test_a_parameter_in_a_grid_and_outside_is_given_twice() -> None:
         "{normalized: false}", "{normalized: false}\n    grid: {normalized: [true]}"
     )
     assert "'normalized' is given here and outside of the grid" in faults(text)[0]
+
+
+def test_a_goal_that_no_algorithm_works_towards_is_refused() -> None:
+    """Where an optimiser is listed, the others are skipped, each with its reason."""
+    (found,) = faults(TEXT.replace("goal: decide", "goal: {width: 1e-6}"))
+    assert "goal: width=1e-06 is a goal of optimisers, and none is listed" in found
+    both = TEXT.replace("goal: decide", "  - name: low-rank\ngoal: {width: 1e-6}")
+    assert load(both).goal == Width(1e-6)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from perceptron_lab.experiments.configuration.variants import (
     AlgorithmVariant,
     Instance,
     algorithm_variants,
+    goal_of_none,
     problem_instances,
     repeated_algorithms,
     repeated_instances,
@@ -191,6 +192,7 @@ def checked(
     problems_found = tuple(instance for _, several in instances for instance in several)
     if config and not faults:  # what is left out by a fault has columns as well
         faults += unknown_columns(config, algorithms_found, problems_found)
+        faults += goal_of_none(config.goal, variants)
     plugins = ", ".join(config.plugins) if config else ""
     unchecked = [fault.unregistered for fault in faults if plugins and fault.unregistered]
     faults = explained(faults, plugins, left_out=without_plugins)

@@ -19,6 +19,7 @@ from perceptron_lab.errors import PlabError, did_you_mean
 from perceptron_lab.experiments.configuration.components import Component, build
 from perceptron_lab.experiments.configuration.config import AlgorithmEntry, Limits, ProblemEntry
 from perceptron_lab.experiments.configuration.faults import Crumbs, Fault, dotted, received
+from perceptron_lab.goals import Goal, Width
 
 MOST_COMBINATIONS = 10_000
 """The largest sweep of one entry."""
@@ -193,6 +194,16 @@ def unknown_algorithms(
                 mend = did_you_mean(label, known)
                 text = f"no algorithm is labelled {label!r}{mend}; labels: {', '.join(known)}"
                 yield Fault((*crumbs, "algorithms", index), text)
+
+
+def goal_of_none(
+    goal: Goal, entries: Sequence[tuple[Crumbs, Sequence[AlgorithmVariant]]]
+) -> Iterator[Fault]:
+    """Report a goal that no algorithm works towards; where some do, others are skipped."""
+    kinds = {one.algorithm.kind for _, several in entries for one in several}
+    if isinstance(goal, Width) and "optimiser" not in kinds:
+        text = f"{goal} is a goal of optimisers, and none is listed; give decide, or take one of "
+        yield Fault(("goal",), f"{text}them: {', '.join(registry.names('optimiser'))}")
 
 
 def repeated_algorithms(
