@@ -111,6 +111,7 @@ _OURS = {
         "tabular": "datasets.collections.tabular:Tabular",
         "reuters": "datasets.collections.reuters:Reuters",
         "conic-sets": "datasets.generated.conic_sets:ConicSets",
+        "conditioned-cones": "datasets.generated.conditioned_cones:ConditionedCones",
         "ellipsoid-sets": "datasets.generated.ellipsoid_sets:EllipsoidSets",
         "linear-systems": "datasets.generated.linear_systems:LinearSystems",
         "separation-families": "datasets.generated.separation_families:SeparationFamilies",

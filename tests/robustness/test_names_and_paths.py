@@ -106,6 +106,7 @@ MADE = {
     },
     "streams": {"dimension": st.integers(2, 1000), "margin": REALS, "flipped": REALS},
     "conic-sets": {"family": st.just("mixed"), "margin": REALS, "rows": st.integers(1, 1000)},
+    "conditioned-cones": {"family": st.just("orthant"), "delta": REALS, "large": REALS},
     "ellipsoid-sets": {"ratio": REALS.map(lambda real: 1 + real)},
     "ellipsoid-separation": {"ratio": REALS.map(lambda real: 1 + real)},
     "linear-systems": {

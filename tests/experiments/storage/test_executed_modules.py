@@ -32,6 +32,7 @@ DATASETS: dict[str, dict[str, Any]] = {
     "tabular": {"source": "wine", "task": "pairs", "instances": ["wine-0-1"]},
     "reuters": {"instances": ["lei"]},
     "conic-sets": {"family": "mixed", "dimension": 5, "rows": 6},
+    "conditioned-cones": {"family": "mixed", "rows": 6, "order": 3},
     "ellipsoid-sets": {"training": 12, "test": 5},
     "inverted-balls": {"training": 8, "test": 5},
     "linear-systems": {"variables": 3, "inequalities": 4, "equations": 1},
