@@ -34,6 +34,15 @@ _OURS = {
             "algorithms.margins.fixed_length_perceptron:FixedLengthPerceptron"
         ),
         "margin-bisection": "algorithms.margins.margin_bisection:MarginBisection",
+        "second-order-perceptron": (
+            "algorithms.perceptrons.second_order_perceptron:SecondOrderPerceptron"
+        ),
+        "deterministic-rescaled-perceptron": (
+            "algorithms.rescaling.deterministic_rescaled_perceptron:DeterministicRescaledPerceptron"
+        ),
+        "correlation-rescaling": (
+            "algorithms.rescaling.correlation_rescaling:CorrelationRescaling"
+        ),
         "space-dilation": "algorithms.rescaling.space_dilation:SpaceDilation",
         "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
         "relaxed-perceptron": "algorithms.perceptrons.relaxed_perceptron:RelaxedPerceptron",

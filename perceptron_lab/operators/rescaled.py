@@ -34,9 +34,21 @@ class Rescaled(Operator):
         """Return H A(atom)."""
         return np.asarray(self.map @ self.base.normal(atom))
 
+    def weights_to_base(self, weights: FloatArray) -> FloatArray:
+        """Return the weights w of the base with H A w = the combination of the rescaled cuts."""
+        return weights
+
     def stretch(self, direction: FloatArray, factor: float) -> None:
         """Apply H <- (I + factor x x') H for the unit vector x = ``direction``, factor >= 0."""
         self.map += np.outer(factor * direction, direction @ self.map)
+
+    def transform(self, matrix: FloatArray) -> None:
+        """Apply H <- M H for the invertible M = ``matrix``, shape ``(n, n)``.
+
+        Nothing is updated from earlier values but H: where M shrinks directions, a formula for the
+        norms, such as that of a stretch, would multiply their rounding errors each time.
+        """
+        self.map = matrix @ self.map
 
 
 class RescaledMap(Rescaled):
@@ -61,8 +73,7 @@ class RescaledRows(Rescaled):
         self._norms = np.ones(base.size)
         self._rows: FloatArray | None = None
         if isinstance(base.stored, np.ndarray):
-            scale = 1.0 if base.scale is None else base.scale[:, None]
-            self._rows = np.ascontiguousarray(base.stored * scale)
+            self._rows = np.array(self._given(), dtype=np.float64, order="C")
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return the scores of the unit rows."""
@@ -83,6 +94,10 @@ class RescaledRows(Rescaled):
             return np.asarray(values @ self._rows[span])
         return super().normal(Atom(span, values / self._norms[span]))
 
+    def weights_to_base(self, weights: FloatArray) -> FloatArray:
+        """Return the weights over the norms of the rescaled rows."""
+        return np.asarray(weights / self._norms)
+
     def stretch(self, direction: FloatArray, factor: float) -> None:
         """Stretch the map and the rows, and normalise the rows by one rank-one formula."""
         along = self.scores(direction)
@@ -96,3 +111,21 @@ class RescaledRows(Rescaled):
         if largest > 1e100:  # only ratios matter for unit rows: keep clear of overflow
             self.map /= largest
             self._norms /= largest
+
+    def transform(self, matrix: FloatArray) -> None:
+        """Map the rows anew, and normalise them; sparse ones by n products, row of H by row."""
+        super().transform(matrix)
+        self.map /= np.abs(self.map).max()
+        if self._rows is None:
+            columns = (self.base.scores(along) for along in self.map)
+            self._norms = np.sqrt(sum((one * one for one in columns), np.zeros(self.size)))
+            return
+        mapped = self._given() @ self.map.T
+        self._norms = np.linalg.norm(mapped, axis=1)
+        self._rows = np.ascontiguousarray(mapped / self._norms[:, None])
+
+    def _given(self) -> FloatArray:
+        """Return the unit rows of the base, which are dense."""
+        assert isinstance(self.base, Matrix)
+        stored = np.asarray(self.base.stored)
+        return stored if self.base.scale is None else stored * self.base.scale[:, None]

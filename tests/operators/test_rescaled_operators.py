@@ -83,6 +83,29 @@ def test_a_rescaled_map_is_the_explicit_product(steps: list[tuple[int, float]], 
 
 
 @PROPERTY
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=6), st.integers(0, 1000))
+def test_a_map_may_shrink_again_and_again_along_the_same_direction(
+    seeds: list[int], seed: int
+) -> None:
+    """Norms are found anew each time: a formula from the norms before would double their errors."""
+    rows, dense, sparse = unit_rows(seed, 7, 4)
+    for base in (dense, sparse):
+        operator, explicit = RescaledRows(base), np.eye(4)
+        for one in [*seeds, *([seeds[0]] * 10)]:
+            matrix = np.eye(4) - 0.5 * np.outer(unit(one, 4), unit(one, 4))
+            operator.transform(matrix)
+            explicit = matrix @ explicit
+            explicit /= abs(explicit).max()
+        images = rows @ explicit.T
+        lengths = np.linalg.norm(images, axis=1)
+        assert_acts_like(operator, images / lengths[:, None], seed)
+        weights = np.random.default_rng(seed).uniform(size=7)
+        given_back = operator.weights_to_base(weights)
+        combined = operator.map @ base.combine(given_back)
+        np.testing.assert_allclose(combined, operator.combine(weights), atol=1e-9)
+
+
+@PROPERTY
 @given(stretches, st.integers(0, 1000))
 def test_points_are_mapped_back(steps: list[tuple[int, float]], seed: int) -> None:
     """Scores of a point are those of its base point, over the lengths of the rescaled rows."""

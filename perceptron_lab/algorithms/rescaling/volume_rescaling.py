@@ -1,0 +1,236 @@
+"""Phases of updates between stretches of the space, each of which enlarges the feasible cone."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass as plain_dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from perceptron_lab.algorithms.base import (
+    NO_MARGIN,
+    InCoordinates,
+    State,
+    Step,
+    cut_or_claim,
+)
+from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
+from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.facts import Facts
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.rescaled import Rescaled, RescaledMap, RescaledRows
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem, Cut
+
+
+def least_growth(dimension: int) -> float:
+    """Return ln(2 (1 + 1/(2n))^(-n/2)) >= ln 1.5576, the volume that every stretch must gain."""
+    return math.log(2.0) - 0.5 * dimension * math.log1p(0.5 / dimension)
+
+
+def volume_room(dimension: int, margin: float) -> float:
+    """Return n ln(1/r0(rho)) - ln 2: by how much ln Vol(F and the unit ball) can grow at all.
+
+    It is at least r0^n of the ball's (:func:`.log_volume_radius`) at first, where unit cuts have
+    the margin rho = ``margin``, 0 < rho <= 1, and never more than half of the ball's.
+    """
+    return max(0.0, -dimension * log_volume_radius(dimension, margin) - math.log(2.0))
+
+
+class Stretch(NamedTuple):
+    """A map of the feasible cone: y <- sum_j factor_j <v_j, y> v_j, other directions unchanged.
+
+    Parameters
+    ----------
+    directions
+        Orthonormal v_j, shape ``(count, n)``.
+    factors
+        Greater than 1, shape ``(count,)``.
+    growth
+        A proved lower bound of the logarithm of the growth of Vol(F and the unit ball).
+    """
+
+    directions: FloatArray
+    factors: FloatArray
+    growth: float
+
+
+class Phase(ABC):
+    """The unit cuts u_1, .., u_k of one phase; each u_i has <u_i, y> >= 0 on the feasible cone F.
+
+    Parameters
+    ----------
+    point
+        The point of the oracle's next question, shape ``(n,)``; changed in place.
+    size
+        The number of the weights.
+    """
+
+    def __init__(self, point: FloatArray, size: int) -> None:
+        self.point = point
+        self.total = np.zeros(len(point))  # u_1 + .. + u_k
+        self.count = 0
+        self.weights = np.zeros(size)
+
+    def take(self, cut: Cut) -> None:
+        """Add the unit cut, and its atom over the cut's norm to the weights."""
+        self.weights[cut.atom.span] += cut.atom.values / cut.norm
+        unit = cut.normal / cut.norm
+        self.count += 1
+        self.total += unit
+        self.add(unit)
+
+    @abstractmethod
+    def add(self, unit: FloatArray) -> None:
+        """Move the point for a unit cut."""
+
+    @abstractmethod
+    def stretch(self) -> Stretch | None:
+        """Return a stretch, if its growth is proved to be ``least_growth`` or more."""
+
+
+@plain_dataclass(kw_only=True)
+class VolumeState(State):
+    """The phase under way, in the space that H has rescaled, and the first one, in that given.
+
+    ``weights`` are the best of those phases that are over, or those of the first one, and ``upper``
+    the bound of the margin that they give; ``growth`` is the logarithm of the volume's proved
+    growth.
+    """
+
+    inner: Phase
+    first: Phase
+    operator: Rescaled | None = None
+    rescalings: int = 0
+    growth: float = 0.0
+    upper: float = math.inf
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no stretch is left, so that the first phase goes on."""
+        return self.rescalings > 0 and self.inner is self.first
+
+    def to_base(self, point: FloatArray) -> FloatArray:
+        """Return H'y, a point of the data as given."""
+        return point if self.operator is None else self.operator.to_base(point)
+
+    def apply(self, system: ConicSystem, stretch: Stretch) -> None:
+        """Let H <- M^-1 H for the map M of the cone: the cuts a become M^-1 a."""
+        if self.operator is None:
+            given = system.operator
+            if system.unit_rows and isinstance(given, Matrix):
+                self.operator = RescaledRows(given)
+            else:
+                self.operator = RescaledMap(given)
+        along, shrunk = stretch.directions, 1.0 / stretch.factors - 1.0
+        self.operator.transform(np.eye(along.shape[1]) + (along.T * shrunk) @ along)
+        self.rescalings += 1
+        self.growth += stretch.growth
+
+    def keep_first(self, system: ConicSystem) -> None:
+        """Let the weights be those of the first phase from when on they give the least bound."""
+        found = self.first.weights
+        if system.norm(self.first.total) < self.upper * float(found @ system.cone.identity):
+            self.weights = found
+
+    def keep_weights(self, system: ConicSystem) -> None:
+        """Let the weights be those of the phase that ends, if they give the lesser bound."""
+        found = self.inner.weights
+        found = found if self.operator is None else self.operator.weights_to_base(found)
+        upper = system.norm(system.combine(found)) / float(found @ system.cone.identity)
+        if upper < self.upper:
+            self.weights, self.upper = found.copy(), upper
+
+
+class VolumeRescaling(InCoordinates[VolumeState]):
+    """Additive updates, and a stretch of the space whenever the cuts prove the cone to be flat.
+
+    The feasible cone F = {y : <a, y> > 0 for all cuts a} is mapped by a positive definite M: cuts
+    become M^-1 a / norm(M^-1 a), and any separation oracle for F is one for M F. The volume of F
+    within the unit ball, at least r0(rho)^n of the ball's at first, grows by a constant factor with
+    each stretch, and is never more than a half: hence O(n ln(1/rho)) stretches. The points that are
+    asked about belong to M F; they are mapped back, and so are the weights.
+
+    Once the volume has grown by more than a margin of ``margin`` allows, no stretch will help: the
+    first phase goes on, on the data as given, to find weights that bound the margin.
+    """
+
+    theorem: ClassVar[str]
+    margin: float = 1e-12
+
+    @abstractmethod
+    def phase(self, dimension: int, size: int) -> Phase:
+        """Return a phase before its first cut."""
+
+    @abstractmethod
+    def limit(self, dimension: int) -> int:
+        """Return a bound of the cuts of one phase that begins at 0."""
+
+    @abstractmethod
+    def unrescaled(self, facts: Facts) -> Bound | None:
+        """Return the bound of the first phase where the margin is such that it is the only one."""
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> VolumeState:
+        """Return the state before the first phase, H = I."""
+        first = self.phase(system.dimension, system.cone.size)
+        return VolumeState(
+            first.point, weights=first.weights, inner=first, first=first, phase="phase 1"
+        )
+
+    def step(self, system: ConicSystem, state: VolumeState, most: int) -> Step[VolumeState]:
+        """Make up to ``most`` updates of the phase under way; stretch the space at its end."""
+        view = system if state.operator is None else system.with_operator(state.operator)
+        claim: Claim | None = None
+        for _ in range(most):
+            cut = cut_or_claim(view, state.inner.point)
+            if not isinstance(cut, Cut):
+                claim = cut
+                break
+            state.inner.take(cut)
+            state.updates += 1
+            stretch = None if state.exhausted else state.inner.stretch()
+            if stretch is not None:
+                self._enter_next(system, state, stretch)
+                break
+        state.point = state.to_base(state.inner.point)
+        if state.exhausted:
+            state.keep_first(system)
+        if isinstance(claim, FeasiblePoint):
+            claim = FeasiblePoint(state.point.copy())
+        return state, claim
+
+    def _enter_next(self, system: ConicSystem, state: VolumeState, stretch: Stretch) -> None:
+        state.keep_weights(system)
+        if state.growth + stretch.growth <= self._room(system):
+            state.apply(system, stretch)
+            state.inner = self.phase(system.dimension, system.cone.size)
+            state.phase = f"phase {state.rescalings + 1}"
+            return
+        state.operator, state.inner = None, state.first
+        state.phase = "phase 1, continued"
+        state.notes.append(
+            f"after {state.rescalings} rescalings no margin of {self.margin:g} or more is left: "
+            "updates go on without any"
+        )
+
+    def _room(self, system: ConicSystem) -> float:
+        """Return what a margin of ``margin`` allows the volume to grow by."""
+        unit_margin = system.facts(self.margin).unit_margin
+        assert unit_margin is not None
+        return volume_room(system.dimension, min(unit_margin, 1.0)) * (1.0 + 1e-12)
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return (K + 1) ``limit``, K the stretches for which the volume has room."""
+        if facts.unit_margin is None or facts.unit_margin <= 0.0:
+            return Bound(None, self.theorem, NO_MARGIN)
+        first = self.unrescaled(facts)
+        if first is not None:
+            return first
+        if facts.margin is not None and facts.margin < self.margin:
+            reason = f"the margin is below {self.margin:g}, the least one that is assumed"
+            return Bound(None, self.theorem, reason)
+        room = volume_room(facts.dimension, min(facts.unit_margin, 1.0))
+        stretches = math.floor(room / least_growth(facts.dimension) * (1.0 + 1e-12))
+        return Bound((stretches + 1.0) * self.limit(facts.dimension), self.theorem)
