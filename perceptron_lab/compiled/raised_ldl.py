@@ -91,19 +91,19 @@ def factor_panel(
     floors, raises
         As for :func:`eliminate_raised`.
     """
-    for j in range(begin, end):
-        pivot = matrix[j, j]
-        for k in range(begin, j):
-            pivot -= matrix[j, k] * matrix[j, k]
-        raises[j] = 0.0
-        if not pivot >= floors[j]:
-            raised = max(abs(pivot), 2.0 * floors[j])
-            raises[j] = np.nextafter(raised - pivot, np.inf)
-            pivot = raised
-        root = np.sqrt(pivot)
-        matrix[j, j] = root
-        for i in range(j + 1, matrix.shape[0]):
+    for i in range(begin, matrix.shape[0]):  # row by row: a row's columns lie side by side
+        for j in range(begin, min(i, end)):
             total = matrix[i, j]
             for k in range(begin, j):
                 total -= matrix[i, k] * matrix[j, k]
-            matrix[i, j] = total / root
+            matrix[i, j] = total / matrix[j, j]
+        if i < end:
+            pivot = matrix[i, i]
+            for k in range(begin, i):
+                pivot -= matrix[i, k] * matrix[i, k]
+            raises[i] = 0.0
+            if not pivot >= floors[i]:
+                raised = max(abs(pivot), 2.0 * floors[i])
+                raises[i] = np.nextafter(raised - pivot, np.inf)
+                pivot = raised
+            matrix[i, i] = np.sqrt(pivot)

@@ -11,8 +11,9 @@ from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF
 from perceptron_lab.symmetric.pattern import Pattern
 
-# Columns of the dense remainder that are factorised together
-PANEL = 48
+# Columns of the dense remainder that are factorised together, and those from which what stands to
+# the left is subtracted together
+PANEL, SLAB = 48, 480
 
 
 class RaisedFactor:
@@ -54,11 +55,13 @@ class RaisedFactor:
         raised, least = np.zeros(len(how.order)), np.ascontiguousarray(floors[how.order])
         eliminate_raised(how.structure, values, least, self._numbers, self.rest, raised)
         rest, order = self.rest, len(self.rest)
-        for begin in range(0, order, PANEL):
-            end = min(begin + PANEL, order)
+        for first in range(0, order, SLAB):
             # what the columns before take off, from these alone: half the work of a whole update
-            rest[begin:, begin:end] -= rest[begin:, :begin] @ rest[begin:end, :begin].T
-            factor_panel(rest, begin, end, least[head:], raised[head:])
+            _subtract(rest, 0, first, min(first + SLAB, order))
+            for begin in range(first, min(first + SLAB, order), PANEL):
+                end = min(begin + PANEL, first + SLAB, order)
+                _subtract(rest, first, begin, end)
+                factor_panel(rest, begin, end, least[head:], raised[head:])
         raises = np.empty_like(raised)
         raises[how.order] = raised
         return raises
@@ -93,3 +96,8 @@ class RaisedFactor:
         terms = np.diff(how.structure[4]).astype(float) + 5.0
         terms[how.head :] += np.arange(len(terms) - how.head)
         return terms, np.repeat(np.arange(how.head), np.diff(how.structure[6]))
+
+
+def _subtract(rest: FloatArray, first: int, begin: int, end: int) -> None:
+    """Subtract the products of the columns from ``first`` on from those between two others."""
+    rest[begin:, begin:end] -= rest[begin:, first:begin] @ rest[begin:end, first:begin].T
