@@ -22,6 +22,8 @@ from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper, Width
 from perceptron_lab.guarantees import guarantee
 from perceptron_lab.judge import Judge
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
+from perceptron_lab.resisting.rounds import drive_in_rounds
+from perceptron_lab.resisting.system import ResistingSystem
 from perceptron_lab.results import PROVED, Result, Status
 from perceptron_lab.system import ConicSystem, CutStatistics
 from perceptron_lab.system.linear_system import LinearSystem
@@ -78,6 +80,22 @@ def drive(
             budget=budget or Budget(),
             stop=stop,
             others={"oracle": oracles, "start": start, "record_at": record_at},
+        )
+    if isinstance(system, ResistingSystem) and not algorithm.online:
+        return drive_in_rounds(
+            system,
+            lambda known, left: drive(
+                known,
+                algorithm,
+                oracles=oracles,
+                budget=left,
+                seed=seed,
+                start=start,
+                watch=watch,
+                stop=stop,
+            ),
+            goal=goal,
+            budget=budget,
         )
     load_kernels()
     began = time.perf_counter()

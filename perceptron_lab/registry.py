@@ -116,6 +116,7 @@ _OURS = {
         "maxcut": "datasets.generated.maxcut:Maxcut",
         "margin-sets": "datasets.generated.margin_sets:MarginSets",
         "streams": "datasets.generated.streams:Streams",
+        "resisting": "datasets.generated.resisting:Resisting",
         "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",
         "tabular": "datasets.collections.tabular:Tabular",
         "reuters": "datasets.collections.reuters:Reuters",

@@ -42,7 +42,7 @@ LAYERS = [
     ["cones", "operators"],
     ["certificates"],
     ["system", "infeasible_margin"],
-    ["algorithms", "peers", "datasets", "linear"],
+    ["algorithms", "peers", "resisting", "datasets", "linear"],
     ["central_weights", "judge", "recording", "failures", "guarantees", "driver", "solving"],
     ["ellipsoids", "maxcut", "online", "programs", "verdicts"],
     ["estimators"],

@@ -69,6 +69,14 @@ class Algorithm(ABC, Generic[S]):
     takes_start: ClassVar[bool] = True
     epsilon: float = 0.0
 
+    @property
+    def online(self) -> bool:
+        """Whether all that it learns of a system are cuts at its points, asked for without slack.
+
+        That is an online learning algorithm in the sense of `Kharechko2009`, Definition 2.2.
+        """
+        return False
+
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return the system on which to run; answers are proved on the original data."""
         return system.formed()

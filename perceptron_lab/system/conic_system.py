@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -295,6 +295,10 @@ class ConicSystem(ProvedSystem):
     def started(self, oracles: Oracles, rng: np.random.Generator) -> ConicSystem:
         """Return this system with fresh oracles (by kind of cone) and fresh counters."""
         return replace(self, cone=self.cone.started(oracles, rng), counters=Counters())
+
+    def fixed(self, certificate: Mapping[str, Any]) -> ConicSystem:
+        """Return the system that a run's certificate is about: this one, unless runs change it."""
+        return self
 
     def stricter(self) -> ConicSystem:
         """Return this system with oracles that refuse the boundary, and ten times the caution."""

@@ -115,6 +115,7 @@ MADE = {
         "inequalities": st.integers(2, 1000),
     },
     "inverted-balls": {"exponent": st.integers(-6, 6)},
+    "resisting": {"dimension": st.integers(1, 1000), "margin": REALS},
     "maxcut": {"instances": st.lists(NASTY | st.just("random-50-120"), max_size=2)},
     "reuters": {"instances": st.lists(NASTY | st.just("earn"), max_size=2)},
     "sdplib": {"instances": st.lists(NASTY | st.just("mcp100"), max_size=2)},

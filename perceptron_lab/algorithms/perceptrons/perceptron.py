@@ -52,6 +52,11 @@ class Perceptron(Algorithm[State]):
     normalized: bool = True
     initial: Literal["zero", "barycentre"] = "zero"
 
+    @property
+    def online(self) -> bool:
+        """Whether it begins at 0: then cuts are all that it asks for."""
+        return self.initial == "zero"
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
         """Return the state at x = 0, or at x = A e / rank with the weights e / rank."""
         if self.initial == "zero":

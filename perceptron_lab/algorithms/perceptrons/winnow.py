@@ -73,6 +73,11 @@ class Winnow(InCoordinates[WinnowState]):
 
     rate: Annotated[float, Field(gt=0)] | None = None
 
+    @property
+    def online(self) -> bool:
+        """True: cuts are all that it asks for."""
+        return True
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WinnowState:
         """Return the state at y = 0."""
         n = system.dimension

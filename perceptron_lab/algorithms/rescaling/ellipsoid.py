@@ -207,6 +207,11 @@ class Ellipsoid(InCoordinates[EllipsoidState]):
             raise ValueError("deep cuts have exact coefficients only; leave the variant out")
         return cuts
 
+    @property
+    def online(self) -> bool:
+        """True: cuts are all that it asks for."""
+        return True
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> EllipsoidState:
         """Return the unit ball."""
         unit_margin = system.facts(self.margin).unit_margin

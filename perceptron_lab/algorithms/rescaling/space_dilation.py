@@ -83,6 +83,11 @@ class SpaceDilation(InCoordinates[DilationState]):
     first_step: Annotated[float, Field(gt=0)] = 1.0
     ratio: Annotated[float, Field(gt=0)] = 1.0
 
+    @property
+    def online(self) -> bool:
+        """True: cuts are all that it asks for."""
+        return True
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> DilationState:
         """Return the state at x = 0, D = I."""
         inverse = np.eye(system.dimension, order="F")

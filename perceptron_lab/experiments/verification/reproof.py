@@ -24,6 +24,7 @@ from perceptron_lab.linear.proofs import PROOF, LinearProof
 from perceptron_lab.linear.proofs import faults as proof_faults
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.programs.proofs import VECTORS, cut_again, proved_again
+from perceptron_lab.resisting.system import COUNTED
 from perceptron_lab.results import PROVED, FloatArray, Status
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.linear_system import LinearSystem
@@ -77,8 +78,9 @@ def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: 
         found = prove_linear(claims, problem.system, certificate)
         return replace(found, faults=(*found.faults, *_other_measures(claims, problem, point)))
     weights = None if certificate.weights is None else _numbers(certificate.weights)
-    found = prove_claims(claims, problem.system, point, weights)
-    stated = tuple(sorted(name for name in claims.figures if name.startswith(UNPROVED)))
+    system = problem.system.fixed(certificate.certificate)
+    found = prove_claims(claims, system, point, weights)
+    stated = tuple(sorted(filter(_unproved, claims.figures)))
     return replace(
         found,
         faults=(*found.faults, *_other_measures(claims, problem, point)),
@@ -224,6 +226,11 @@ def prove_learnt(
     return Finding(tuple(faults), unchecked=tuple(sorted(unchecked)))
 
 
+def _unproved(figure: str) -> bool:
+    """Return whether a figure of an algorithm is one that its point and weights cannot prove."""
+    return figure.startswith(UNPROVED) or figure in COUNTED
+
+
 def _other_measures(claims: Claims, problem: Problem, point: FloatArray) -> list[str]:
     """Return which measures of an algorithm's answer are not those of its point."""
     if not claims.figures or point.shape != (problem.system.unknowns,):
@@ -231,7 +238,7 @@ def _other_measures(claims: Claims, problem: Problem, point: FloatArray) -> list
     found = problem.measure(point) if problem.measure else {}
     faults = []
     for name, claimed in claims.figures.items():
-        if name.startswith(UNPROVED):
+        if _unproved(name):
             continue
         value = found.get(name)
         if value is None:

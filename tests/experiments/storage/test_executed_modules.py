@@ -37,6 +37,7 @@ DATASETS: dict[str, dict[str, Any]] = {
     "inverted-balls": {"training": 8, "test": 5},
     "linear-systems": {"variables": 3, "inequalities": 4, "equations": 1},
     "streams": {"dimension": 4, "rows": 20},
+    "resisting": {"dimension": 3, "margin": 0.2},
     "separation-families": {"rows": 20},
     "textbook-separation": {"instances": ["agresti-complete"]},
     "ellipsoid-separation": {"dimension": 2, "attained": 1.5, "ratio": 1.2},

@@ -1,0 +1,84 @@
+"""The dataset of the lower bound: its parameters, its problems, and its proofs once more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from perceptron_lab import registry, solve
+from perceptron_lab.cli.main import main
+from perceptron_lab.datasets.generated.resisting import Resisting
+from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.experiments.verification.verify import verify
+from perceptron_lab.resisting.forced import forced
+from perceptron_lab.resisting.system import ResistingSystem
+
+
+def test_its_name_holds_its_parameters() -> None:
+    made = registry.load("dataset", "resisting")(dimension=50, margin=1e-6)
+    assert made.names() == ["resisting-50-1e-06"]
+    assert Resisting().names() == ["resisting-10-0.01"]
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"dimension": 0}, {"dimension": 1001}, {"margin": 0.0}, {"margin": 1.1}]
+)
+def test_other_parameters_are_refused(parameters: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        Resisting(**parameters)
+
+
+def test_seeds_have_the_same_problem_and_negative_ones_none() -> None:
+    made = Resisting(dimension=5, margin=0.1)
+    first, other = made.problem(0), made.problem(7)
+    assert first.sha256 == other.sha256 != Resisting(dimension=6, margin=0.1).problem(0).sha256
+    with pytest.raises(InputError, match="allowed: 0 or more"):
+        made.problem(-1)
+
+
+def test_it_knows_what_is_forced_and_the_margin() -> None:
+    problem = Resisting(dimension=5, margin=0.1).problem(0)
+    assert problem.measure is not None
+    found = problem.measure(np.ones(5))
+    assert found["forced"] == forced(5, 0.1) == problem.system.constraints
+    assert 0.1 <= float(found["final_margin"]) < 0.14
+    assert problem.facts.margin == 0.1
+
+
+def test_a_problem_can_be_run_again() -> None:
+    """Runs leave the problem as it was: each has an adversary of its own."""
+    system = Resisting(dimension=4, margin=0.1).problem(0).system
+    assert isinstance(system, ResistingSystem)
+    first, again = solve(system, "ellipsoid"), solve(system, "ellipsoid")
+    assert system.adversary.shown == 0
+    assert first.queries == again.queries
+    assert np.array_equal(first.point, again.point)
+
+
+@pytest.mark.slow
+def test_an_experiment_proves_its_points_on_the_rows_that_were_shown(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(
+        "experiment: small\n"
+        "problems: [{dataset: resisting, dimension: 5, margin: 0.1}]\n"
+        "algorithms: [{name: perceptron}, {name: mirror-prox}, {name: relaxed-perceptron}]\n"
+    )
+    assert main(["run", str(tmp_path / "small.yaml"), "-q", "--output", str(tmp_path)]) == 0
+    rows = pd.read_csv(tmp_path / "small" / "runs.csv").set_index("label")
+    assert rows["status"].tolist() == ["FEASIBLE", "FEASIBLE", "SKIPPED"]
+    assert rows["measure.mistakes"]["mirror-prox"] == forced(5, 0.1)
+    assert rows["measure.mistakes"]["perceptron"] >= forced(5, 0.1)
+    assert rows["measure.rounds"].tolist()[:2] == [0.0, forced(5, 0.1)]
+    assert verify(tmp_path / "small").counts["PROVED"] == 2
+    assert verify(tmp_path / "small").counts.get("FAULTS") is None
+
+
+def test_a_certificate_without_the_rows_shown_is_told() -> None:
+    system = Resisting(dimension=3, margin=0.2).problem(0).system
+    with pytest.raises(DataError, match="does not tell the rows that were shown"):
+        system.fixed({})
+    with pytest.raises(DataError, match="signs, \\+ or -"):
+        system.fixed({"rows": "+-"})

@@ -1,0 +1,246 @@
+"""The lower bound on mistakes: its counts, the margin of its sets, and who is held to it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import registry, solve
+from perceptron_lab.errors import InputError
+from perceptron_lab.goals import Budget
+from perceptron_lab.resisting import forced as theorem
+from perceptron_lab.resisting.adversary import Adversary, exact_product
+from perceptron_lab.resisting.forced import cost, cuts, forced, margin_of
+from perceptron_lab.resisting.system import ResistingSystem
+from perceptron_lab.results import FloatArray, Result
+from perceptron_lab.system import ConicSystem
+from tests.repetitions import repeated
+
+DIMENSIONS, MARGINS = (2, 3, 5, 10, 20, 50), tuple(10.0**-k for k in range(1, 7))
+ONLINE = ("perceptron", "winnow", "ellipsoid", "space-dilation")
+"""Those that ask the adversary themselves."""
+RELAXED = ("relaxed-perceptron",)
+"""Its answers need not satisfy the rows that it knows."""
+PROGRAMS = ("csdp", "sdpa", "dsdp5")
+"""Programs, which may not be there."""
+BATCH = [name for name in registry.names("algorithm") if name not in (*ONLINE, *RELAXED, *PROGRAMS)]
+FAST = ("auto", "minimum-norm-point", "rescaled-perceptron", "nnls")
+"""In few updates or one, however small the margin."""
+
+
+def stated(dimension: int, margin: float) -> int:
+    """Return max(min(n, floor(1 / rho^2)), max_b b floor(log2(pi / arcsin(rho sqrt b))))."""
+    halves = [0]
+    for b in range(1, dimension // 2 + 1):
+        if margin * math.sqrt(b) <= 1.0:
+            halves.append(b * math.floor(math.log2(math.pi / math.asin(margin * math.sqrt(b)))))
+    return max(min(dimension, math.floor(1 / Fraction(margin) ** 2)), *halves)
+
+
+def exactly_within(rows: FloatArray, centre: FloatArray, margin: float) -> bool:
+    """Return whether <a, y> >= rho norm(a) norm(y) > 0 for all rows, in exact arithmetic."""
+    square = exact_product(centre, centre) * Fraction(margin) ** 2
+    found = [exact_product(row, centre) for row in rows]
+    sizes = [exact_product(row, row) for row in rows]
+    return all(p > 0 and p * p >= square * s for p, s in zip(found, sizes, strict=True))
+
+
+def asked(adversary: Adversary, rng: np.random.Generator, most: int = 100_000) -> None:
+    """Ask about points that satisfy all rows known, and about others, until one passes."""
+    for _ in range(most):
+        point = (
+            adversary.centre() if rng.random() < 0.5 else rng.standard_normal(adversary.dimension)
+        )
+        found = adversary.answer(point)
+        if found is None:
+            return
+        assert exact_product(adversary.rows[found], point) <= 0
+    raise AssertionError("the adversary does not end")
+
+
+def mistakes(result: Result) -> int:
+    return int(result.certificate["figures"]["mistakes"])
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+def test_it_forces_what_planes_alike_and_unit_vectors_do_at_least(margin: float) -> None:
+    assert all(forced(n, margin) >= stated(n, margin) for n in range(1, 51))
+
+
+def test_large_dimensions_force_exactly_novikoffs_bound() -> None:
+    for k in range(1, 7):
+        assert forced(4**k, 0.5**k) == forced(4**k + 1, 0.5**k) == 4**k
+    assert [forced(n, 0.1) for n in (99, 100, 1000)] == [99, 99, 99]  # the double is above 1/10
+    assert forced(100, math.nextafter(0.1, 0)) == 100
+
+
+def test_the_cheapest_cuts_are_the_most() -> None:
+    """No other distribution of cuts over planes and line has a larger sum."""
+    for n, margin in product((1, 2, 3, 4, 5), (1.0, 0.7, 0.5, 0.3, 0.2, 0.11)):
+        planes, line = divmod(n, 2)
+        choices = [range(6)] * planes + [range(2)] * line
+        most = max(
+            sum(counts)
+            for counts in product(*choices)
+            if sum(map(cost, counts)) <= 1 / Fraction(margin) ** 2
+        )
+        assert forced(n, margin) == most
+
+
+@pytest.mark.parametrize("margin", repeated([1e-6, 0.5, 0.1, 1e-3, 0.01, 1e-4], kept=3))
+@pytest.mark.parametrize("dimension", repeated([2, 7, 20, 3, 50], kept=3))
+def test_the_final_set_has_the_margin_whatever_was_asked(dimension: int, margin: float) -> None:
+    """By the project's own certificate, and in exact arithmetic."""
+    for seed in range(2):
+        adversary = Adversary(dimension, margin)
+        asked(adversary, np.random.default_rng(seed))
+        assert adversary.mistakes >= adversary.shown == adversary.forced
+        centre = adversary.centre()
+        assert exactly_within(adversary.rows, centre, margin)
+        proof = ConicSystem.from_rows(adversary.rows).prove_point(centre)
+        assert proof.feasible
+        assert proof.margin_lower >= margin or adversary.final_margin == margin
+        assert proof.margin_lower == pytest.approx(adversary.final_margin, rel=1e-8)
+        assert adversary.final_margin >= margin
+
+
+def test_the_margin_is_that_of_the_theorem_from_above_as_well() -> None:
+    """Weights in proportion to sqrt(c) on both ends of each arc prove that there is no more."""
+    adversary = Adversary(7, 0.05)
+    asked(adversary, np.random.default_rng(0))
+    found = solve(adversary.rows, "minimum-norm-point", goal={"margin_ratio": 1 - 1e-9})
+    assert found.margin_upper is not None
+    assert found.margin_upper <= adversary.final_margin * (1 + 1e-8)
+
+
+@pytest.mark.parametrize(("dimension", "margin"), [(2, 0.01), (10, 0.01), (11, 1e-4), (16, 0.25)])
+def test_one_more_cut_breaks_the_margin(
+    dimension: int, margin: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = cuts(dimension, margin)
+    planes = counts[: dimension // 2]
+    cheapest = planes.index(min(planes))
+    counts[cheapest] += 1
+    assert margin_of(counts) < margin
+    monkeypatch.setattr("perceptron_lab.resisting.adversary.cuts", lambda n, rho: counts)
+    adversary = Adversary(dimension, margin)
+    asked(adversary, np.random.default_rng(0))
+    found = solve(adversary.rows, "minimum-norm-point", goal={"margin_ratio": 1 - 1e-9})
+    assert found.margin_upper is not None
+    assert found.margin_upper < margin
+
+
+@pytest.mark.parametrize("margin", [1.0, 0.8, 0.5, 0.1, 1e-3, 1e-6])
+def test_in_the_plane_the_bound_is_attained(margin: float) -> None:
+    """By the middle of the arc that is left: no bisection can be forced beyond them."""
+    adversary = Adversary(2, margin)
+    point = np.array([0.6, -0.8])
+    while (row := adversary.answer(point)) is not None:
+        ends = adversary.rows[: adversary.shown]
+        turned = np.column_stack([-ends[:, 1], ends[:, 0]])
+        both = np.vstack([turned, -turned])
+        left = both[(both @ ends.T >= -1e-12).all(axis=1)]
+        point = left[0] + left[-1] if row else adversary.rows[0]
+    assert adversary.mistakes == adversary.forced == stated(2, margin)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_the_perceptron_attains_the_bound_where_the_dimension_is_large(k: int) -> None:
+    resisting = ResistingSystem.of_margin(4**k + 2, 0.5**k)
+    found = solve(resisting, "perceptron", facts=resisting.facts(0.5**k))
+    assert mistakes(found) == found.updates == found.bound.value == 4**k
+
+
+@pytest.mark.parametrize("name", ONLINE)
+def test_those_that_ask_make_the_mistakes_again_on_the_set_that_was_fixed(name: str) -> None:
+    resisting = ResistingSystem.of_margin(7, 0.05)
+    found = solve(resisting, name)
+    final = resisting.fixed(found.certificate)
+    again = solve(final, name, oracle="first-violated")
+    assert mistakes(found) == again.updates == found.queries - 1
+    assert np.array_equal(found.point, again.point)
+    assert (found.margin_lower, found.status) == (again.margin_lower, again.status)
+
+
+def held(name: str, dimension: int, margin: float, budget: Budget) -> bool:
+    """Run an algorithm; return whether it has ended, after the mistakes that are forced."""
+    resisting = ResistingSystem.of_margin(dimension, margin)
+    found = solve(resisting, name, budget=budget)
+    ended = found.status == "FEASIBLE"
+    if ended:
+        assert mistakes(found) >= resisting.adversary.forced
+        final = resisting.fixed(found.certificate)
+        assert final.prove_point(found.point).feasible
+    if name not in ONLINE:
+        assert mistakes(found) == found.queries <= resisting.adversary.forced
+    return ended
+
+
+@pytest.mark.parametrize("name", [*ONLINE, *FAST])
+def test_none_makes_fewer_mistakes(name: str) -> None:
+    assert held(name, 4, 0.1, Budget(updates=20_000))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*ONLINE, *BATCH])
+def test_no_algorithm_makes_fewer_mistakes_on_small_systems(name: str) -> None:
+    for dimension, margin in [(2, 0.1), (3, 0.03), (10, 0.1)]:
+        assert held(name, dimension, margin, Budget(updates=3_000_000, seconds=60))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("margin", MARGINS)
+@pytest.mark.parametrize("name", [*ONLINE, *BATCH])
+def test_no_algorithm_makes_fewer_mistakes(name: str, margin: float) -> None:
+    """Those that end within the budget; fast ones do."""
+    ended = [held(name, n, margin, Budget(updates=30_000, seconds=15)) for n in DIMENSIONS]
+    assert all(ended) or name not in ("auto", "minimum-norm-point", "ellipsoid", "nnls")
+
+
+def test_what_a_learner_cannot_know_is_refused() -> None:
+    resisting = ResistingSystem.of_margin(4, 0.1)
+    for question in (lambda: resisting.scores(np.ones(4)), lambda: resisting.combine(np.ones(9))):
+        with pytest.raises(InputError, match="of a resisting system are not known yet"):
+            question()
+    with pytest.raises(InputError, match="answers without slack"):
+        resisting.cut(np.ones(4), 0.1)
+    with pytest.raises(InputError, match="leave the oracle out"):
+        solve(resisting, "perceptron", oracle="cyclic")
+    with pytest.raises(InputError, match="in rounds on a resisting system; leave the goal out"):
+        solve(resisting, "mirror-prox", goal="budget")
+    with pytest.raises(InputError, match="is no hypothesis"):
+        solve(resisting, "relaxed-perceptron")
+
+
+@pytest.mark.parametrize("name", ["perceptron", "rescaled-perceptron"])
+def test_a_run_that_was_cut_short_has_proved_no_point(name: str) -> None:
+    """The rows that it did not see may still be turned against it."""
+    resisting = ResistingSystem.of_margin(6, 0.01)
+    found = solve(resisting, name, budget=Budget(updates=5))
+    assert found.status == "UPDATE_LIMIT"
+    assert found.margin_lower is None
+    assert 0 < mistakes(found) < resisting.adversary.forced
+    assert len(found.certificate["rows"]) == resisting.adversary.forced
+
+
+@pytest.mark.parametrize("point", [[0.0, 0.0], [1e300, -1e-300], [5e-324, 0.0], [1.0, -1.0]])
+def test_every_point_is_answered_against(point: Any) -> None:
+    """Until the rows are spent, at the ends of the range of doubles, too."""
+    adversary = Adversary(2, 1e-3)
+    for _ in range(adversary.forced):
+        found = adversary.answer(np.array(point))
+        assert found is not None
+        assert exact_product(adversary.rows[found], np.array(point)) <= 0
+
+
+def test_the_error_of_rounded_vectors_is_within_the_allowance() -> None:
+    """Directions are rounded to the nearest doubles: their norms and angles are off by less."""
+    adversary = Adversary(2, 1e-6)
+    asked(adversary, np.random.default_rng(3))
+    for row in adversary.rows:
+        assert abs(exact_product(row, row) - 1) < 2 * theorem.ERROR
