@@ -75,6 +75,11 @@ class RescaledRows(Rescaled):
         if isinstance(base.stored, np.ndarray):
             self._rows = np.array(self._given(), dtype=np.float64, order="C")
 
+    @property
+    def norms(self) -> FloatArray:
+        """norm(H a) for the unit rows a of the base, shape ``(size,)``; do not change it."""
+        return self._norms
+
     def scores(self, point: FloatArray) -> FloatArray:
         """Return the scores of the unit rows."""
         if self._rows is not None:
@@ -115,7 +120,6 @@ class RescaledRows(Rescaled):
     def transform(self, matrix: FloatArray) -> None:
         """Map the rows anew, and normalise them; sparse ones by n products, row of H by row."""
         super().transform(matrix)
-        self.map /= np.abs(self.map).max()
         if self._rows is None:
             columns = (self.base.scores(along) for along in self.map)
             self._norms = np.sqrt(sum((one * one for one in columns), np.zeros(self.size)))

@@ -88,7 +88,8 @@ class CorrelationPhase(Phase):
         best = int(growth.argmax())
         if growth[best] < least_growth(n):
             return None
-        return Stretch(vectors.T, factors[best], float(growth[best]))
+        shrunk = math.sqrt(1.0 + STRENGTHS[best] * flatness) / factors[best]
+        return Stretch((vectors * shrunk) @ vectors.T, float(growth[best]))
 
 
 @refusing

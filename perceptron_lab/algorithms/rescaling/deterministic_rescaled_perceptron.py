@@ -59,7 +59,8 @@ class CoordinatePhase(Phase):
             return None
         growth = math.log(2.0) - 0.5 * n * math.log1p(3.0 * flatness)
         direction = self.sums[row] / math.sqrt(square)
-        return Stretch(direction[None], np.array([2.0]), growth)
+        inverse = np.eye(n) - 0.5 * np.outer(direction, direction)
+        return Stretch(math.sqrt(1.0 + 3.0 * flatness) * inverse, growth)
 
 
 @refusing

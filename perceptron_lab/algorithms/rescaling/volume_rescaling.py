@@ -40,20 +40,17 @@ def volume_room(dimension: int, margin: float) -> float:
 
 
 class Stretch(NamedTuple):
-    """A map of the feasible cone: y <- sum_j factor_j <v_j, y> v_j, other directions unchanged.
+    """A positive definite map M with norm(M y) <= norm(y) for all y of the feasible cone.
 
     Parameters
     ----------
-    directions
-        Orthonormal v_j, shape ``(count, n)``.
-    factors
-        Greater than 1, shape ``(count,)``.
+    inverse
+        M^-1, shape ``(n, n)``.
     growth
-        A proved lower bound of the logarithm of the growth of Vol(F and the unit ball).
+        ln det M: the volume of the cone within the unit ball grows by det M or more.
     """
 
-    directions: FloatArray
-    factors: FloatArray
+    inverse: FloatArray
     growth: float
 
 
@@ -95,9 +92,10 @@ class Phase(ABC):
 class VolumeState(State):
     """The phase under way, in the space that H has rescaled, and the first one, in that given.
 
-    ``weights`` are the best of those phases that are over, or those of the first one, and ``upper``
-    the bound of the margin that they give; ``growth`` is the logarithm of the volume's proved
-    growth.
+    The rescaled cuts are H a, H the product of all M^-1: norm(H a) >= <a, y> for every feasible y
+    of norm 1. ``weights`` are the best of those phases that are over, or those of the first one,
+    and ``upper`` the bound of the margin that they give; ``growth`` is the logarithm of the
+    volume's proved growth.
     """
 
     inner: Phase
@@ -124,8 +122,7 @@ class VolumeState(State):
                 self.operator = RescaledRows(given)
             else:
                 self.operator = RescaledMap(given)
-        along, shrunk = stretch.directions, 1.0 / stretch.factors - 1.0
-        self.operator.transform(np.eye(along.shape[1]) + (along.T * shrunk) @ along)
+        self.operator.transform(stretch.inverse)
         self.rescalings += 1
         self.growth += stretch.growth
 
