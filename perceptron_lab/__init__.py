@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from perceptron_lab.results import Status as Status
     from perceptron_lab.solving import solve as solve
     from perceptron_lab.system import ConicSystem as ConicSystem
+    from perceptron_lab.verdicts.maximum_support import maximum_support as maximum_support
     from perceptron_lab.verdicts.separation import separation as separation
 
 __version__ = "0.1.0"
@@ -83,6 +84,7 @@ _PUBLIC = {
     "compare": "perceptron_lab.reporting.compare",
     "fetch_data": "perceptron_lab.datasets.download.fetching",
     "list_names": "perceptron_lab.experiments.configuration.catalogue",
+    "maximum_support": "perceptron_lab.verdicts.maximum_support",
     "negative_margin": "perceptron_lab.infeasible_margin",
     "optimum": "perceptron_lab.programs.optimum",
     "register": "perceptron_lab.registration",

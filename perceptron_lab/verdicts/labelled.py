@@ -54,6 +54,15 @@ def labelled(X: ArrayOrSparse, y: npt.ArrayLike, *, affine: bool = True) -> Labe
     return labelled_of(given, y, names, _numbers(X) if rounded else None, affine=affine)
 
 
+def unlabelled(rows: ArrayOrSparse) -> WholeRows:
+    """Return the rows of a matrix in whole numbers; they are finite, or refused."""
+    given = _dense(doubles_of_rows(rows))
+    refuse_not_finite(given.values)
+    rounded = given.roundings and given.whole is None
+    signs = np.ones(len(given.values))
+    return whole_rows(given, _numbers(rows) if rounded else None, signs, affine=False)
+
+
 def labelled_of(
     given: Doubles,
     y: npt.ArrayLike,

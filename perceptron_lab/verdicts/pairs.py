@@ -155,8 +155,9 @@ def _direction(
         basis, guess = np.ldexp(np.array(table), powers).T, np.ldexp(guess, powers)
     if not (np.isfinite(basis).all() and np.isfinite(guess).all()):
         return None
-    sizes = np.linalg.norm(basis, axis=0)
-    parts = np.linalg.lstsq(basis / sizes, guess, rcond=None)[0]
+    # Powers of two, by which the whole vectors can be divided exactly, too
+    sizes = np.frexp(np.linalg.norm(basis, axis=0))[1]
+    parts = np.linalg.lstsq(np.ldexp(basis, -sizes), guess, rcond=None)[0]
     largest = float(np.abs(parts).max())
     if largest == 0.0:
         return None
@@ -164,7 +165,7 @@ def _direction(
     for given in ([one.limit_denominator(SIMPLE) for one in exact], exact):
         # Over its size a vector has about the length 1: so simple numbers mean something
         parts_of_vectors = [
-            one * Fraction(2) ** -(top + math.frexp(size)[1])
+            one * Fraction(2) ** -(top + size)
             for one, top, size in zip(given, tops, sizes.tolist(), strict=True)
         ]
         found = mixed(span.nulls, parts_of_vectors)
