@@ -60,6 +60,7 @@ _OURS = {
         "minimum-norm-point": "algorithms.nearest_point.minimum_norm_point:MinimumNormPoint",
         "primal-dual": "algorithms.saddle_points.primal_dual:PrimalDual",
         "whitened": "algorithms.rescaling.whitened:Whitened",
+        "interior-point": "algorithms.interior_point.interior_point:InteriorPoint",
         "svc": "peers.svc:Svc",
         "linear-svc": "peers.linear_models:LinearSvc",
         "sklearn-perceptron": "peers.linear_models:SklearnPerceptron",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from perceptron_lab.certificates import orthogonal_factor
 from perceptron_lab.certificates.by_cone import proofs_of, ray_on
 from perceptron_lab.certificates.contract import Automorphism, used_columns
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
@@ -135,6 +136,9 @@ def _prove_at(
         return None
     polished = _polished(blocks, near)
     ratio = None if polished is None else _ratio(polished)
+    if ratio is None and orthogonal_factor.ill_conditioned(blocks):
+        polished = orthogonal_factor.stepped(blocks)
+        ratio = None if polished is None else orthogonal_factor.ratio(polished)
     if polished is None or ratio is None or not ratio < 1.0:
         return None
     flat = np.zeros(cone.size)

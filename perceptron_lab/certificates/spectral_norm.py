@@ -32,7 +32,10 @@ def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
 def largest_eigenvalue(matrix: FloatArray) -> float:
     """Return the largest eigenvalue of a symmetric matrix, computed."""
     last = len(matrix) - 1
-    return float(scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[last, last])[0])
+    try:
+        return float(scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[last, last])[0])
+    except scipy.linalg.LinAlgError:  # LAPACK's MRRR may fail where all eigenvalues are equal
+        return float(np.linalg.eigvalsh(matrix)[-1])
 
 
 def rough_norm_above(matrix: Any) -> float:

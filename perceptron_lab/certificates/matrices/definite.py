@@ -55,9 +55,7 @@ def lowest_eigenvalue_bound(matrix: FloatArray) -> float:
     if not np.isfinite(matrix).all() or not np.array_equal(matrix, matrix.T):
         return -math.inf
     n = len(matrix)
-    computed = float(
-        scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0]
-    )
+    computed = _lowest_computed(matrix)
     size = max(float(np.abs(matrix.diagonal()).sum()), abs(computed))
     scale = max(n * UNIT_ROUNDOFF * size, SMALLEST)
     best = -math.inf
@@ -66,6 +64,17 @@ def lowest_eigenvalue_bound(matrix: FloatArray) -> float:
         if best > -math.inf:
             break
     return best
+
+
+def _lowest_computed(matrix: FloatArray) -> float:
+    """Return the lowest eigenvalue, computed."""
+    try:
+        found = scipy.linalg.eigh(
+            matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False
+        )
+        return float(found[0])
+    except scipy.linalg.LinAlgError:  # LAPACK's MRRR may fail where all eigenvalues are equal
+        return float(np.linalg.eigvalsh(matrix)[0])
 
 
 def shifted_bound(matrix: FloatArray, shift: float) -> float:

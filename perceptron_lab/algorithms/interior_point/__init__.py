@@ -1,0 +1,1 @@
+"""Newton's method along a central path, on every cone."""

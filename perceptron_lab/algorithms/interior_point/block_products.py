@@ -1,0 +1,115 @@
+"""All blocks of a cone, kind by kind, as blocks of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from perceptron_lab.algorithms.interior_point.blocks import Blocks, Scaling
+from perceptron_lab.algorithms.interior_point.matrix_blocks import MatrixBlocks
+from perceptron_lab.algorithms.interior_point.row_blocks import RowBlocks
+from perceptron_lab.algorithms.interior_point.second_order_blocks import SecondOrderBlocks
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.results import FloatArray, IntArray
+
+
+class ProductBlocks(Blocks):
+    """The parts below one another; ``places`` says where each coordinate lies in the cone."""
+
+    def __init__(self, parts: Sequence[Blocks]) -> None:
+        super().__init__(
+            np.concatenate([part.places for part in parts]),
+            np.concatenate([part.data for part in parts]),
+        )
+        self.parts = parts
+        self.identity = np.concatenate([part.identity for part in parts])
+        ends = np.cumsum([len(part.places) for part in parts]).tolist()
+        self.spans = [
+            slice(end - len(part.places), end) for end, part in zip(ends, parts, strict=True)
+        ]
+
+    def scaling(self, primal: FloatArray, dual: FloatArray) -> ProductScaling:
+        """Return the scalings of the parts."""
+        return ProductScaling(self, primal, dual)
+
+
+class ProductScaling(Scaling):
+    """The scalings of the parts."""
+
+    def __init__(self, blocks: ProductBlocks, primal: FloatArray, dual: FloatArray) -> None:
+        self._spans = blocks.spans
+        pairs = zip(blocks.parts, blocks.spans, strict=True)
+        self._parts = [part.scaling(primal[at], dual[at]) for part, at in pairs]
+        self.middle = np.concatenate([part.middle for part in self._parts])
+
+    def _each(self, element: FloatArray) -> Iterator[tuple[Scaling, FloatArray]]:
+        for part, at in zip(self._parts, self._spans, strict=True):
+            yield part, element[at]
+
+    def columns(self) -> FloatArray:
+        """Return W^-1 A*."""
+        return np.concatenate([part.columns() for part in self._parts])
+
+    def primal(self, element: FloatArray) -> FloatArray:
+        """Return W^-1 d."""
+        return np.concatenate([part.primal(own) for part, own in self._each(element)])
+
+    def dual(self, element: FloatArray) -> FloatArray:
+        """Return W'd."""
+        return np.concatenate([part.dual(own) for part, own in self._each(element)])
+
+    def dual_back(self, element: FloatArray) -> FloatArray:
+        """Return W'^-1 d."""
+        return np.concatenate([part.dual_back(own) for part, own in self._each(element)])
+
+    def product(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return left o right."""
+        pairs = zip(self._each(left), self._each(right), strict=True)
+        return np.concatenate([part.product(one, other) for (part, one), (_, other) in pairs])
+
+    def quotient(self, element: FloatArray) -> FloatArray:
+        """Return the x with lambda o x = ``element``."""
+        return np.concatenate([part.quotient(own) for part, own in self._each(element)])
+
+    def lowest(self, element: FloatArray) -> float:
+        """Return the least of the parts."""
+        return min(part.lowest(own) for part, own in self._each(element))
+
+
+def blocks_of(cone: Cone, data: FloatArray) -> ProductBlocks:
+    """Return the blocks by kinds, matrices by their orders.
+
+    Parameters
+    ----------
+    cone
+        Rows, second-order cones, matrices with all entries, or a product of these.
+    data
+        A* in isometric coordinates, shape ``(cone.size, dimension)``.
+    """
+    rows, cones, sizes = list[IntArray](), list[IntArray](), list[int]()
+    matrices: dict[int, list[IntArray]] = {}
+    for part, at in cone.blocks:
+        places = np.arange(at.start, at.stop)
+        if isinstance(part, Orthant):
+            rows.append(places)
+        elif isinstance(part, SecondOrder):
+            cones.append(places)
+            sizes.append(part.size)
+        else:
+            assert isinstance(part, Semidefinite)
+            matrices.setdefault(part.rank, []).append(places)
+    found = list[Blocks]()
+    if rows:
+        of_rows = np.concatenate(rows)
+        found.append(RowBlocks(of_rows, data[of_rows]))
+    if cones:
+        of_cones = np.concatenate(cones)
+        found.append(SecondOrderBlocks(of_cones, data[of_cones], np.array(sizes)))
+    for order, places_of in matrices.items():
+        of_matrices = np.concatenate(places_of)
+        found.append(MatrixBlocks(of_matrices, data[of_matrices], order))
+    return ProductBlocks(found)

@@ -1,0 +1,93 @@
+"""Blocks of one kind in isometric coordinates, and the Nesterov-Todd scaling of a pair of points.
+
+Isometric coordinates of an element are its scores times sqrt(multiplicity): the plain dot product
+is the trace inner product, <e, e> is the rank, and idempotents of rank one have norm 1.
+
+For s and z inside the cone there is an automorphism W of the cone with W W'z = s, so that seen
+through it both are one element, lambda = W^-1 s = W'z. The Jordan product is written o.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from perceptron_lab.results import FloatArray, IntArray
+
+
+class Scaling(ABC):
+    """W of blocks of one kind, and lambda = W^-1 s = W'z."""
+
+    middle: FloatArray  # lambda, shape (size,)
+
+    @abstractmethod
+    def columns(self) -> FloatArray:
+        """Return W^-1 A*, shape ``(size, dimension)``, a new array."""
+
+    @abstractmethod
+    def primal(self, element: FloatArray) -> FloatArray:
+        """Return W^-1 d for a change d of s."""
+
+    @abstractmethod
+    def dual(self, element: FloatArray) -> FloatArray:
+        """Return W'd for a change d of z."""
+
+    @abstractmethod
+    def dual_back(self, element: FloatArray) -> FloatArray:
+        """Return the change d of z with W'd = ``element``."""
+
+    @abstractmethod
+    def product(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return left o right."""
+
+    @abstractmethod
+    def quotient(self, element: FloatArray) -> FloatArray:
+        """Return the x with lambda o x = ``element``."""
+
+    @abstractmethod
+    def lowest(self, element: FloatArray) -> float:
+        """Return the lowest eigenvalue of ``element`` relative to lambda.
+
+        lambda + alpha ``element`` lies inside the cone for 0 <= alpha < -1 / lowest.
+        """
+
+
+class Blocks(ABC):
+    """Blocks of one kind.
+
+    Parameters
+    ----------
+    places
+        Where they lie in the flat coordinates of the cone, block after block, shape ``(size,)``.
+    data
+        A* there in isometric coordinates, shape ``(size, dimension)``.
+
+    Attributes
+    ----------
+    identity
+        e, shape ``(size,)``.
+    """
+
+    identity: FloatArray
+
+    def __init__(self, places: IntArray, data: FloatArray) -> None:
+        self.places, self.data = places, data
+
+    @abstractmethod
+    def scaling(self, primal: FloatArray, dual: FloatArray) -> Scaling:
+        """Return the scaling of s and z.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If one of them is not inside the cone in floating point.
+        """
+
+
+def check_inside(*values: FloatArray) -> None:
+    """Raise LinAlgError unless all numbers are positive and finite."""
+    for numbers in values:
+        if not (numbers > 0.0).all() or not math.isfinite(float(numbers.sum())):
+            raise np.linalg.LinAlgError("not inside the cone")

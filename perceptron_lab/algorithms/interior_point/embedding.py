@@ -1,0 +1,191 @@
+"""The self-dual embedding of a conic system and its alternative, and Newton's directions in it.
+
+In isometric coordinates let L be the range of A*, K the self-dual cone, r its rank and
+
+    s = A*y + theta e,   z = w + theta e,   A w = 0,   s, z inside K.
+
+s = z = e, theta = 1 is such a pair, whatever the data; as theta goes to 0, one of A*y, w comes to
+lie inside K, and answers the system: a feasible y, or weights by which there is none.
+
+If moreover <e, A*y> + <e, w> + r theta = r, which holds at the start and is kept by Newton's
+directions, then <s, z> = r theta, for <A*y, w> = 0. The central path is lambda o lambda = theta e.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from perceptron_lab.algorithms.interior_point.block_products import blocks_of
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.results import FloatArray
+
+# Added to the diagonal of the normal equations, relative to it, until they have a factor
+RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)
+# Steps that refine a least-squares solution
+REFINED = 2
+# A step is at most so long
+LONGEST = 1e10
+
+
+@dataclass
+class Direction:
+    """A change of a pair: of y, w, theta, s and z, and of the latter two as the scaling sees them.
+
+    ``seen_primal`` is W^-1 ds and ``seen_dual`` W'dz.
+    """
+
+    point: FloatArray
+    weights: FloatArray
+    theta: float
+    primal: FloatArray
+    dual: FloatArray
+    seen_primal: FloatArray
+    seen_dual: FloatArray
+
+
+@dataclass
+class Iterate:
+    """A pair of the embedding: y, shape ``(dimension,)``; w, s and z, shape ``(size,)``; theta."""
+
+    point: FloatArray
+    weights: FloatArray
+    theta: float
+    primal: FloatArray
+    dual: FloatArray
+
+    def along(self, step: float, direction: Direction) -> Iterate:
+        """Return the pair a step along a direction."""
+        return Iterate(
+            self.point + step * direction.point,
+            self.weights + step * direction.weights,
+            self.theta + step * direction.theta,
+            self.primal + step * direction.primal,
+            self.dual + step * direction.dual,
+        )
+
+
+class Embedding:
+    """The data of a system by kinds of blocks, in isometric coordinates.
+
+    Parameters
+    ----------
+    cone
+        K: rows, second-order cones, matrices with all entries, or a product of these.
+    data
+        A* in flat coordinates, dense or sparse, shape ``(size, dimension)``.
+    """
+
+    def __init__(self, cone: Cone, data: Any) -> None:
+        root = np.sqrt(cone.multiplicity)
+        dense = data if isinstance(data, np.ndarray) else data.toarray()
+        self.blocks = blocks_of(cone, dense * root[:, None])
+        self.rank, self.dimension = cone.rank, dense.shape[1]
+        self._root = root[self.blocks.places]
+
+    def start(self) -> Iterate:
+        """Return s = z = e, theta = 1."""
+        e = self.blocks.identity
+        return Iterate(np.zeros(self.dimension), np.zeros(len(e)), 1.0, e.copy(), e.copy())
+
+    def flat(self, element: FloatArray) -> FloatArray:
+        """Return an element as weights in the cone's flat coordinates."""
+        weights = np.empty(len(element))
+        weights[self.blocks.places] = element * self._root
+        return weights
+
+
+class Scaled:
+    """A pair seen through its Nesterov-Todd scaling W, where Newton's directions are solved for.
+
+    With B = W^-1 A* the direction of dtheta and a given W^-1 ds + W'dz = g is that of the
+    least-squares problem B dy ~ g - dtheta (W^-1 e + W'e), whose residual is W'dw.
+
+    Parameters
+    ----------
+    embedding, iterate
+        The data and the pair. LinAlgError is raised where it is not inside in floating point, or
+        where the normal equations have no Cholesky factor.
+    """
+
+    def __init__(self, embedding: Embedding, iterate: Iterate) -> None:
+        self._of, self.iterate = embedding.blocks, iterate
+        self.rank = embedding.rank
+        self._scaling = self._of.scaling(iterate.primal, iterate.dual)
+        self._columns = self._scaling.columns()
+        e = self._of.identity
+        self._seen = self._scaling.primal(e), self._scaling.dual(e)
+        self._weight, self._factor = _factored(self._columns)
+
+    @property
+    def gap(self) -> float:
+        """<s, z> / r, the mean square of the eigenvalues of lambda."""
+        return float(self.iterate.primal @ self.iterate.dual) / self.rank
+
+    @property
+    def trace(self) -> float:
+        """(tr s + tr z) / r, which is 1 + theta."""
+        return float(self._of.identity @ (self.iterate.primal + self.iterate.dual)) / self.rank
+
+    def _solved(self, target: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the least-squares solution of B x ~ target, and its residual."""
+        found, residual = np.zeros(self._columns.shape[1]), target
+        for _ in range(1 + REFINED):
+            gradient = self._weight * (self._columns.T @ residual)
+            step = scipy.linalg.cho_solve(self._factor, gradient, check_finite=False)
+            found = found + self._weight * step
+            residual = target - self._columns @ found
+        return found, residual
+
+    def direction(self, target: FloatArray, theta: float) -> Direction:
+        """Return the direction with W^-1 ds + W'dz = target and dtheta = theta."""
+        first, second = (theta * seen for seen in self._seen)
+        point, residual = self._solved(target - first - second)
+        weights, shift = self._scaling.dual_back(residual), theta * self._of.identity
+        return Direction(
+            point=point,
+            weights=weights,
+            theta=theta,
+            primal=self._of.data @ point + shift,
+            dual=weights + shift,
+            seen_primal=self._columns @ point + first,
+            seen_dual=residual + second,
+        )
+
+    def towards(self, share: float, bend: Direction | None = None) -> Direction:
+        """Return Newton's direction to lambda o lambda = share gap e and theta times the share.
+
+        ``bend`` is the direction whose second-order term is corrected for (Mehrotra).
+        """
+        wanted = share * self.gap * self._of.identity
+        if bend is not None:
+            wanted = wanted - self._scaling.product(bend.seen_primal, bend.seen_dual)
+        target = self._scaling.quotient(wanted) - self._scaling.middle
+        return self.direction(target, (share - 1.0) * self.iterate.theta)
+
+    def lengths(self, direction: Direction) -> tuple[float, float]:
+        """Return the steps that lead s and z to the boundary of the cone."""
+        lows = map(self._scaling.lowest, (direction.seen_primal, direction.seen_dual))
+        first, second = (1.0 / max(-low, 1.0 / LONGEST) for low in lows)
+        return first, second
+
+
+def _factored(columns: FloatArray) -> tuple[FloatArray, tuple[FloatArray, bool]]:
+    """Return d with D B'B D of diagonal 1 or 0, and the Cholesky factor of that plus a ridge."""
+    normal = columns.T @ columns
+    squares = normal.diagonal()
+    used = squares > 0.0
+    scale = np.where(used, 1.0 / np.sqrt(np.where(used, squares, 1.0)), 0.0)
+    normal *= scale
+    normal *= scale[:, None]
+    for ridge in RIDGES:
+        raised = normal.copy()
+        raised[np.diag_indices(len(scale))] = 1.0 + ridge
+        try:
+            return scale, scipy.linalg.cho_factor(raised, overwrite_a=True, check_finite=False)
+        except scipy.linalg.LinAlgError:
+            continue
+    raise np.linalg.LinAlgError("the normal equations are singular")

@@ -1,0 +1,254 @@
+"""A primal-dual interior-point method on the self-dual embedding of a system."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import (
+    BEYOND,
+    NO_MARGIN,
+    NO_NORM,
+    SeesAll,
+    State,
+    Step,
+    Systems,
+    claim_bound,
+)
+from perceptron_lab.algorithms.interior_point.embedding import (
+    Direction,
+    Embedding,
+    Iterate,
+    Scaled,
+)
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
+from perceptron_lab.errors import InputError, NumericalError
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.refusals import refusing
+from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.system import ConicSystem
+
+# Numbers of the dense data at most: a gigabyte, and matrices take it three times
+MOST_ENTRIES = 2**27
+# Part of the way to the boundary that a long step goes
+SHORT_OF = 0.98
+# Below these nothing is left to be gained in double precision: theta, and a step
+LEAST_THETA, LEAST_STEP = 1e-30, 1e-5
+# Part by which tr s + tr z may differ from r (1 + theta): beyond it <A*y, w> = 0 is lost
+LOST = 0.1
+# Weights with A w = 0 are claimed so often, after the first time when theta has fallen so far
+CLAIMS, AGAIN = 3, 1e-3
+# A lower bound of the eigenvalues of lambda o lambda / theta after a short step: (3 - sqrt 5) / 2
+CENTRAL = (3.0 - math.sqrt(5.0)) / 2.0
+THEOREM = "short steps along the central path"
+
+
+@plain_dataclass(kw_only=True)
+class PathState(State):
+    """The pair of the embedding, and what was claimed of it."""
+
+    embedding: Embedding
+    iterate: Iterate
+    claim: Claim | None = None
+    # The system's when the claim was made: where it stays the same, the claim was proved
+    caution: float = -1.0
+    weighed: float = math.inf  # theta when weights were claimed last
+    claims: int = 0  # of weights with A w = 0
+
+    def follow(self, iterate: Iterate) -> None:
+        """Go on to another pair."""
+        self.iterate = iterate
+        self.point, self.weights = iterate.point, self.embedding.flat(iterate.dual)
+        self.updates += 1
+        self.iterations += 1
+
+    def claiming(self, system: ConicSystem, claim: Claim) -> Claim:
+        """Remember a claim and return it."""
+        self.claim, self.caution = claim, system.caution
+        return claim
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class InteriorPoint(SeesAll[PathState]):
+    """Newton's method along the central path of a self-dual embedding, on every cone.
+
+    The pairs s = A*y + theta e, z = w + theta e with A w = 0 inside K, from s = z = e and
+    theta = 1, are led towards theta = 0 along s o z = theta e. Every iteration solves one
+    least-squares problem in the Nesterov-Todd scaling of the pair. The direction with theta = 0
+    at its end answers the system as soon as its end A*y, or w, lies inside K: y is a feasible
+    point, or the weights w have A w = 0. Both sides are decided alike, however badly centred.
+
+    Long steps (default) are Mehrotra's predictor and corrector, 98 % of the way to the boundary.
+    Short steps take theta <- (1 - 1/sqrt(2r)) theta, r the rank of K, and one full step of Newton.
+
+    Guarantee, for short steps in exact arithmetic. Let v be lambda / sqrt(theta) and
+    delta = norm(v - v^-1) / 2. Taking nu = 1 / sqrt(2r) off theta makes of delta <= 1/2 at most
+    sqrt((1 - nu) delta^2 + r nu^2 / (4 (1 - nu))) <= 1/sqrt 2, and a full step then at most
+    delta^2 / sqrt(2 - 2 delta^2) <= 1/2; so delta <= 1/2 throughout, the eigenvalues of v o v are
+    at least (3 - sqrt 5) / 2 = .38, and z >= .38 theta s^-1. If x lies in the range of A* and
+    x >= eps e, tr x = r, then tr z <= r theta / eps, as <x, z> = theta r; hence s >= .38 (eps / r)
+    e, and A*y = s - theta e lies inside K once theta < .38 eps / r, where eps / r >= rho /
+    norm(A e). On infeasible systems the same holds of w, with R / (norm(A e) + r R) for a ball of
+    radius R around 0 in A Delta(K). The constants are ours; the full step is by Gu, Zangiabadi and
+    Roos.
+
+    The normal equations, n^2 size multiplications and more for matrices, are in the seconds and
+    not among the products. Data are used dense. The iterates end where double precision does; then
+    the weights z, norm(A z) / <e, z> = theta norm(A e) / <e, z>, are claimed as a bound.
+
+    Parameters
+    ----------
+    steps
+        ``long`` (default), without a guarantee, or ``short``.
+    epsilon
+        norm(A w) <= epsilon is claimed as a bound of the margin where neither side could be
+        decided; > 0 (default 1e-6).
+
+    References
+    ----------
+    Y. Ye, M. J. Todd, S. Mizuno, Mathematics of Operations Research 19 (1994); Yu. E. Nesterov,
+    M. J. Todd, Mathematics of Operations Research 22 (1997); S. Mehrotra, SIAM Journal on
+    Optimization 2 (1992); G. Gu, M. Zangiabadi, C. Roos, European Journal of Operational Research
+    214 (2011).
+    """
+
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order semidefinite product",
+        "coordinates: runs": "kernel",
+    }
+
+    steps: Literal["long", "short"] = "long"
+    epsilon: Annotated[float, Field(gt=0)] = 1e-6
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return plain coordinates, and whole matrices."""
+        return system.in_coordinates().completed()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> PathState:
+        """Return the pair s = z = e, theta = 1."""
+        assert isinstance(system.operator, Matrix)
+        if system.cone.size * system.dimension > MOST_ENTRIES:
+            raise InputError(
+                f"{system.cone.size} coordinates in dimension {system.dimension} are dense and "
+                f"take {system.cone.size * system.dimension / MOST_ENTRIES:.1f} GB, 1 GB at most "
+                "is allowed: choose another algorithm"
+            )
+        embedding = Embedding(system.cone, system.operator.scaled())
+        state = PathState(
+            np.zeros(system.dimension), embedding=embedding, iterate=embedding.start()
+        )
+        state.weights, state.phase = embedding.flat(state.iterate.dual), "path"
+        return state
+
+    def step(self, system: ConicSystem, state: PathState, most: int) -> Step[PathState]:
+        """Make up to ``most`` steps along the path."""
+        for _ in range(most):
+            claim = self._step(system, state)
+            if claim is not None:
+                return state, claim
+        return state, None
+
+    def _step(self, system: ConicSystem, state: PathState) -> Claim | None:
+        if state.claim is not None and (state.ending or state.caution == system.caution):
+            return state.claim
+        try:
+            scaled = Scaled(state.embedding, state.iterate)
+            ahead = scaled.towards(0.0)
+            lengths = scaled.lengths(ahead)
+            claim = self._answer(system, state, ahead, lengths)
+            if claim is not None:
+                return claim
+            following = self._following(scaled, ahead, min(*lengths, 1.0))
+        except np.linalg.LinAlgError:
+            following = None
+        if following is None:
+            return self._last_word(system, state)
+        state.follow(following)
+        assert state.weights is not None
+        if system.target and system.upper(state.weights) <= system.target:
+            return state.claiming(system, claim_bound(system, state.weights, self.epsilon))
+        return self._claim_point(system, state, state.point) if self.steps == "short" else None
+
+    def _following(self, scaled: Scaled, ahead: Direction, length: float) -> Iterate | None:
+        """Return the next pair; None where none is within reach in double precision."""
+        theta = scaled.iterate.theta
+        if theta < LEAST_THETA or abs(scaled.trace - (1.0 + theta)) > LOST:
+            return None
+        if self.steps == "short":
+            return scaled.iterate.along(1.0, scaled.towards(1.0 - reduction(scaled.rank)))
+        direction = scaled.towards((1.0 - length) ** 3, ahead)
+        step = min(1.0, SHORT_OF * min(scaled.lengths(direction)))
+        return scaled.iterate.along(step, direction) if step > LEAST_STEP else None
+
+    def _answer(
+        self, system: ConicSystem, state: PathState, ahead: Direction, lengths: tuple[float, float]
+    ) -> Claim | None:
+        """Return a claim where the direction to theta = 0 ends inside the cone."""
+        primal, dual = lengths
+        if primal > 1.0:
+            claim = self._claim_point(system, state, state.iterate.point + ahead.point)
+            if claim is not None:
+                return claim
+        worth = state.claims < CLAIMS and state.iterate.theta <= AGAIN * state.weighed
+        if dual > 1.0 and worth:
+            state.weighed, state.claims = state.iterate.theta, state.claims + 1
+            state.weights = state.embedding.flat(state.iterate.weights + ahead.weights)
+            return state.claiming(system, MarginBelow(state.weights, 0.0))
+        return None
+
+    def _claim_point(
+        self, system: ConicSystem, state: PathState, point: FloatArray
+    ) -> Claim | None:
+        """Return the claim of a point if it is inside."""
+        scores = system.scores(point)
+        if not system.inside(system.lowest(scores), scores):
+            return None
+        state.point = point
+        return state.claiming(system, FeasiblePoint(point.copy()))
+
+    def _last_word(self, system: ConicSystem, state: PathState) -> Claim:
+        """Claim that the weights z bound the margin, if by no more than is worth it."""
+        theta = state.iterate.theta
+        state.ending = f"the path ends at theta = {theta:.1e} in double precision"
+        weights = state.embedding.flat(state.iterate.dual)
+        if not system.upper(weights) <= system.worth(self.epsilon):
+            raise NumericalError(f"{state.ending}, where neither side is decided")
+        state.weights = weights
+        return state.claiming(system, claim_bound(system, weights, self.epsilon))
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return ln(norm(A e) / (.38 rho)) / -ln(1 - 1 / sqrt(2r)) short steps."""
+        if facts.margin is None or facts.margin <= 0.0:
+            return Bound(None, THEOREM, NO_MARGIN)
+        return self._steps(facts, facts.margin, 0.0)
+
+    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
+        """Return the steps to weights inside the cone with A w = 0, by the radius of the hull."""
+        if not facts.hull_radius:
+            return Bound(None, THEOREM, "no ball around 0 in the hull of the cuts is known")
+        return self._steps(facts, facts.hull_radius, facts.rank * facts.hull_radius)
+
+    def _steps(self, facts: Facts, radius: float, more: float) -> Bound:
+        if self.steps == "long":
+            return Bound(None, THEOREM, "long steps have no such bound; steps: short has")
+        if facts.start_norm is None:
+            return Bound(None, THEOREM, NO_NORM)
+        ratio = (facts.rank * facts.start_norm + more) / (CENTRAL * radius)
+        if not math.isfinite(ratio):
+            return Bound(None, THEOREM, BEYOND)
+        return Bound(
+            max(1, math.ceil(math.log(ratio) / -math.log1p(-reduction(facts.rank)))), THEOREM
+        )
+
+
+def reduction(rank: int) -> float:
+    """Return 1 / sqrt(2r), the part of theta that a short step takes off."""
+    return 1.0 / math.sqrt(2.0 * rank)

@@ -1,0 +1,104 @@
+"""Dikin's test where B = A T is ill-conditioned: with an orthogonal factor of B.
+
+q = r'(B B')^-1 r stays the same if B and r are multiplied from the left by an invertible M. In
+B B' half of the digits are lost; with B' = Q R by Householder's reflections and M = R'^-1, M B is
+Q' but for rounding errors of the size of the condition number times u, so that
+
+    q = |M r|^2 / lambda_min(M B B'M'),   lambda_min >= 1 - norm(M B B'M' - I),
+
+is bounded up to condition numbers of about 1e12. M is any matrix: nothing has to be known of how
+near it is to R'^-1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.linalg
+
+from perceptron_lab.certificates.contract import Automorphism
+from perceptron_lab.certificates.rounding import norm_above
+from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import SMALLEST, above, gamma, require_ieee_mode
+
+# Floating-point steps towards A w = 0 at most
+STEPS = 24
+# Below this part of the largest pivot of R the normal equations have lost too many digits
+LOST = 1e-5
+
+
+def ill_conditioned(blocks: list[Automorphism]) -> bool:
+    """Return whether another factor than that of B B' may make a difference."""
+    factor = _factor(blocks)
+    return factor is not None and bool(_pivots(factor).min() < LOST * _pivots(factor).max())
+
+
+def stepped(blocks: list[Automorphism]) -> list[Automorphism] | None:
+    """Step towards A w = 0 in floating point; None if that leaves Dikin's ellipsoid."""
+    square = math.inf
+    for _ in range(STEPS):
+        factor = _factor(blocks)
+        if factor is None:
+            return None
+        residual = np.sum([block.columns()[0] @ block.unit for block in blocks], axis=0)
+        image = scipy.linalg.solve_triangular(factor, residual, trans="T", check_finite=False)
+        before, square = square, float(image @ image)
+        if not square < min(1.0, before):
+            # rounding errors are reached, or there is nothing near
+            return blocks if before < 1.0 else None
+        multipliers = scipy.linalg.solve_triangular(factor, image, check_finite=False)
+        moved = [block.moved(-(block.columns()[0].T @ multipliers)) for block in blocks]
+        found = [block for block in moved if block is not None]
+        if len(found) < len(moved):
+            return None
+        blocks = found
+        if square < 1e-20:
+            break
+    return blocks
+
+
+def ratio(blocks: list[Automorphism]) -> float | None:
+    """Return an upper bound of q; None where M B B'M' cannot be proved positive definite."""
+    require_ieee_mode()
+    factor = _factor(blocks)
+    if factor is None:
+        return None
+    size = len(factor)
+    inverse = scipy.linalg.solve_triangular(factor, np.eye(size), trans="T", check_finite=False)
+    if not np.isfinite(inverse).all():
+        return None
+    length, error, rank, terms = 0.0, 0.0, 0, 0
+    product, image = np.zeros((size, size)), np.zeros(size)
+    for block in blocks:
+        columns, wrong = block.columns()
+        seen = inverse @ columns
+        product += seen @ seen.T
+        image += seen @ block.unit
+        # |fl(M B) - M B| <= gamma |M||B| + norm(M) norm(error of B)
+        own = gamma(size + 2) * above(norm_above(np.abs(inverse) @ np.abs(columns)), size)
+        own = above(own + above(norm_above(inverse) * wrong, 2), 2) + seen.size * SMALLEST
+        length, error = math.hypot(length, norm_above(seen)), math.hypot(error, own)
+        rank, terms = rank + block.rank, terms + columns.shape[1] + 1
+    length, error = above(length, terms), above(error, terms)
+    wrong = gamma(terms + 3) * length * length + 2.0 * error * length + error * error
+    wrong += terms * product.size * SMALLEST
+    lowest = 1.0 - above(norm_above(product - np.eye(size)) + wrong, 8)
+    if not lowest > 0.0:
+        return None
+    missing = (gamma(terms + 3) * length + error) * math.sqrt(rank) + terms * SMALLEST
+    longest = norm_above(image) + above(missing, 4)
+    return above(longest * longest / math.nextafter(lowest, -math.inf), 4)
+
+
+def _factor(blocks: list[Automorphism]) -> FloatArray | None:
+    """Return R; None where it is singular or not finite."""
+    stacked = np.concatenate([block.columns()[0].T for block in blocks])
+    if stacked.shape[0] < stacked.shape[1] or not np.isfinite(stacked).all():
+        return None
+    factor = np.asarray(np.linalg.qr(stacked, mode="r"))
+    return factor if _pivots(factor).min() > 0.0 else None
+
+
+def _pivots(factor: FloatArray) -> FloatArray:
+    return np.abs(factor.diagonal())
