@@ -100,6 +100,11 @@ class Adversary:
         return margin_of(self.counts)
 
     @property
+    def figures(self) -> dict[str, float]:
+        """``forced`` and ``final_margin`` as the figures of a run."""
+        return {"forced": float(self.forced), "final_margin": self.final_margin}
+
+    @property
     def answers(self) -> str:
         """A + or - per row in their order: the turns that determine the rows."""
         return "".join("+" if self.signs[plane][level] else "-" for plane, level in self.places)

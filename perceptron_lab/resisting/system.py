@@ -120,7 +120,7 @@ class ResistingSystem(ConicSystem):
         """Return a result with the mistakes, and with the answers that fix the rows."""
         counted = {MISTAKES: float(self.adversary.mistakes), ROUNDS: float(rounds)}
         said = {
-            "figures": result.certificate.get("figures", {}) | counted,
+            "figures": result.certificate.get("figures", {}) | self.adversary.figures | counted,
             ANSWERS: self.adversary.answers,
         }
         return replace(result, certificate=result.certificate | said)

@@ -125,7 +125,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     others |= {"separation_as_feasibility"}
     others |= {"reuters", "reuters_dimension", "rare_categories", "ellipsoids_embedded"}
     others |= {"soft_separation"}
-    others |= {"online", "worst_case"}
+    others |= {"online", "worst_case", "resisting"}
     others |= {"lp_feasibility", "separation_verdicts"}
     others |= {"maxcut_density", "maxcut_cuts", "sdp_rescaling"}  # tests/cli/test_maxcut_configs.py
     others |= {

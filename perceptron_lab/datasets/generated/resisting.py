@@ -57,7 +57,6 @@ class Resisting(GeneratedDataset):
         """Return the system before anything was asked."""
         with self.random(seed, 8 * 32 * self.dimension**2):  # nothing is drawn
             system = ResistingSystem.of_margin(self.dimension, self.margin)
-        adversary = system.adversary
-        known = {"forced": float(adversary.forced), "final_margin": adversary.final_margin}
-        digest = sha256_of_arrays(np.array([self.dimension, self.margin]), adversary.rows)
+        known = system.adversary.figures
+        digest = sha256_of_arrays(np.array([self.dimension, self.margin]), system.adversary.rows)
         return Problem(self.name, system, digest, system.facts(self.margin), lambda point: known)

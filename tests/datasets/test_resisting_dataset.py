@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from perceptron_lab import registry, solve
-from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.generated.resisting import Resisting
 from perceptron_lab.errors import DataError, InputError
-from perceptron_lab.experiments.verification.verify import verify
 from perceptron_lab.resisting.forced import forced
 from perceptron_lab.resisting.system import ResistingSystem
 
@@ -57,23 +53,6 @@ def test_a_problem_can_be_run_again() -> None:
     assert system.adversary.shown == 0
     assert first.queries == again.queries
     assert np.array_equal(first.point, again.point)
-
-
-@pytest.mark.slow
-def test_an_experiment_proves_its_points_on_the_rows_that_were_shown(tmp_path: Path) -> None:
-    (tmp_path / "small.yaml").write_text(
-        "experiment: small\n"
-        "problems: [{dataset: resisting, dimension: 5, margin: 0.1}]\n"
-        "algorithms: [{name: perceptron}, {name: mirror-prox}, {name: relaxed-perceptron}]\n"
-    )
-    assert main(["run", str(tmp_path / "small.yaml"), "-q", "--output", str(tmp_path)]) == 0
-    rows = pd.read_csv(tmp_path / "small" / "runs.csv").set_index("label")
-    assert rows["status"].tolist() == ["FEASIBLE", "FEASIBLE", "SKIPPED"]
-    assert rows["measure.mistakes"]["mirror-prox"] == forced(5, 0.1)
-    assert rows["measure.mistakes"]["perceptron"] >= forced(5, 0.1)
-    assert rows["measure.rounds"].tolist()[:2] == [0.0, forced(5, 0.1)]
-    assert verify(tmp_path / "small").counts["PROVED"] == 2
-    assert verify(tmp_path / "small").counts.get("FAULTS") is None
 
 
 def test_a_certificate_without_the_rows_shown_is_told() -> None:

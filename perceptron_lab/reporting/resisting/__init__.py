@@ -1,0 +1,1 @@
+"""Mistakes against a resisting oracle, beside the number that is forced."""
