@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogFormatterMathtext
 
 from perceptron_lab.errors import counted
 from perceptron_lab.reporting.evidence import Evidence
@@ -34,8 +37,8 @@ def resisting(evidence: Evidence) -> Figure:
     The thick grey line is the lower bound of all algorithms. A line with markers per label that
     asks for cuts itself: medians over the seeds, from quartile to quartile; a cross where the
     budget has ended it, at its mistakes so far. Circles are all labels that are run in rounds on
-    the rows known, where they have ended: they make the mistakes forced and no other. Dotted, in
-    the colour of the label, the upper bound of its theorem, as far as it is within the panel. Of
+    the rows known, where they have ended: they make the mistakes forced and no other. Dotted, with
+    small markers of the label, the upper bound of its theorem, as far as it is within the panel. Of
     more than six dimensions the first six are drawn, and the figure says so.
     """
     lines = held(evidence)
@@ -77,25 +80,35 @@ def _draw(axes: Axes, lines: list[Held], known: dict[str, Look]) -> None:
         bounds = [(x, entry.median("bound")) for x, entry in asked if entry.label == label]
         points = [(x, bound) for x, bound in bounds if bound is not None]
         xs, ys = [x for x, _ in points], [y for _, y in points]
-        axes.plot(xs, ys, color=look["color"], linestyle=":", linewidth=1.0, label=f"{label} bound")
+        style: dict[str, Any] = {"color": look["color"], "marker": look["marker"], "linestyle": ":"}
+        axes.plot(xs, ys, fillstyle="none", markersize=2.5, lw=1.0, label=f"{label} bound", **style)
     axes.set_ylim(lowest, highest)
     axes.set_xlabel(r"1 / $\rho$")
     drawing.rule_logarithmic(axes, "x")
     drawing.rule_logarithmic(axes, "y")
+    axes.xaxis.set_major_formatter(LogFormatterMathtext())  # decades side by side
 
 
 def _legend(lines: list[Held], known: dict[str, Look]) -> list[Line2D]:
     """Return a handle per label that asks for cuts, and one per kind of line or marker."""
     in_rounds = {line.entry.label for line in lines if line.in_rounds}
     ended = all(line.entry.feasible for line in lines if not line.in_rounds)
-    circle = {**_CIRCLE, "linestyle": "none", "fillstyle": "none", "markersize": 5.5}
     kinds = [
         Line2D([], [], color="0.75", linewidth=3.0, label=_FORCED),
         Line2D([], [], color="0.3", linewidth=1.0, linestyle=":", label=_BOUND),
     ]
     if in_rounds:
+        name = f"{counted(len(in_rounds), 'label')} in rounds"
         kinds.append(
-            Line2D([], [], **circle, label=f"{counted(len(in_rounds), 'label')} in rounds")
+            Line2D(
+                *([], []),
+                color=_CIRCLE["color"],
+                marker="o",
+                linestyle="none",
+                fillstyle="none",
+                markersize=5.5,
+                label=name,
+            )
         )
     if not ended:
         kinds.append(Line2D([], [], color="0.3", marker="x", linestyle="none", label=_CROSS))
