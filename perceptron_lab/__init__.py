@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         EllipsoidSeparationClassifier as EllipsoidSeparationClassifier,
     )
     from perceptron_lab.estimators import SoftEllipsoidClassifier as SoftEllipsoidClassifier
+    from perceptron_lab.experiments.certifying.certify import certify as certify
     from perceptron_lab.experiments.configuration.catalogue import list_names as list_names
     from perceptron_lab.experiments.configuration.catalogue import show as show
     from perceptron_lab.experiments.configuration.config import ExperimentConfig as ExperimentConfig
@@ -80,6 +81,7 @@ _PUBLIC = {
     "Results": "perceptron_lab.reporting.experiment",
     "SoftEllipsoidClassifier": "perceptron_lab.estimators",
     "Status": "perceptron_lab.results",
+    "certify": "perceptron_lab.experiments.certifying.certify",
     "check": "perceptron_lab.reporting.checking",
     "compare": "perceptron_lab.reporting.compare",
     "fetch_data": "perceptron_lab.datasets.download.fetching",

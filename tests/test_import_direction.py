@@ -45,6 +45,7 @@ LAYERS = [
     ["algorithms", "peers", "resisting", "datasets", "linear"],
     ["central_weights", "judge", "recording", "failures", "guarantees", "driver", "solving"],
     ["ellipsoids", "maxcut", "online", "programs", "verdicts"],
+    ["exact"],
     ["estimators"],
     ["learners"],
     ["registration", "plugins"],

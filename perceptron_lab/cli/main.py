@@ -38,6 +38,7 @@ COMMANDS: Final = {
     "list": ("perceptron_lab.cli.listing:listing", "List what can be named in a configuration."),
     "show": ("perceptron_lab.cli.show:show", "Explain one name, with its parameters."),
     "verify": ("perceptron_lab.cli.verify:verify", "Prove the answers of results again."),
+    "certify": ("perceptron_lab.cli.certify:certify", "Write exact certificates of results."),
     "compare": ("perceptron_lab.cli.compare:compare", "Compare the rows of two runs."),
     "data": ("perceptron_lab.cli.data:data", "Fetch and verify data files."),
     "help": ("perceptron_lab.cli.help:help_command", "Print this, or the help of a command."),

@@ -26,7 +26,10 @@ class Equation(NamedTuple):
 
 
 def near_solution(
-    equations: Sequence[Equation], guess: Sequence[Fraction], order: Sequence[int]
+    equations: Sequence[Equation],
+    guess: Sequence[Fraction],
+    order: Sequence[int],
+    most_pivots: int = MOST_PIVOTS,
 ) -> list[Fraction] | None:
     """Return an exact solution of equations near a guess; None if there is none, or too much work.
 
@@ -41,12 +44,14 @@ def near_solution(
         Of the unknowns, shape ``(N,)``.
     order
         The unknowns that may be solved for, each once.
+    most_pivots
+        The rank beyond which there is too much work.
     """
     used = {j for one in equations for j in one.entries}
     columns = [j for j in order if j in used]
     if len(equations) * len(columns) > MOST_ENTRIES:
         return None
-    chosen = basis(equations, columns)
+    chosen = basis(equations, columns, most_pivots)
     if chosen is None:
         return None
     rows, pivots = chosen
@@ -80,14 +85,14 @@ def independent(columns: Sequence[Mapping[int, int]]) -> bool:
 
 
 def basis(
-    equations: Sequence[Equation], columns: Sequence[int]
+    equations: Sequence[Equation], columns: Sequence[int], most_pivots: int = MOST_PIVOTS
 ) -> tuple[list[int], list[int]] | None:
     """Return independent equations, and as many of the columns in which they are so."""
     if not equations or not columns:
         return [], []
     table = [[one.entries.get(j, 0) % PRIME for j in columns] for one in equations]
     pivots = _pivots(table)
-    if len(pivots) > MOST_PIVOTS:
+    if len(pivots) > most_pivots:
         return None
     turned = [[row[place] for row in table] for place in pivots]
     return _pivots(turned), [columns[place] for place in pivots]

@@ -67,17 +67,17 @@ def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: 
 
     Otherwise it is the record of a learner or an optimiser.
     """
-    arrays = {name: _numbers(array) for name, array in certificate.proof.items()}
+    arrays = {name: numbers_in(array) for name, array in certificate.proof.items()}
     if isinstance(method, Learner):
         return prove_learnt(claims, problem, method, int(certificate.problem["seed"]), arrays)
-    point = _numbers(certificate.point)
+    point = numbers_in(certificate.point)
     if method is not None:
-        weights = None if certificate.weights is None else _numbers(certificate.weights)
+        weights = None if certificate.weights is None else numbers_in(certificate.weights)
         return prove_optimum(claims, problem.system, point, weights, arrays)
     if isinstance(problem.system, LinearSystem):
         found = prove_linear(claims, problem.system, certificate)
         return replace(found, faults=(*found.faults, *_other_measures(claims, problem, point)))
-    weights = None if certificate.weights is None else _numbers(certificate.weights)
+    weights = None if certificate.weights is None else numbers_in(certificate.weights)
     system = problem.system.fixed(certificate.certificate)
     found = prove_claims(claims, system, point, weights)
     stated = tuple(sorted(filter(_unproved, claims.figures)))
@@ -299,7 +299,7 @@ def _original(system: ConicSystem) -> ConicSystem:
     return system if system.origin is None else system.origin
 
 
-def _numbers(array: Any) -> FloatArray:
+def numbers_in(array: Any) -> FloatArray:
     """Return an array of a certificate as numbers; all else is damage."""
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
         raise DataError("an array of the certificate does not hold numbers")

@@ -1,0 +1,76 @@
+"""``plab certify``: exact certificates of results, for a checker that stands for itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from perceptron_lab.cli.options import bytes_of, quiet_option
+from perceptron_lab.datasets.confinement import GENERATED
+from perceptron_lab.exact.checker import checker_path
+from perceptron_lab.experiments.certifying.certify import (
+    Certification,
+    CertifiedCell,
+    certifying,
+)
+
+
+@click.command("certify")
+@click.argument("target", metavar="RUN|FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    metavar="DIR",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the certificates; it is made if there is none.",
+)
+@click.option(
+    "--base",
+    metavar="DIR",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="Folder that relative paths of data files start from, if they have moved.",
+)
+@click.option(
+    "--generate",
+    type=bytes_of,
+    metavar="SIZE",
+    default=f"{GENERATED // 10**6}MB",
+    show_default=True,
+    help="How much generated data may take for one problem.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: an outcome per cell.")
+@quiet_option
+def certify(
+    target: Path, output: Path, base: Path | None, generate: int, as_json: bool, quiet: bool
+) -> int:
+    """Write exact certificates of proved answers, for a checker without any of this code.
+
+    RUN is the folder of an experiment's results, FILE one of its certificates, or a result that
+    `plab solve --save` has written. CELL.certificate.json holds whole numbers that prove the
+    status, and the bounds of the margin; CELL.data the data, where these were generated: others
+    stay where they are, and the certificate tells their sha256. Each has been accepted by the
+    checker, one file of plain Python:
+
+      python plab_check.py CELL.certificate.json [DATA]
+
+    Exit code 1 if some answer has no exact proof.
+    """
+    cells = []
+    for cell in certifying(target, output, base, generate):
+        cells.append(cell)
+        if not as_json and not quiet:
+            click.echo(_line(cell))
+    found = Certification(target, cells)
+    if as_json:
+        click.echo(json.dumps(found.as_json(), indent=2))
+    elif not quiet:
+        click.echo(f"{found}; checker: {checker_path()}")
+    return 1 if found.failed else 0
+
+
+def _line(cell: CertifiedCell) -> str:
+    words = [cell.outcome.value, cell.problem, cell.label, cell.status, ", ".join(cell.claims)]
+    words.append(f"not in it: {cell.message}" if cell.message else "")
+    return "  ".join(word for word in words if word)

@@ -1,0 +1,144 @@
+"""Claims about a point: that it is strictly feasible, that it has a margin, or an objective.
+
+A point is a direction, whatever its length: it is given by whole numbers. That of a feasible point
+is as short as the cone allows, that of a margin has all bits of its doubles.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.exact.factors import LARGEST_LONG, long_factor, short_factor
+from perceptron_lab.exact.whole_numbers import exactly, rounded
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+
+# Bits of the entries of a point, from short ones to all of a double
+_BITS = (3, 5, 8, 11, 14, 17, 20, 24, 28, 32, 36, 40, 44, 48, 52)
+# The part of its margin that a shortened point keeps where matrices are to be factorised
+_KEPT = 0.5
+# The part of its size by which a point is moved into the interior
+_STEP = 2.0**-7
+
+Claim = dict[str, Any]
+
+
+def feasible(
+    system: ConicSystem, point: FloatArray, interior: FloatArray | None, data: Any
+) -> Claim | None:
+    """Return the claim that a short point is strictly feasible; None where no factor is found.
+
+    Any feasible point proves it: where a direction to the interior is known, one is taken that is
+    farther from the boundary than the answer.
+
+    Parameters
+    ----------
+    system
+        On the data as given.
+    point
+        Proved strictly feasible.
+    interior
+        A direction d with A*d inside the cone or on its boundary, or None.
+    data
+        The checker's system.
+    """
+    if interior is not None:
+        step = _STEP * float(np.abs(point).max()) / float(np.abs(interior).max())
+        inner = point + step * interior
+        if system.prove_point(inner).feasible:
+            point = inner
+    margin = system.prove_point(point).margin_lower
+    least = _KEPT * margin if _matrices(system.cone) else 0.0
+    for bits in _BITS:
+        short = rounded(point, bits)
+        candidate = np.array([float(one) for one in short])
+        proof = system.prove_point(candidate)
+        if proof.feasible and proof.margin_lower >= least:
+            break
+    else:
+        short = exactly(point)
+    factors = factors_at(system, short, data.scale)
+    if factors is None:
+        factors = _shifted_factors(system, short, Fraction(0), data)
+    return None if factors is None else {"claim": "feasible", "point": short, "factors": factors}
+
+
+def margin_at_least(
+    system: ConicSystem, point: FloatArray, bound: Fraction, data: Any
+) -> Claim | None:
+    """Return the claim that a point has a margin of at least a bound, or None.
+
+    ``data`` is the checker's system.
+    """
+    whole = exactly(point)
+    claim: Claim = {"claim": "margin at least", "margin": system.margin_name or "directional"}
+    claim |= {"bound": [bound.numerator, bound.denominator], "point": whole}
+    if not _matrices(system.cone):
+        return claim | {"factors": {}}
+    factors = _shifted_factors(system, whole, bound, data)
+    return None if factors is None else claim | {"factors": factors}
+
+
+def factors_at(system: ConicSystem, point: list[int], scale: int) -> dict[str, Any] | None:
+    """Return the factors of the matrix blocks at a point, by the block's number, or None."""
+    doubles = np.array([float(one) for one in point])
+    scores = system.operator.scores(doubles)
+    factors = {}
+    for number, part, span in _matrices(system.cone):
+        lowest = 0.9 * part.lowest(scores[span])
+        found = short_factor(part, scores[span], lowest, Fraction(scale))
+        if found is None:
+            return None
+        factors[str(number)] = found
+    return factors
+
+
+def _matrices(cone: Cone) -> list[tuple[int, Semidefinite, slice]]:
+    """Return number, cone and place of the matrix blocks."""
+    return [
+        (number, part, span)
+        for number, (part, span) in enumerate(cone.blocks)
+        if isinstance(part, Semidefinite)
+    ]
+
+
+def _shifted_factors(
+    system: ConicSystem, point: list[int], bound: Fraction, data: Any
+) -> dict[str, Any] | None:
+    """Return factors of q 2^64 F(y) - p D t I, t >= norm(y) 2^64, as the checker forms it."""
+    blocks = {number: part for number, part, _ in _matrices(system.cone)}
+    if any(part.rank > LARGEST_LONG for part in blocks.values()):
+        return None
+    matrices = {
+        number: [[0] * part.rank for _ in range(part.rank)] for number, part in blocks.items()
+    }
+    p, q = bound.numerator, bound.denominator
+    length = math.isqrt(sum(one * one for one in point) << 128) + (p > 0)
+    for block, i, j, columns, values in data.rows():
+        if block in blocks:
+            score = sum(value * point[at] for at, value in zip(columns, values, strict=True))
+            entry = (score * q << 64) - (p * data.scale * length if i == j else 0)
+            matrices[block][i][j] = matrices[block][j][i] = entry
+    found = {str(number): _long(matrix) for number, matrix in matrices.items()}
+    return None if None in found.values() else found
+
+
+def _long(matrix: list[list[int]]) -> list[Any] | None:
+    """Return a factor of a matrix that is definite, though hardly perhaps."""
+    largest = max(abs(one) for row in matrix for one in row)
+    excess = max(0, largest.bit_length() - 900)
+    doubles = np.array([[float(one >> excess) for one in row] for row in matrix])
+    lowest = float(np.linalg.eigvalsh(doubles)[0])
+    rounding = float(np.abs(doubles).max()) * 1e-15
+    for guess in (lowest / 2.0, rounding, rounding * 1e-3, rounding * 1e-6):
+        if guess > 0.0:
+            found = long_factor(matrix, Fraction(guess) * 2**excess)
+            if found is not None:
+                return found
+    return None

@@ -1,0 +1,106 @@
+"""Claims by weights of rows: no feasible point, or none of a margin above a bound.
+
+Weights with sum_i w_i a_i = 0 exactly: those of a basis of the rows that have weights are solved
+for in rational numbers, the others keep a few bits. So near weights that are proved to have exact
+ones beside them, all stay positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import linprog
+
+from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system.exact_solutions import Equation, near_solution
+
+# Bits that the weights of a basis' complement keep, beside the largest
+_BITS = 40
+# Weights below this part of the largest may stand for zeros
+_NOTHING = 1e-9
+# Equations that are solved exactly, at most: a thousand take half a minute
+MOST_PIVOTS = 1200
+
+Vector = Sequence[int]
+
+
+def balanced(
+    vectors: Sequence[Vector], guess: FloatArray | None, favoured: int | None = None
+) -> list[int] | None:
+    """Return whole numbers w >= 0, not all 0, with sum_i w_i a_i = 0, near a guess; or None.
+
+    Where there is no guess, or the basis' weights do not stay positive, those of a vertex are
+    tried, which a linear program proposes: one of large w_i for i the vector that is favoured.
+
+    Parameters
+    ----------
+    vectors
+        a_i in whole numbers.
+    guess
+        Weights, >= 0, shape ``(k,)``.
+    favoured
+        The number of a vector.
+    """
+    doubles, norms = _unit_rows(vectors)
+    if guess is not None:
+        found = _near(vectors, guess, guess * norms)
+        if found is not None:
+            return found
+    vertex = _vertex(doubles, favoured)
+    if vertex is None:
+        return None
+    support = np.flatnonzero(vertex > _NOTHING * vertex.max())
+    chosen = [vectors[i] for i in support.tolist()]
+    few = _near(chosen, (vertex / norms)[support], vertex[support])
+    if few is None:
+        return None
+    found = [0] * len(vectors)
+    for i, weight in zip(support.tolist(), few, strict=True):
+        found[i] = weight
+    return found
+
+
+def _unit_rows(vectors: Sequence[Vector]) -> tuple[FloatArray, FloatArray]:
+    """Return the vectors divided by their norms, and these, but for a common factor."""
+    longest = max(abs(one).bit_length() for vector in vectors for one in vector)
+    excess = max(0, longest - 500)
+    doubles = np.array([[float(one >> excess) for one in vector] for vector in vectors])
+    norms = np.linalg.norm(doubles, axis=1)
+    norms[norms == 0.0] = 1.0
+    return doubles / norms[:, None], norms / norms.max()
+
+
+def _near(vectors: Sequence[Vector], guess: FloatArray, mass: FloatArray) -> list[int] | None:
+    """Return exact weights near a guess, if none is negative; those of much mass are solved for."""
+    largest = float(guess.max(initial=0.0))
+    if not (np.isfinite(guess).all() and largest > 0.0):
+        return None
+    least = float(guess[mass > _NOTHING * mass.max()].min())
+    bits = _BITS + max(0, int(np.ceil(np.log2(largest / least))))
+    given = [Fraction(round(Fraction(one / largest) * 2**bits), 2**bits) for one in guess.tolist()]
+    entries: list[dict[int, int]] = [{} for _ in vectors[0]]
+    for i, vector in enumerate(vectors):
+        for j, value in enumerate(vector):
+            if value:
+                entries[j][i] = value
+    equations = [Equation(row, 0) for row in entries if row]
+    order = [int(i) for i in np.argsort(-mass, kind="stable") if mass[i] > 0.0]
+    found = near_solution(equations, given, order, MOST_PIVOTS)
+    if found is None or min(found) < 0 or not any(found):
+        return None
+    return whole_multiples(found)
+
+
+def _vertex(rows: FloatArray, favoured: int | None) -> FloatArray | None:
+    """Return a vertex of {w >= 0 : sum w_i a_i = 0, sum w_i = 1} in doubles, or None."""
+    equations = np.vstack([rows.T, np.ones(len(rows))])
+    right, costs = np.zeros(len(equations)), np.zeros(len(rows))
+    right[-1] = 1.0
+    if favoured is not None:
+        costs[favoured] = -1.0
+    used = np.abs(equations).max(axis=1) > 0.0
+    answer = linprog(costs, A_eq=equations[used], b_eq=right[used], method="highs-ds")
+    return np.maximum(np.asarray(answer.x), 0.0) if answer.status == 0 else None

@@ -1,0 +1,73 @@
+"""Doubles as whole numbers: exactly, over a common power of two, or rounded to a few bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perceptron_lab.results import FloatArray
+
+# Longer whole numbers are written as texts of hexadecimal digits, which are read in linear time
+_LONGEST = 1 << 200
+
+
+def common_bits(values: FloatArray) -> int:
+    """Return the least k >= 0 for which all 2^k v are whole."""
+    mantissas, exponents = np.frexp(values[values != 0.0])
+    if not mantissas.size:
+        return 0
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    trailing = np.frexp((whole & -whole).astype(np.float64))[1] - 1
+    return max(0, int((53 - exponents - trailing).max()))
+
+
+def exactly(values: FloatArray, bits: int | None = None) -> list[int]:
+    """Return 2^bits v, whole; by default with the least bits, positive multiples of v."""
+    taken = common_bits(values) if bits is None else bits
+    ratios = (float(one).as_integer_ratio() for one in values.ravel().tolist())
+    return [(p << taken) // q for p, q in ratios]
+
+
+def rounded(values: FloatArray, bits: int) -> list[int]:
+    """Return v, scaled to a largest magnitude near 2^bits, bits <= 52, rounded; positive scale."""
+    largest = float(np.abs(values).max(initial=0.0))
+    exponent = 0 if not largest else bits - math.frexp(largest)[1]
+    return [int(one) for one in np.rint(np.ldexp(values, exponent)).tolist()]
+
+
+def whole_multiples(values: Iterable[Fraction]) -> list[int]:
+    """Return the least whole numbers that are a positive multiple of fractions."""
+    given = list(values)
+    denominator = math.lcm(*(one.denominator for one in given))
+    found = [one.numerator * (denominator // one.denominator) for one in given]
+    divisor = math.gcd(*found) or 1
+    return [one // divisor for one in found]
+
+
+def written(value: Any) -> Any:
+    """Return a value of a certificate for JSON: long whole numbers as hexadecimal texts."""
+    if isinstance(value, dict):
+        return {name: written(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [written(one) for one in value]
+    if isinstance(value, np.integer):
+        return int(value)
+    return hex(value) if isinstance(value, int) and abs(value) >= _LONGEST else value
+
+
+def fraction_pair(value: float) -> list[int]:
+    """Return [p, q] with p / q the double given, q > 0."""
+    return list(value.as_integer_ratio())
+
+
+def as_floats(values: npt.ArrayLike) -> FloatArray:
+    """Return whole numbers as the nearest doubles, scaled down where they are long."""
+    given = [int(one) for one in np.asarray(values, dtype=object).ravel()]
+    longest = max((abs(one).bit_length() for one in given), default=0)
+    excess = max(0, longest - 1000)
+    return np.array([float(one >> excess) for one in given])

@@ -1,0 +1,222 @@
+"""``plab certify``: the proved answers of a run as files that an independent checker accepts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from perceptron_lab.datasets.confinement import GENERATED
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.durable_files import replace_file
+from perceptron_lab.errors import DataError, MissingDataError, PlabError
+from perceptron_lab.exact.readings import Reading
+from perceptron_lab.exact.whole_numbers import written
+from perceptron_lab.experiments.certifying.claims import Answer, Exact, exact_claims
+from perceptron_lab.experiments.certifying.readings import reading_of
+from perceptron_lab.experiments.running.output_folder import absent
+from perceptron_lab.experiments.storage.certificate_files import (
+    Certificate,
+    path_of,
+    read_certificate,
+)
+from perceptron_lab.experiments.storage.reader import Reader
+from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
+from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.reproof import numbers_in
+from perceptron_lab.results import Status
+from perceptron_lab.system.linear_system import LinearSystem
+
+FORMAT, VERSION = "plab-certificate", 1
+SUFFIX, DATA = ".certificate.json", ".data"
+
+
+class Outcome(StrEnum):
+    """The fate of a cell."""
+
+    CERTIFIED = "CERTIFIED"
+    """Its certificate is written and accepted by the checker; the message tells missing bounds."""
+    NOT_CERTIFIED = "NOT CERTIFIED"
+    """Something is claimed, and its status is not proved exactly; the message says why."""
+    NOTHING_CLAIMED = "NOTHING CLAIMED"
+    """The cell claims nothing."""
+
+
+@dataclass(frozen=True)
+class CertifiedCell:
+    """The outcome of one cell.
+
+    Parameters
+    ----------
+    cell, problem, label, status
+        Its columns in runs.csv.
+    outcome
+        Whether it is certified.
+    claims
+        The claims that the checker accepts, by name.
+    message
+        What is not proved exactly, and why.
+    path
+        The certificate; None if none is written.
+    """
+
+    cell: str
+    problem: str
+    label: str
+    status: str
+    outcome: Outcome
+    claims: tuple[str, ...] = ()
+    message: str = ""
+    path: str | None = None
+
+
+@dataclass(frozen=True)
+class Certification:
+    """The outcomes of the cells of ``target``, a folder of results or one certificate."""
+
+    target: Path
+    cells: list[CertifiedCell]
+
+    @property
+    def failed(self) -> list[CertifiedCell]:
+        """The cells that claim something, and are not certified."""
+        return [cell for cell in self.cells if cell.outcome is Outcome.NOT_CERTIFIED]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Outcome -> number of cells."""
+        found = Counter(cell.outcome for cell in self.cells)
+        return {outcome.value: found[outcome] for outcome in Outcome if found[outcome]}
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the outcomes as JSON values; ``plab certify --json`` prints them."""
+        return [asdict(cell) for cell in self.cells]
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{number} {outcome}" for outcome, number in self.counts.items())
+        return f"{self.target}: {said or 'no cell was run yet'}"
+
+
+def certify(
+    target: str | Path,
+    output: str | Path,
+    *,
+    base: str | Path | None = None,
+    generate: int = GENERATED,
+) -> Certification:
+    """Write the exact certificates of proved answers, each accepted by the checker.
+
+    Parameters
+    ----------
+    target
+        The folder of an experiment's results, one file of its ``certificates``, or a result that
+        ``plab solve --save`` has written.
+    output
+        The folder for ``CELL.certificate.json`` and, of generated data, ``CELL.data``.
+    base
+        The folder that relative paths of data start from; by default the one stored.
+    generate
+        Bytes that may be generated for one problem, 500 MB by default.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or no results are in the folder.
+    """
+    start = None if base is None else Path(base)
+    cells = certifying(Path(target), Path(output), start, generate)
+    return Certification(Path(target), list(cells))
+
+
+def certifying(
+    target: Path, output: Path, base: Path | None = None, generate: int = GENERATED
+) -> Iterator[CertifiedCell]:
+    """Yield the outcomes of :func:`certify` one after the other."""
+    if not target.exists():
+        raise absent(target, "give a folder of results or one of its certificates")
+    output.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="plab-certify-") as folder:
+        problems = CertifiedProblems(Path(folder), base, generate)
+        if target.is_file():
+            certificate = read_certificate(target)
+            name = str(certificate.algorithm.get("name", ""))
+            yield _on_certificate(target.stem, name, certificate, problems, output, base)
+            return
+        with Reader.open(target) as reader:
+            runs = reader.runs()
+        for planned, stored in runs:
+            path = path_of(target, planned.cell)
+            seen = CertifiedCell(
+                planned.cell, planned.title, planned.label, "", Outcome.NOT_CERTIFIED
+            )
+            if not stored.row or (stored.certificate is not None and not path.is_file()):
+                yield replace(seen, message=stored.fault or f"{path}: no such file")
+            elif stored.certificate is None:
+                status = stored.status.value
+                yield replace(seen, status=status, outcome=Outcome.NOTHING_CLAIMED)
+            else:
+                certificate = read_certificate(path)
+                yield _on_certificate(
+                    planned.cell, planned.label, certificate, problems, output, base
+                )
+
+
+def _on_certificate(
+    name: str,
+    label: str,
+    certificate: Certificate,
+    problems: CertifiedProblems,
+    output: Path,
+    base: Path | None,
+) -> CertifiedCell:
+    """Certify one answer, if it claims something."""
+    claims = Claims.of_certificate(certificate)
+    problem_name = str(certificate.problem.get("instance", ""))
+    seen = CertifiedCell(name, problem_name, label, claims.status.value, Outcome.NOT_CERTIFIED)
+    if claims.nothing:
+        return replace(seen, outcome=Outcome.NOTHING_CLAIMED)
+    try:
+        problem = problems.load(certificate)
+        if problem.sha256 != certificate.sha256:
+            raise DataError("the data have changed since the answer was found")
+        if problems.method(certificate) is not None or isinstance(problem.system, LinearSystem):
+            return replace(seen, message="answers of this kind have no exact certificates yet")
+        reading = reading_of(certificate, problem, base)
+        answer = _answer(certificate, problem, reading)
+        found = exact_claims(claims, answer)
+    except (PlabError, MissingDataError) as error:
+        return replace(seen, message=str(error))
+    return _written(seen, claims, found, reading, output)
+
+
+def _answer(certificate: Certificate, problem: Problem, reading: Reading) -> Answer:
+    weights = None if certificate.weights is None else numbers_in(certificate.weights)
+    system = reading.system()
+    return Answer(problem.system, reading, system, numbers_in(certificate.point), weights)
+
+
+def _written(
+    seen: CertifiedCell, claims: Claims, found: Exact, reading: Reading, output: Path
+) -> CertifiedCell:
+    """Write what was proved, and return the outcome."""
+    named = tuple(claim["claim"] for claim in found.claims)
+    message = "; ".join(f"{name}: {reason}" for name, reason in found.missing.items())
+    status = {Status.FEASIBLE: "feasible", Status.INFEASIBLE: "infeasible"}.get(claims.status)
+    done = bool(named) and (status is None or status in named)
+    if not named:
+        return replace(seen, message=message)
+    path = output / f"{seen.cell}{SUFFIX}"
+    file = f"{seen.cell}{DATA}" if reading.path is None else reading.path.name
+    if reading.path is None:
+        replace_file(output / file, reading.content)
+    data = {"file": file, "sha256": sha256(reading.content).hexdigest()} | reading.said
+    record = {"format": FORMAT, "version": VERSION, "data": data, "claims": found.claims}
+    replace_file(path, json.dumps(written(record), separators=(",", ":")).encode())
+    outcome = Outcome.CERTIFIED if done else Outcome.NOT_CERTIFIED
+    return replace(seen, outcome=outcome, claims=named, message=message, path=str(path))

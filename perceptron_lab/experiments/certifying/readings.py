@@ -1,0 +1,45 @@
+"""The data that a certificate is about: the file of its problem, or data written beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from perceptron_lab.datasets.download.fetching import fetch
+from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.exact.readings import Reading, of_sdpa, of_system, of_table
+from perceptron_lab.experiments.storage.certificate_files import Certificate
+
+
+def reading_of(certificate: Certificate, problem: Problem, base: Path | None) -> Reading:
+    """Return how a checker reads the data of a problem.
+
+    A user's file that holds what no checker reads by itself, as texts or missing entries, is
+    written anew, like generated data: then the certificate is about the numbers written.
+
+    Parameters
+    ----------
+    base
+        The folder that relative paths start from; None for that of the certificate.
+    """
+    described = certificate.problem
+    parameters = dict(described["parameters"])
+    folder = Path(certificate.base) if base is None else base
+    question: Any = parameters.get("question", "feasibility")
+    if described["dataset"] == "sdplib":
+        return of_sdpa(fetch("sdplib", described["instance"].removesuffix(".recession")), question)
+    path = _file_of(described, parameters, folder)
+    if path is not None and path.name.endswith(".dat-s"):
+        return of_sdpa(path, question)
+    found = None if path is None else of_table(path, problem.system)
+    return of_system(problem.system) if found is None else found
+
+
+def _file_of(described: Any, parameters: dict[str, Any], folder: Path) -> Path | None:
+    """Return the file of a user's own problem; None of other datasets."""
+    from perceptron_lab.datasets.collections.files import stem_of
+
+    if described["dataset"] not in ("files", "sdpa") or parameters.get("test_fraction"):
+        return None
+    instance = described["instance"].removesuffix(".recession")
+    return next((folder / name for name in parameters["files"] if stem_of(name) == instance), None)

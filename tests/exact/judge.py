@@ -1,0 +1,157 @@
+"""Exact proofs judged with fractions, by definitions and not by the checker's ways.
+
+Definiteness by leading minors of python-flint, norms by squares, sums by fractions.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+
+Row = list[Fraction]
+
+
+def fractions_of(array: Any) -> list[Row]:
+    """Return the entries of an array, each the double that it is."""
+    return [[Fraction(float(one)) for one in line] for line in np.atleast_2d(array)]
+
+
+def as_number(value: Any) -> int:
+    return int(value, 16) if isinstance(value, str) else int(value)
+
+
+def flat_places(cone: list[Any]) -> list[tuple[int, int, int]]:
+    return [
+        (block, i, j)
+        for block, (kind, order) in enumerate(cone)
+        for i in range(order)
+        for j in (range(i, order) if kind == "matrix" else [i])
+    ]
+
+
+def positive_definite(entries: dict[tuple[int, int], Fraction], order: int) -> bool:
+    for k in range(1, order + 1):
+        minor = flint.fmpq_mat(
+            k,
+            k,
+            [_rational(entries.get((min(i, j), max(i, j)))) for i in range(k) for j in range(k)],
+        )
+        if minor.det() <= 0:
+            return False
+    return True
+
+
+def _rational(value: Fraction | None) -> flint.fmpq:
+    return flint.fmpq(0) if value is None else flint.fmpq(value.numerator, value.denominator)
+
+
+def at_least(value: Fraction, factor: Fraction, *squares: Fraction) -> bool:
+    """Return whether value >= factor * sqrt(product of squares)."""
+    product = factor * factor
+    for one in squares:
+        product *= one
+    if factor >= 0:
+        return value >= 0 and value * value >= product
+    return value >= 0 or value * value <= product
+
+
+def truly_proved(rows: list[Row], cone: list[Any], claim: dict[str, Any]) -> bool:
+    """Return whether point or weights of a claim prove it on rows of a cone."""
+    name, margin = claim["claim"], claim.get("margin")
+    bound = Fraction(*map(as_number, claim.get("bound", (0, 1))))
+    if name in ("feasible", "margin at least"):
+        y = [Fraction(as_number(one)) for one in claim["point"]]
+        measured = sum((one * one for one in (y[:-1] if margin == "geometric" else y)), Fraction())
+        return measured > 0 and _inside(rows, cone, y, margin, bound, measured)
+    return _weighted(rows, cone, claim, margin, bound)
+
+
+def _inside(
+    rows: list[Row], cone: list[Any], y: Row, margin: str | None, bound: Fraction, square: Fraction
+) -> bool:
+    scores: list[dict[tuple[int, int], Fraction]] = [{} for _ in cone]
+    for (block, i, j), row in zip(flat_places(cone), rows, strict=True):
+        score = sum((a * b for a, b in zip(row, y, strict=True)), Fraction())
+        scores[block][i, j] = score
+        if cone[block][0] == "rows":
+            norm = sum((a * a for a in row), Fraction()) if margin == "unit" else Fraction(1)
+            if not (at_least(score, bound, norm, square) if margin else score > 0):
+                return False
+    for (kind, order), found in zip(cone, scores, strict=True):
+        if kind == "rows":
+            continue
+        if margin:  # bounds of cones are tried at a square root rounded up by a part of 2^-100
+            length = Fraction(_root(square)) * bound
+            for i in range(order) if kind == "matrix" else (order - 1,):
+                found[i, i] -= length
+        if kind == "matrix" and not positive_definite(found, order):
+            return False
+        if kind == "second-order":
+            *u, t = (found[i, i] for i in range(order))
+            rest = t * t - sum((one * one for one in u), Fraction())
+            if t < 0 or rest < 0 or (not margin and rest == 0):
+                return False
+    return True
+
+
+def _root(square: Fraction) -> Fraction:
+    """Return a number at most a part of 2^-100 above the square root."""
+    scaled = square * Fraction(4) ** 110
+    whole = scaled.numerator // scaled.denominator
+    return Fraction(int(flint.fmpz(whole).isqrt()) + 1, 2**110)
+
+
+def _weighted(
+    rows: list[Row], cone: list[Any], claim: dict[str, Any], margin: str | None, bound: Fraction
+) -> bool:
+    total, mass, unit = [Fraction()] * len(rows[0]), Fraction(), Fraction()
+    found: list[dict[tuple[int, int], Fraction]] = []
+    for (kind, order), given in zip(cone, claim["weights"], strict=True):
+        found.append(_element(kind, order, given))
+        if kind == "matrix":
+            mass += sum((found[-1][i, i] for i in range(order)), Fraction())
+        elif kind == "second-order":
+            *u, t = (found[-1][i, i] for i in range(order))
+            if t < 0 or t * t < sum((one * one for one in u), Fraction()):
+                return False
+            mass += t
+        else:
+            if min(found[-1].values()) < 0:
+                return False
+            mass += sum(found[-1].values(), Fraction())
+    for (block, i, j), row in zip(flat_places(cone), rows, strict=True):
+        weight = found[block][i, j] * (2 if i < j else 1)
+        total = [one + weight * a for one, a in zip(total, row, strict=True)]
+        if weight and margin == "unit":
+            norm = _root(sum((a * a for a in row), Fraction()))
+            unit += weight * norm
+    if mass <= 0:
+        return False
+    if claim["claim"] == "infeasible":
+        return not any(total) and not claim["closed"]
+    if margin == "geometric" and total.pop():
+        return False
+    square = sum((one * one for one in total), Fraction())
+    return bound >= 0 and square <= (bound * (unit if margin == "unit" else mass)) ** 2
+
+
+def _element(kind: str, order: int, given: list[Any]) -> dict[tuple[int, int], Fraction]:
+    if kind != "matrix":
+        values = dict.fromkeys(((i, i) for i in range(order)), Fraction())
+        for place, one in zip(*given, strict=True):
+            values[place, place] = Fraction(as_number(one))
+        return values
+    parts, rest, *vectors = ([as_number(one) for one in line] for line in given)
+    if min(parts + rest) < 0:
+        return {(i, j): Fraction(-1) for i in range(order) for j in range(i, order)}
+    return {
+        (i, j): Fraction(
+            sum(p * a * b for p, a, b in zip(parts, vectors[i], vectors[j], strict=True))
+            + (rest[i] if i == j else 0)
+        )
+        for i in range(order)
+        for j in range(i, order)
+    }

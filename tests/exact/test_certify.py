@@ -1,0 +1,160 @@
+"""Proved answers of every kind of system become certificates that the checker accepts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import solve
+from perceptron_lab.cli.main import main
+from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.readings import digits_of
+from perceptron_lab.exact.row_weights import balanced
+from perceptron_lab.exact.whole_numbers import exactly, rounded
+from perceptron_lab.experiments.certifying.certify import CertifiedCell, Outcome, certify
+from tests.experiments.certified import CELLS, EMPTY, FEASIBLE, WHOLE, attempted, certified
+
+KINDS = ["rows", "rows, none", "rows, bounded", "relaxed", "limit", "mixed", "second-order"]
+KINDS += ["matrices", "whole matrices", "whitened"]
+
+
+def certified_cell(path: Path) -> CertifiedCell:
+    (cell,) = certify(path, path.parent / "exact").cells
+    return cell
+
+
+def assert_accepted(cell: CertifiedCell, *claims: str) -> dict[str, Any]:
+    """Assert that a cell is certified by these claims, and its file accepted; return its record."""
+    assert cell.outcome is Outcome.CERTIFIED, cell
+    assert cell.claims == claims, cell
+    assert cell.path is not None
+    record: dict[str, Any] = json.loads(Path(cell.path).read_bytes())
+    return record
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_answer_is_certified(name: str, tmp_path: Path) -> None:
+    problem, algorithm, more, _ = CELLS[name]
+    path = attempted(tmp_path, problem, algorithm, **more)
+    assert path is not None
+    cell = certified_cell(path)
+    assert cell.outcome is Outcome.CERTIFIED, cell
+    assert not cell.message
+    status = {"FEASIBLE": "feasible", "INFEASIBLE": "infeasible"}.get(cell.status)
+    assert status is None or status in cell.claims
+    assert cell.path is not None
+    assert not [reason for _, reason in checker().check(cell.path) if reason]
+
+
+@pytest.mark.parametrize("name", ["kernel", "ellipsoid"])
+def test_answers_without_an_exact_proof_are_told(name: str, tmp_path: Path) -> None:
+    problem, algorithm, more, _ = CELLS[name]
+    path = certified(tmp_path, problem, algorithm, **more)
+    cell = certified_cell(path)
+    assert cell.outcome is Outcome.NOT_CERTIFIED
+    assert cell.message
+    assert cell.path is None
+
+
+@pytest.mark.parametrize(("text", "claim"), [(EMPTY, "infeasible"), (WHOLE, "feasible")])
+def test_programs_are_certified_beside_their_file(text: str, claim: str, tmp_path: Path) -> None:
+    (tmp_path / "p.dat-s").write_text(text)
+    problem = {"dataset": "sdpa", "files": ["p.dat-s"]}
+    path = certified(tmp_path, problem, {"name": "auto"})
+    cell = certified_cell(path)
+    assert claim in cell.claims, cell
+    assert cell.path is not None
+    record = json.loads(Path(cell.path).read_bytes())
+    assert record["data"]["file"] == "p.dat-s"
+    assert not Path(cell.path).with_name("p.dat-s").exists()
+    assert checker().main([cell.path, str(tmp_path / "p.dat-s")]) == 0
+    assert checker().main([cell.path]) == 2  # the data are where they were
+
+
+TABLE = "name,b,class\n1.1,0.5,yes\n-0.7,0.3,no\n2.25,-1,yes\n"
+
+
+@pytest.mark.parametrize("margin", ["unit", "directional", "geometric"])
+def test_a_saved_answer_on_a_text_is_about_the_decimals(
+    margin: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    saved, out = tmp_path / "t.npz", tmp_path / "out"
+    command = ["solve", str(tmp_path / "t.csv"), "--labels", "class", "--margin", margin]
+    algorithm = ["--algorithm", "minimum-norm-point"]
+    assert main([*command, *algorithm, "--save", str(saved), "--json"]) == 0
+    capsys.readouterr()
+    assert main(["certify", str(saved), "--output", str(out), "--json"]) == 0
+    (cell,) = json.loads(capsys.readouterr().out)
+    assert cell["claims"] == ["feasible", "margin at least", "margin at most"]
+    record = json.loads(Path(cell["path"]).read_bytes())
+    assert record["data"]["kind"] == "csv"
+    assert record["data"]["labels"] == [2, "no", "yes"]
+    assert {one.get("margin", margin) for one in record["claims"]} == {margin}
+    assert checker().main([cell["path"], str(tmp_path / "t.csv")]) == 0
+
+
+def test_decided_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
+    code = main(["certify", str(path), "--output", str(tmp_path / "out")])
+    assert code == 0
+    assert "1 CERTIFIED" in capsys.readouterr().out
+    assert main(["certify", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 2
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_weights_are_balanced_exactly(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dimension, count = 5, int(rng.integers(6, 30))
+    rows = rng.standard_normal((count, dimension)) * 10.0 ** rng.integers(-8, 8, (count, 1))
+    guess = rng.random(count)
+    rows[-1] = -(guess[:-1] @ rows[:-1]) / guess[-1]
+    vectors = [exactly(row, 200) for row in rows]
+    found = balanced(vectors, guess)
+    assert found is not None
+    assert min(found) >= 0
+    assert any(found)
+    sums = [sum(w * v[j] for w, v in zip(found, vectors, strict=True)) for j in range(dimension)]
+    assert not any(sums)
+
+
+def test_a_solvable_system_has_no_balanced_weights() -> None:
+    assert balanced([[1, 0], [1, 5], [2, -3]], np.ones(3)) is None
+
+
+def test_dependent_rows_are_balanced() -> None:
+    vectors = [[1, 2, 3], [-1, -2, -3], [2, 4, 6], [0, 0, 0]]
+    found = balanced(vectors, np.array([1.0, 3.0, 1.0, 0.5]))
+    assert found is not None
+    assert found[0] + 2 * found[2] == found[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "digits"), [("1 2.50 3", 1), ("1e-3", 3), ("-2.5E-02,7", 3), ("1.5e1", 0), ("12", 0)]
+)
+def test_the_digits_of_a_text(text: str, digits: int) -> None:
+    assert digits_of(text) == digits
+
+
+def test_whole_numbers_of_doubles() -> None:
+    values = np.array([0.1, -3.0, 2.0**-70, 0.0])
+    assert [one / 2**122 for one in exactly(values, 122)] == values.tolist()
+    assert rounded(np.array([1.0, -0.49, 0.0]), 3) == [4, -2, 0]
+
+
+def test_a_point_on_the_data_given_proves_it_whatever_way_it_was_found(tmp_path: Path) -> None:
+    rows = np.array([[1.0, 1e-9], [-1.0, 1e-9]])  # feasible by (0, 1) alone, nearly
+    result = solve(rows, "auto")
+    assert result.status.value == "FEASIBLE"
+    np.save(tmp_path / "r.npy", rows)
+    code = main(
+        ["solve", str(tmp_path / "r.npy"), "--rows", "--save", str(tmp_path / "s.npz"), "--json"]
+    )
+    assert code == 0
+    cell = certified_cell(tmp_path / "s.npz")
+    record = assert_accepted(cell, "feasible", "margin at least", "margin at most")
+    assert record["data"]["file"] == "r.npy"

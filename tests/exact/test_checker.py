@@ -1,0 +1,234 @@
+"""The checker stands for itself: no floating-point number, nothing but Python, one short file."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import subprocess
+import sys
+import tokenize
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab.exact.checker import checker, checker_path
+
+SOURCE = checker_path().read_text(encoding="utf-8")
+TREE = ast.parse(SOURCE)
+
+
+def test_it_is_short_and_needs_the_standard_library_alone() -> None:
+    assert len(SOURCE.splitlines()) <= 300
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(TREE)
+        for name in (
+            [one.name for one in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert imported <= sys.stdlib_module_names
+    from_math = [
+        one.name
+        for node in ast.walk(TREE)
+        if isinstance(node, ast.ImportFrom) and node.module == "math"
+        for one in node.names
+    ]
+    assert set(from_math) <= {"isqrt", "gcd"}
+
+
+def test_there_is_no_floating_point_number_in_it() -> None:
+    constants = [node.value for node in ast.walk(TREE) if isinstance(node, ast.Constant)]
+    assert not [one for one in constants if isinstance(one, float | complex)]
+    names = {node.id for node in ast.walk(TREE) if isinstance(node, ast.Name)}
+    assert not names & {"float", "round", "pow", "Decimal", "struct"}
+    assert not [node for node in ast.walk(TREE) if isinstance(node, ast.Div)]
+    with checker_path().open("rb") as file:
+        numbers = [one.string for one in tokenize.tokenize(file.readline) if one.type == 2]
+    assert not [one for one in numbers if "." in one or "e" in one.lower()]
+
+
+@pytest.mark.parametrize("width", [np.float64, np.float32])
+def test_doubles_are_read_from_their_bits(width: type[np.floating[Any]]) -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.standard_normal(300) * 2.0 ** rng.integers(-40, 40, 300)
+    tiny = [0.0, -0.0, 1.0, -1.5, 2.0**-130, float(np.finfo(width).tiny)]
+    tiny.append(float(np.finfo(width).smallest_subnormal))
+    for one in np.array([*numbers, *tiny], dtype=width):
+        content = one.astype(np.dtype(width).newbyteorder("<")).tobytes()
+        assert Fraction(checker().double(content, 1200), 2**1200) == Fraction(float(one))
+    with pytest.raises(ValueError, match="multiple"):
+        checker().double(np.array(0.75, dtype=width).tobytes(), 1)
+    for bad in (np.nan, np.inf, -np.inf):
+        with pytest.raises(ValueError, match="multiple"):
+            checker().double(np.array(bad, dtype=width).tobytes(), 1200)
+
+
+@pytest.mark.parametrize(
+    "text", ["1", "-2.50", "+.5", "3.", "1e3", "-1.25E-02", "7D+01", " 0.1 ", "-0", "{", "1..2", ""]
+)
+def test_decimals_are_read_as_printed(text: str) -> None:
+    try:
+        meant = Fraction(text.strip().replace("D", "e"))
+    except ValueError:
+        with pytest.raises((ValueError, AttributeError)):
+            checker().decimal(text, 5)
+    else:
+        assert Fraction(checker().decimal(text, 5), 10**5) == meant
+
+
+def test_a_decimal_with_more_digits_than_said_is_refused() -> None:
+    with pytest.raises(ValueError, match="multiple"):
+        checker().decimal("0.125", 2)
+
+
+def definite(matrix: list[list[int]], factor: list[Any]) -> bool:
+    order = len(matrix)
+    entries = {(i, j): matrix[i][j] for i in range(order) for j in range(i, order)}
+    try:
+        checker().require_definite(entries, order, factor)
+    except checker().Refuted:
+        return False
+    return True
+
+
+def test_a_factor_proves_just_what_is_definite() -> None:
+    # L = (1 0; 1 1), R = M - LL' = (1 0; 0 a)
+    factor = [0, [[0, 1], [1, 1]], [[1], [1]]]
+    assert definite([[2, 1], [1, 3]], factor)
+    assert not definite([[2, 1], [1, 2]], factor)  # R_22 = 0
+    assert not definite([[2, 1], [1, 1]], factor)
+    assert definite([[2, 1], [1, 3]], [4, [[0, 1], [4, 4]], [[1], [4]]])  # 2^4 M
+    assert definite([[8, 4], [4, 12]], [-2, [[0, 1], [1, 1]], [[1], [1]]])  # 2^-(-2) LL'
+    assert not definite([[1, 2], [2, 1]], [0, [[0, 1], [1, 2]]])
+    assert not definite([[1, 2], [2, 1]], [0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_packed_products_are_products(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    order = 7
+    factor = rng.integers(-(2**40), 2**40, (order, order)).astype(object)
+    columns = [[list(range(order)), column.tolist()] for column in factor.T]
+    product = factor.dot(factor.T)
+    for extra, accepted in ((1, True), (0, False), (-1, False)):
+        matrix = (product + extra * np.eye(order, dtype=int).astype(object)).tolist()
+        assert definite(matrix, [0, *columns]) is accepted
+
+
+def on_files(tmp_path: Path, content: bytes, said: dict[str, Any], *claims: Any) -> int:
+    """Run the checker's command line on data and claims."""
+    (tmp_path / "data").write_bytes(content)
+    data = {"file": "data", "sha256": hashlib.sha256(content).hexdigest()} | said
+    record = {"format": "plab-certificate", "version": 1, "data": data, "claims": list(claims)}
+    path = tmp_path / "x.certificate.json"
+    path.write_text(json.dumps(record))
+    return int(checker().main([str(path)]))
+
+
+TEXT = b"a,b,label\n0.5,1,yes\n-0.25,1,no\n"
+READ = {"kind": "csv", "separator": ",", "skip": 1, "digits": 2, "labels": [2, "no", "yes"]}
+READ |= {"width": 3, "cone": [["rows", 2]]}
+SPLIT = {"claim": "feasible", "point": [8, 0, -1], "factors": {}}
+
+
+def test_a_text_with_labels_is_read_as_printed(tmp_path: Path) -> None:
+    assert on_files(tmp_path, TEXT, READ, SPLIT) == 0
+    assert on_files(tmp_path, TEXT, READ | {"labels": [2, "yes", "no"]}, SPLIT) == 1
+    assert on_files(tmp_path, TEXT, READ | {"labels": [2, "no", "maybe"]}, SPLIT) == 2
+    assert on_files(tmp_path, TEXT, READ | {"digits": 1}, SPLIT) == 2
+    assert on_files(tmp_path, TEXT, READ, SPLIT | {"point": [4, 0, -2]}) == 1  # on the boundary
+
+
+def test_the_geometric_margin_is_half_the_distance(tmp_path: Path) -> None:
+    most = {"claim": "margin at most", "margin": "geometric", "weights": [[[0, 1], [1, 1]]]}
+    least = SPLIT | {"claim": "margin at least", "margin": "geometric"}
+    bounds = (([3, 8], 0, 0), ([375001, 10**6], 0, 1), ([374999, 10**6], 1, 0))
+    for bound, above, below in bounds:
+        assert on_files(tmp_path, TEXT, READ, most | {"bound": bound}) == above
+        assert on_files(tmp_path, TEXT, READ, least | {"bound": bound}) == below
+    uneven = most | {"bound": [10, 1], "weights": [[[0, 1], [2, 1]]]}
+    assert on_files(tmp_path, TEXT, READ, uneven) == 1
+
+
+PROGRAM = b'"a program"\n1 = m\n1 = blocks\n(2)\n{1.0}\n0 1 1 1 -1.0\n1 1 1 1 1.0D+0\n1 1 2 2 0.5\n'
+SDPA = {"kind": "sdpa", "question": "feasibility", "digits": 1}
+IDENTITY = {"1": [2, [[0], [1]], [[1], [1]]]}
+
+
+def test_a_program_is_read_as_printed(tmp_path: Path) -> None:
+    inside = {"claim": "feasible", "point": [1, 2], "factors": IDENTITY}
+    assert on_files(tmp_path, PROGRAM, SDPA, inside) == 0
+    assert on_files(tmp_path, PROGRAM, SDPA, inside | {"point": [1, 0]}) == 1
+    assert on_files(tmp_path, PROGRAM, SDPA, inside | {"point": [-1, 2]}) == 1
+    upper = inside | {"claim": "objective at most", "bound": [2, 1]}
+    assert on_files(tmp_path, PROGRAM, SDPA, upper) == 0
+    assert on_files(tmp_path, PROGRAM, SDPA, upper | {"bound": [199, 100]}) == 1
+    # <F_1, X> = 1 by X = diag(1, 0) or diag(0, 2); <F_0, X> = -1 or 0
+    lower = {"claim": "objective at least", "unit": 1}
+    for diagonal, bound, answer in (
+        ([1, 0], -1, 0),
+        ([0, 2], 0, 0),
+        ([1, 0], 0, 1),
+        ([0, 1], 0, 1),
+    ):
+        weights = [[[], []], [[], diagonal, [], []]]
+        given = lower | {"bound": [bound, 1], "weights": weights}
+        assert on_files(tmp_path, PROGRAM, SDPA, given) == answer
+
+
+def test_claims_that_are_none_are_refused(tmp_path: Path) -> None:
+    no_bound = SPLIT | {"claim": "margin at least", "margin": "unit", "bound": [1, 0]}
+    assert on_files(tmp_path, TEXT, READ, no_bound) == 1
+    assert on_files(tmp_path, TEXT, READ, no_bound | {"bound": [1, -1]}) == 1
+    assert on_files(tmp_path, TEXT, READ, no_bound | {"margin": "other", "bound": [1, 9]}) == 2
+    assert on_files(tmp_path, TEXT, READ, SPLIT | {"claim": "margin at most"}) == 2
+    assert on_files(tmp_path, TEXT, READ, SPLIT | {"claim": "true"}) == 1
+    assert on_files(tmp_path, TEXT, READ, SPLIT | {"point": [0, 0, 0]}) == 1
+    assert on_files(tmp_path, TEXT, READ, SPLIT | {"point": [8.0, 0, -1]}) == 2
+    assert on_files(tmp_path, TEXT, READ, SPLIT | {"point": [True, 0, -1]}) == 2
+    assert on_files(tmp_path, TEXT, READ) == 2
+    below = {"claim": "margin at most", "margin": "unit", "weights": [[[0], [1]]]}
+    assert on_files(tmp_path, TEXT, READ, below | {"bound": [-1, 1]}) == 1
+    closed = {"claim": "infeasible", "closed": False, "weights": [[[], []]]}
+    assert on_files(tmp_path, TEXT, READ, closed) == 1
+    for places in ([-1], [2], [0, 0]):
+        weights = [[places, [1] * len(places)]]
+        assert on_files(tmp_path, TEXT, READ, closed | {"weights": weights}) == 2
+
+
+def test_x_0_needs_a_weight_for_the_closed_claim(tmp_path: Path) -> None:
+    # F(x) = diag(x, -x): none inside; x = 0 on the boundary
+    program = b"1\n1\n2\n1\n1 1 1 1 1\n1 1 2 2 -1\n"
+    said = SDPA | {"digits": 0}
+    weights = [[[], []], [[], [1, 1], [], []]]
+    open_claim = {"claim": "infeasible", "closed": False, "weights": weights}
+    assert on_files(tmp_path, program, said, open_claim) == 0
+    assert on_files(tmp_path, program, said, open_claim | {"closed": True}) == 1
+    # F(x) = diag(x, -x - 1)
+    other = program + b"0 1 2 2 1\n"
+    weights = [[[0], [1]], [[], [1, 1], [], []]]
+    assert on_files(tmp_path, other, said, open_claim | {"closed": True, "weights": weights}) == 0
+
+
+def test_the_command_line_says_what_is_proved(tmp_path: Path) -> None:
+    assert on_files(tmp_path, TEXT, READ, SPLIT) == 0
+    path = tmp_path / "x.certificate.json"
+    command = [sys.executable, "-I", str(checker_path()), str(path), str(tmp_path / "data")]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout.split()) == (0, ["feasible", "PROVED"])
+    (tmp_path / "data").write_bytes(TEXT.replace(b"0.25", b"0.26"))
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "data are others" in found.stdout
+    path.write_text("{")
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert "UNREADABLE" in found.stdout

@@ -1,0 +1,170 @@
+"""Certificates that were tampered with are accepted only where they still prove their claim."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from copy import deepcopy
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab.exact.checker import checker
+from tests.exact.certificates_on_disk import certificates, record_of, rows_of
+from tests.exact.judge import as_number, fractions_of, truly_proved
+from tests.repetitions import parts
+
+Record = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def on_disk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return certificates(tmp_path_factory.mktemp("certificates"))
+
+
+def accepted(path: Path, record: Record) -> list[Record]:
+    """Return the claims of a record that the checker accepts, beside a certificate's data."""
+    other = path.with_name("tampered.json")
+    other.write_text(json.dumps(record))
+    try:
+        answers = checker().check(str(other))
+    except Exception:  # as for the checker's own command line, it is unreadable
+        return []
+    return [claim for claim, reason in answers if not reason]
+
+
+def numbers_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the places of all whole numbers in a claim."""
+    if isinstance(value, dict):
+        return [at for name, one in value.items() for at in numbers_in(one, (*path, name))]
+    if isinstance(value, list):
+        return [at for k, one in enumerate(value) for at in numbers_in(one, (*path, k))]
+    whole = type(value) is int or (type(value) is str and value.lstrip("-").startswith("0x"))
+    return [path] if whole else []
+
+
+def put(record: Any, path: tuple[Any, ...], value: Any) -> None:
+    for step in path[:-1]:
+        record = record[step]
+    record[path[-1]] = value
+
+
+def got(record: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        record = record[step]
+    return record
+
+
+def other_digit(value: int, rng: random.Random) -> int:
+    digits = list(str(abs(value)))
+    at = rng.randrange(len(digits))
+    digits[at] = rng.choice([one for one in "0123456789" if one != digits[at]])
+    return int("".join(digits)) * (-1 if value < 0 else 1)
+
+
+def tampered(record: Record, rng: random.Random) -> Record:
+    """Return a record with a digit, a sign or two numbers of a claim changed."""
+    found = deepcopy(record)
+    claim = rng.choice(found["claims"])
+    places = numbers_in(claim)
+    place = rng.choice(places)
+    value = as_number(got(claim, place))
+    kind = rng.choice(("digit", "sign", "swap", "one"))
+    if kind == "digit":
+        put(claim, place, other_digit(value, rng))
+    elif kind == "sign":
+        put(claim, place, -value)
+    elif kind == "one":
+        put(claim, place, value + rng.choice((-1, 1)))
+    else:
+        other = rng.choice(places)
+        first, second = got(claim, place), got(claim, other)
+        put(claim, place, second)
+        put(claim, other, first)
+    return found
+
+
+@pytest.mark.parametrize("seeds", parts(10_000, kept=120))
+def test_no_tampered_certificate_is_accepted_whose_proof_is_none(
+    on_disk: dict[str, Path], seeds: range
+) -> None:
+    names = list(on_disk)
+    exact = {name: fractions_of(rows_of(path)) for name, path in on_disk.items()}
+    kept, false = 0, 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        name = names[seed % len(names)]
+        path, record = on_disk[name], record_of(on_disk[name])
+        changed = tampered(record, rng)
+        for claim in accepted(path, changed):
+            kept += claim not in record["claims"]
+            false += not truly_proved(exact[name], record["data"]["cone"], claim)
+    assert not false
+    assert kept  # some changes leave a proof that is one
+
+
+@pytest.mark.parametrize("seeds", parts(1000, kept=20))
+def test_other_data_with_their_own_sha256_are_judged_as_they_are(
+    on_disk: dict[str, Path], seeds: range, tmp_path: Path
+) -> None:
+    names, refused = list(on_disk), 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        name = names[seed % len(names)]
+        rows, record = rows_of(on_disk[name]), record_of(on_disk[name])
+        place = rng.randrange(rows.shape[0]), rng.randrange(rows.shape[1])
+        if rng.random() < 0.5:
+            rows[place] = -rows[place]
+        else:
+            other = (place[0] + rng.randrange(1, rows.shape[0])) % rows.shape[0]
+            rows[[place[0], other]] = rows[[other, place[0]]]
+        np.save(tmp_path / "data.npy", rows)
+        path = tmp_path / "x.json"
+        record["data"]["file"] = "data.npy"
+        assert not accepted(path, record)  # the sha256 is that of the data meant
+        content = (tmp_path / "data.npy").read_bytes()
+        record["data"]["sha256"] = hashlib.sha256(content).hexdigest()
+        found = accepted(path, record)
+        refused += len(found) < len(record["claims"])
+        for claim in found:
+            assert truly_proved(fractions_of(rows), record["data"]["cone"], claim)
+    assert refused
+
+
+@pytest.mark.parametrize("seeds", parts(1000, kept=15))
+def test_no_claim_that_is_false_by_one_unit_in_the_last_place_is_accepted(
+    seeds: range, tmp_path: Path
+) -> None:
+    # rows (3, 4) c, whose margin along (3, 4) is 1, and whose scores are known exactly
+    for seed in seeds:
+        rng = random.Random(seed)
+        scale = rng.randrange(1, 2**50)
+        rows = np.array([[3.0, 4.0], [4.0, 3.0], [3.0, 4.0]])
+        rows[2] *= float(scale)
+        (tmp_path / "d").unlink(missing_ok=True)
+        np.save(tmp_path / "d.npy", rows)
+        content = (tmp_path / "d.npy").read_bytes()
+        data = {"file": "d.npy", "sha256": hashlib.sha256(content).hexdigest(), "kind": "npy"}
+        data |= {"bits": 0, "width": 2, "cone": [["rows", 3]]}
+        record = {"format": "plab-certificate", "version": 1, "data": data}
+        unit = Fraction(24, 25)  # cos of the angle between (3, 4) and (4, 3)
+        q = 2 ** rng.randrange(53, 200)
+        below = unit.numerator * q // unit.denominator
+        least = {"claim": "margin at least", "margin": "unit", "factors": {}, "point": [3, 4]}
+        for p, true in ((below, True), (below + 1, False)):
+            given = record | {"claims": [least | {"bound": [p, q]}]}
+            assert bool(accepted(tmp_path / "x", given)) is true
+        # 4 (3, 4) - 3 (4, 3) has norm 7; opposite weights make a bound that is known exactly
+        rows[1] *= -1.0
+        np.save(tmp_path / "d.npy", rows)
+        content = (tmp_path / "d.npy").read_bytes()
+        record["data"]["sha256"] = hashlib.sha256(content).hexdigest()
+        ray = {"claim": "margin at most", "margin": "unit", "weights": [[[0, 1], [4, 3]]]}
+        above = 7 * q // 35 + 1
+        for p, true in ((above, True), (above - 1, False)):
+            given = record | {"claims": [ray | {"bound": [p, q]}]}
+            assert bool(accepted(tmp_path / "x", given)) is true
