@@ -187,6 +187,7 @@ def _on_certificate(
             raise DataError("the data have changed since the answer was found")
         if problems.method(certificate) is not None or isinstance(problem.system, LinearSystem):
             return replace(seen, message="answers of this kind have no exact certificates yet")
+        problem = replace(problem, system=problem.system.fixed(certificate.certificate))
         reading = reading_of(certificate, problem, base)
         answer = _answer(certificate, problem, reading)
         found = exact_claims(claims, answer)
