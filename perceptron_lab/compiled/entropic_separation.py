@@ -1,4 +1,4 @@
-"""Separating a dense block of unit rows by adaptive steps, and going on when the block grows."""
+"""Separating a block of unit rows by adaptive steps, and going on when the block grows."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+import scipy.sparse as sp
 
-from perceptron_lab.compiled.entropic_steps import (
-    AVERAGE,
-    CENTRE,
-    LOG_PARTITION,
-    TOTAL,
-    WEIGHT,
-    RealArray,
-    entropic_loop,
-    entropic_pass,
+from perceptron_lab.compiled.entropic_steps import AVERAGE, CENTRE, entropic_loop, entropic_pass
+from perceptron_lab.compiled.entropic_trials import LOG_PARTITION, TOTAL, WEIGHT, RealArray
+from perceptron_lab.compiled.sparse_entropic_steps import (
+    UnsignedArray,
+    sparse_entropic_loop,
+    sparse_entropic_pass,
 )
 from perceptron_lab.results import FloatArray
+
+# Unit rows, shape (m, n), in single or double precision: in C order, or CSR with int32 indices
+Rows = RealArray | sp.csr_array
 
 
 @dataclass
@@ -75,7 +76,7 @@ class SeparationRun:
     course: Course
 
 
-def begin(rows: RealArray) -> Course:
+def begin(rows: Rows) -> Course:
     """Return x_0 = e / m and y_1 = ball(A x_0 / sqrt(2 ln m))."""
     size, dimension = rows.shape
     course = Course(
@@ -90,7 +91,7 @@ def begin(rows: RealArray) -> Course:
     return course
 
 
-def carried(course: Course, rows: RealArray) -> Course:
+def carried(course: Course, rows: Rows) -> Course:
     """Return the course on other rows of the same dimension: more, fewer, in another precision.
 
     Sums of scores are linear in the sum of the y_t, so they are A* of that sum for rows that join,
@@ -100,7 +101,7 @@ def carried(course: Course, rows: RealArray) -> Course:
     numbers, points = course.numbers.copy(), np.zeros_like(course.points)
     numbers[WEIGHT] = 0.0  # weights of other rows are no weights of these
     points[0] = course.points[0]
-    entries = np.zeros((2, len(rows)))
+    entries = np.zeros((2, rows.shape[0]))
     entries[0] = rows @ points[0].astype(rows.dtype)
     moved = Course(cast("RealArray", course.centre.astype(rows.dtype)), points, entries, numbers)
     _softmin_of_sums(rows, moved)
@@ -108,14 +109,14 @@ def carried(course: Course, rows: RealArray) -> Course:
 
 
 def separate(
-    rows: RealArray, most: int, *, start: Course | None = None, clearance: float = 0.0
+    rows: Rows, most: int, *, start: Course | None = None, clearance: float = 0.0
 ) -> SeparationRun:
     """Make adaptive primal-dual steps until a point separates the rows, as computed.
 
     Parameters
     ----------
     rows
-        Unit rows, shape ``(m, n)``, float32 or float64, in C order.
+        Unit rows, shape ``(m, n)``, float32 or float64, in C order, or CSR with int32 indices.
     most
         Iterations at most, 0 or more.
     start
@@ -125,10 +126,15 @@ def separate(
         A point separates where min A*y > clearance >= 0.
     """
     course = begin(rows) if start is None else start
-    assert course.entries.shape[1] == len(rows)
-    ended, iterations, passes = entropic_loop(
-        rows, course.centre, course.points, course.entries, course.numbers, most, clearance
-    )
+    assert course.entries.shape[1] == rows.shape[0]
+    state = course.centre, course.points, course.entries, course.numbers
+    if isinstance(rows, np.ndarray):
+        ended, iterations, passes = entropic_loop(rows, *state, most, clearance)
+    else:
+        values, columns, ends = _stored(rows)
+        ended, iterations, passes = sparse_entropic_loop(
+            values, columns, ends, *state, most, clearance
+        )
     point = course.centre.astype(np.float64)
     if ended != CENTRE and course.numbers[TOTAL] > 0.0:
         point = course.points[0] / course.numbers[TOTAL]
@@ -139,7 +145,7 @@ def separate(
         share = course.entries[1]
     else:
         sums, length = course.entries[0], last
-        share = np.exp((sums.min() - sums) * _root(len(rows)))
+        share = np.exp((sums.min() - sums) * _root(rows.shape[0]))
     weights = share / share.sum()
     separated = ended in (CENTRE, AVERAGE)
     products = passes + iterations + (ended == CENTRE)  # a second trial has its scores already
@@ -150,22 +156,21 @@ def _root(size: int) -> float:
     return math.sqrt(2.0 * math.log(max(size, 2)))
 
 
-def _softmin_of_sums(rows: RealArray, course: Course) -> RealArray:
+def _stored(rows: sp.csr_array) -> tuple[RealArray, UnsignedArray, UnsignedArray]:
+    """Return the entries, and their columns and ends as unsigned numbers."""
+    return rows.data, rows.indices.view(np.uint32), rows.indptr.view(np.uint32)
+
+
+def _softmin_of_sums(rows: Rows, course: Course) -> RealArray:
     """Return the softmin of the course's sums; set its logarithm and its image."""
-    size = len(rows)
-    share = np.empty(size, rows.dtype)
-    nothing = np.zeros(size, rows.dtype)
+    size = rows.shape[0]
+    share, scores = np.empty(size, rows.dtype), np.zeros(size, rows.dtype)
     sums, image = course.entries[0], course.points[1]
-    _, _, course.numbers[LOG_PARTITION], _ = entropic_pass(
-        rows,
-        course.centre,
-        True,
-        nothing,
-        sums,
-        0.0,
-        1.0 / _root(size),
-        np.empty(size),
-        share,
-        image,
-    )
+    given = course.centre, True, scores, sums, 0.0, 1.0 / _root(size), np.empty(size), share, image
+    if isinstance(rows, np.ndarray):
+        found = entropic_pass(rows, *given)
+    else:
+        values, columns, ends = _stored(rows)
+        found = sparse_entropic_pass(values, columns, ends, *given)
+    course.numbers[LOG_PARTITION] = found[2]
     return cast("RealArray", share)

@@ -17,6 +17,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from perceptron_lab.compiled.entropic_trials import ETA, TOTAL, try_step
 from perceptron_lab.compiled.kernel import RECIPROCALS, kernel
 from perceptron_lab.compiled.negative_exponential import exponential
 from perceptron_lab.results import FloatArray
@@ -25,21 +26,15 @@ RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 # Entries of the rows taken at a time: they stay in the cache between the two products
 _ENTRIES = 2**15
-# What rounding may add to the distance of a step, relative to its terms (as sums of doubles)
-ROUNDING = 1e-15
-# Where steps stop growing, in units of the guaranteed one; a longer one moves nothing more
-LONGEST = 1e6
 # How a loop ends: the last y separates, the average does, neither yet, or a sum is not finite
 CENTRE, AVERAGE, GOING_ON, BROKEN = 1, 2, 0, -1
-# What numbers holds
-ETA, TOTAL, WEIGHT, LOG_PARTITION, TRIALS = range(5)
 
 
 @kernel(
     "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64[::1])",
     fastmath=RECIPROCALS,
 )
-def _advance(
+def advance_sums(
     sums: FloatArray, scores: RealArray, eta: float, new_sums: FloatArray
 ) -> tuple[float, float]:
     """Write sums + eta scores; return the least new sum and the least score."""
@@ -57,7 +52,7 @@ def _advance(
     "UniTuple(float64, 2)(float64[::1], real[::1], float64, float64, real[::1])",
     fastmath=RECIPROCALS,
 )
-def _powers(
+def write_powers(
     sums: FloatArray, scores: RealArray, shift: float, temperature: float, powers: RealArray
 ) -> tuple[float, float]:
     """Write exp((shift - sums) / temperature); return their sum and their product with scores."""
@@ -102,8 +97,8 @@ def softmin(
     tuple
         min S, ln Z and <x, scores>. ln Z is NaN if a sum is.
     """
-    lowest, _ = _advance(sums, scores, eta, new_sums)
-    total, along = _powers(new_sums, scores, lowest, temperature, share)
+    lowest, _ = advance_sums(sums, scores, eta, new_sums)
+    total, along = write_powers(new_sums, scores, lowest, temperature, share)
     for i in range(len(share)):
         share[i] /= total
     return lowest, math.log(total) - lowest / temperature, along / total
@@ -157,14 +152,14 @@ def entropic_pass(
         taken, within, changed, powers = rows[at], scores[at], new_sums[at], share[at]
         if not priced:
             np.dot(taken, centre, within)
-        lowest, score = _advance(sums[at], within, eta, changed)
+        lowest, score = advance_sums(sums[at], within, eta, changed)
         lowest_score = min(lowest_score, score)
         if lowest < shift:
             shrink = math.exp((lowest - shift) / temperature)
             total, along, shift = total * shrink, along * shrink, lowest
             image *= shrink
         shifts[block] = shift
-        power, product = _powers(changed, within, shift, temperature, powers)
+        power, product = write_powers(changed, within, shift, temperature, powers)
         if power > 0.0:
             np.dot(powers, taken, part)
             image += part
@@ -174,50 +169,6 @@ def entropic_pass(
         at = slice(block * step, min(block * step + step, size))
         share[at] *= rows.dtype.type(math.exp((shift - shifts[block]) / temperature) / total)
     return lowest_score, shift, math.log(total) - shift / temperature, along / total
-
-
-@kernel(
-    "UniTuple(float64, 2)(real[::1], float64[::1], float64[::1], float64, real[::1])",
-    fastmath=RECIPROCALS,
-)
-def _move(
-    centre: RealArray, image: FloatArray, before: FloatArray, pace: float, moved: RealArray
-) -> tuple[float, float]:
-    """Write ball(y + pace (2 A x - A x')); return norm(dy)^2 and abs(<A x - A x', dy>)."""
-    square = 0.0
-    for j in range(len(image)):
-        value = centre[j] + pace * (2.0 * image[j] - before[j])
-        square += value * value
-    shrink = 1.0 / max(1.0, math.sqrt(square))
-    for j in range(len(image)):
-        moved[j] = shrink * (centre[j] + pace * (2.0 * image[j] - before[j]))
-    moves, coupling = 0.0, 0.0
-    for j in range(len(image)):
-        move = np.float64(moved[j]) - np.float64(centre[j])
-        moves += move * move
-        coupling += (image[j] - before[j]) * move
-    return moves, abs(coupling)
-
-
-@kernel(
-    "void(float64[:, ::1], float64[:, ::1], float64, real[::1], real[::1], float64[::1])",
-    fastmath=RECIPROCALS,
-)
-def _accumulate(
-    points: FloatArray,
-    entries: FloatArray,
-    eta: float,
-    centre: RealArray,
-    share: RealArray,
-    image: FloatArray,
-) -> None:
-    """Add y_t, x_t and A x_t to the sums, times eta."""
-    for j in range(len(image)):
-        points[0, j] += eta * centre[j]
-        points[1, j] = image[j]
-        points[2, j] += eta * image[j]
-    for i in range(len(share)):
-        entries[1, i] += eta * share[i]
 
 
 @kernel(
@@ -254,9 +205,8 @@ def entropic_loop(
     tuple
         How it ended, iterations, and passes over the rows.
     """
-    size, root = len(rows), math.sqrt(2.0 * math.log(max(len(rows), 2)))
-    temperature = 1.0 / root
-    scores, share, moved = np.empty(size, rows.dtype), np.empty(size, rows.dtype), centre.copy()
+    size, temperature = len(rows), 1.0 / math.sqrt(2.0 * math.log(max(len(rows), 2)))
+    scores, share = np.empty(size, rows.dtype), np.empty(size, rows.dtype)
     new_sums, image, iterations, passes, priced = np.empty(size), np.empty(len(centre)), 0, 0, False
     while iterations < most:
         eta = numbers[ETA]
@@ -268,24 +218,12 @@ def entropic_loop(
             return BROKEN, iterations, passes
         if score > clearance:
             return CENTRE, iterations, passes
-        square, coupling = _move(centre, image, points[1], eta / root, moved)
-        entropy = temperature * (numbers[LOG_PARTITION] - log_partition) - eta * along
-        slack = ROUNDING * (abs(eta * along) + temperature * abs(log_partition))
-        distance = max(entropy, 0.0) + slack + square * root / 2.0
-        longest = distance / coupling if coupling > 0.0 else np.inf
-        numbers[TRIALS] += 1.0
-        trials = numbers[TRIALS] + 1.0
-        # the step to try next, by the rule of PDLP; 1 for NaN as well
-        step = min((1.0 - trials**-0.3) * longest, (1.0 + trials**-0.6) * eta)
-        numbers[ETA] = min(step, LONGEST) if step >= 1.0 else 1.0
-        priced = eta > longest and eta > 1.0
-        if priced:  # in vain: the scores hold, the step does not
+        # a step in vain leaves y, and with it the scores
+        priced = not try_step(
+            centre, points, entries, numbers, share, image, new_sums, log_partition, along
+        )
+        if priced:
             continue
-        _accumulate(points, entries, eta, centre, share, image)
-        entries[0], centre[:] = new_sums, moved
-        numbers[TOTAL] += eta
-        numbers[WEIGHT] += eta
-        numbers[LOG_PARTITION] = log_partition
         iterations += 1
         if lowest > clearance * numbers[TOTAL]:
             return AVERAGE, iterations, passes

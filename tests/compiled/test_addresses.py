@@ -15,7 +15,8 @@ import pytest
 
 from perceptron_lab.compiled.absolute_products import add_combination, products
 from perceptron_lab.compiled.cyclic_sweeps import perceptron_sweep, relaxed_sweep, stretch_rows
-from perceptron_lab.compiled.entropic_steps import _move, _powers, entropic_pass, softmin
+from perceptron_lab.compiled.entropic_steps import entropic_pass, softmin, write_powers
+from perceptron_lab.compiled.entropic_trials import move
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 
 Array = npt.NDArray[Any]
@@ -54,11 +55,11 @@ def softmins(given: list[Array]) -> Any:
 
 
 def powers(given: list[Array]) -> Any:
-    return _powers(given[0], given[1], -0.7, 0.4, given[2])
+    return write_powers(given[0], given[1], -0.7, 0.4, given[2])
 
 
 def moves(given: list[Array]) -> Any:
-    return _move(given[0], given[1], given[2], 0.3, given[3])
+    return move(given[0], given[1], given[2], 0.3, given[3])
 
 
 def passes(given: list[Array]) -> Any:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perceptron_lab.compiled.entropic_separation import SeparationRun, begin, carried, separate
-from perceptron_lab.compiled.entropic_steps import ETA, LONGEST, TOTAL
+from perceptron_lab.compiled.entropic_trials import ETA, LONGEST, TOTAL
 from tests.families import planted
 from tests.repetitions import examples, repeated
 

@@ -16,11 +16,11 @@ from perceptron_lab.algorithms.saddle_points.primal_dual import PrimalDual
 from perceptron_lab.compiled.entropic_separation import begin, separate
 from perceptron_lab.compiled.entropic_steps import (
     BROKEN,
-    LOG_PARTITION,
     entropic_loop,
     entropic_pass,
     softmin,
 )
+from perceptron_lab.compiled.entropic_trials import LOG_PARTITION
 from perceptron_lab.results import FloatArray
 from tests.compiled.references import softmin_reference
 from tests.families import planted

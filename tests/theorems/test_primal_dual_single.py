@@ -14,7 +14,7 @@ from perceptron_lab import Budget, ConicSystem, solve
 from perceptron_lab.algorithms.saddle_points.primal_dual import PrimalDual, PrimalDualState
 from perceptron_lab.algorithms.saddle_points.primal_dual_single import SingleState, single_rows
 from perceptron_lab.claims import FeasiblePoint, MarginBelow
-from perceptron_lab.compiled.entropic_steps import TOTAL
+from perceptron_lab.compiled.entropic_trials import TOTAL
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.errors import ConfigError, InputError

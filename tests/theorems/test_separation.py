@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from perceptron_lab.algorithms.automatic.separation import Separation, rounding
+from perceptron_lab.algorithms.automatic.single_rows import in_single
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.operators.matrix import Matrix
@@ -146,3 +148,37 @@ def test_thin_rows_with_0_in_their_hull_are_combined_to_0(seed: int) -> None:
 def test_scores_are_equal_where_they_can_be(seed: int) -> None:
     rows = np.random.default_rng(seed).standard_normal((4, 7))
     np.testing.assert_allclose(rows @ equal_scores(rows), 1.0, rtol=1e-12)
+
+
+def test_few_steps_of_wolfes_algorithm_separate_rows_around_their_centre() -> None:
+    """Whatever the margin is, and without a step in single precision."""
+    rng = np.random.default_rng(3)
+    for margin in (1e-1, 1e-4, 1e-7):
+        rows = np.vstack([pairs(40, margin, rng), planted(40, 120, 0.05, rng)[0]])
+        rows = rows[rows @ rows[:78].mean(axis=0) > 0.0]
+        search = of(rows)
+        assert search.separate(rng, rounding(40)) is not None
+        assert search.summary == "Wolfe's algorithm"
+        assert len(search.events) == 1
+
+
+def test_sparse_rows_stay_sparse_and_are_separated_as_those_written_out() -> None:
+    rng = np.random.default_rng(4)
+    dense = rng.standard_normal((3000, 300)) * (rng.random((3000, 300)) < 0.04)
+    dense[:, 0] = 0.1
+    dense *= np.sign(dense @ rng.standard_normal(300))[:, None]
+    dense = unit(dense)
+    for first in (2000, 3000):
+        search = Separation(Matrix(sp.csr_array(dense)), np.arange(first))
+        while len(search.working) < 3000 and search.separate(rng, rounding(300)) is not None:
+            search.join(np.arange(2000, 3000))
+        point = search.separate(rng, rounding(300))
+        assert point is not None
+        assert (dense @ point).min() > 0.0
+        single = in_single(search.operator, search.working, None)
+        assert isinstance(single, sp.csr_array)
+        assert np.abs(single.toarray() - dense).max() < 1e-7
+        halves = in_single(search.operator, search.working[:1000], None)
+        joined = in_single(search.operator, search.working, None, halves)
+        assert isinstance(joined, sp.csr_array)
+        assert np.array_equal(joined.toarray(), single.toarray())

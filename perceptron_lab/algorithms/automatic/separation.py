@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from perceptron_lab.algorithms.automatic.single_rows import in_single
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
-from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, imaged, separates
-from perceptron_lab.compiled.entropic_separation import Course, carried, separate
+from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, separates
+from perceptron_lab.compiled.entropic_separation import Course, Rows, carried, separate
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.errors import NumericalError, counted
 from perceptron_lab.operators.matrix import Matrix
@@ -19,29 +19,38 @@ from perceptron_lab.results import FloatArray, IntArray
 FEW = 2.5  # Rows, in units of the dimension, that are not worth primal-dual steps
 STEPS = 100  # Primal-dual steps between looks at what they have come to
 MOST_STEPS = 400  # Primal-dual steps in one attempt
+# As many times more on sparse rows at most, which the sweeps that come after would write out
+SPARSER = 10
 HOPELESS = 1e-5  # An upper bound of the margin below which primal-dual steps are too many
 # Stretches of the space in the first attempt; every further one makes twice as many
 FIRST_PATIENCE = 8
 MOST_PATIENCE = 2000  # Stretches of the space in one attempt, beyond which doubles cannot go
 SHARE = 0.5  # Work of Wolfe's algorithm at most, as a part of that of the sweeps before it
+SMALL = 2**19  # Entries of the first rows at most, for which Wolfe's algorithm may come first
+FEW_TURNS = 10  # Steps of Wolfe's algorithm that are not worth to begin with
 CHEAP = 1e9  # Multiplications of a factorisation that is no more costly than a hundred steps or so
 ILL_CONDITIONED = 10.0  # Rows of a larger condition number are whitened
-_CHUNK = 2**17  # Entries that are converted to single precision at a time
+
+
+# Whether the search has come to its end, and the separator, if there is one
+Settled = tuple[bool, FloatArray | None]
 
 
 @dataclass
 class Separation:
     """Rows of a system, more of which may join, and the search for y with a'y > 0 for all of them.
 
+    0. A few steps of Wolfe's algorithm towards the point of least norm in the hull of the first
+       rows: they suffice where the rows that matter lie evenly around it, whatever the margin is.
+       Where Wolfe's algorithm gets to the end, that point separates the rows; or 0 is in the hull,
+       and its weights prove that nothing does; or its margin drowns in rounding, and the active
+       rows decide (:mod:`~perceptron_lab.algorithms.nearest_point.active_set`).
     1. Primal-dual steps in single precision, while they are few: they are the fastest where the
-       margin is not too small. If the first ones do not suffice and the rows are ill-conditioned,
-       the rows are whitened.
+       margin is not too small. If the first ones do not suffice, the rows are whitened if they are
+       ill-conditioned; else Wolfe's algorithm takes turns with them, for as much work.
     2. The rescaled perceptron, in compiled sweeps in single precision: it does not mind small
        margins.
-    3. Wolfe's algorithm towards the point of least norm in the hull, for as much work as was spent
-       on 2. Where it gets there, that point separates the rows; or 0 is in the hull, and its
-       weights prove that nothing does; or its margin drowns in rounding, and the active rows decide
-       (:mod:`~perceptron_lab.algorithms.nearest_point.active_set`).
+    3. Wolfe's algorithm, for as much work as was spent on 2.
     4. Where it does not get there, the rows are whitened, if they are ill-conditioned and have not
        been.
 
@@ -61,19 +70,34 @@ class Separation:
     events: list[str] = field(default_factory=list)
     transform: FloatArray | None = None
     _tested: bool = False
-    _single: npt.NDArray[np.float32] | None = field(init=False)
+    _stepping: bool = field(init=False)
+    _single: Rows | None = None
     _course: Course | None = None
     _swept: SweptRows | None = None
+    _given: FloatArray | None = None
+    _begun: bool = False
+    _nearer: bool = False
 
     def __post_init__(self) -> None:
-        few = len(self.working) <= FEW * self.operator.dimension
-        self._single = None if few else self._in_single(self.working)
+        self._stepping = len(self.working) > FEW * self.operator.dimension
+
+    @property
+    def given(self) -> FloatArray:
+        """The rows in double precision, shape ``(k, n)``."""
+        known = np.empty((0, self.operator.dimension)) if self._given is None else self._given
+        if len(known) < len(self.working):
+            joining = self.operator.rows(self.working[len(known) :])
+            known = np.concatenate([known, joining]) if len(known) else joining
+            self._given = known
+        return known
 
     @property
     def swept(self) -> SweptRows:
         """The rows in double precision, and in the space in which they are swept."""
         if self._swept is None:
-            self._swept = SweptRows(self.operator.rows(self.working), self.transform)
+            self._swept = SweptRows(self.given, self.transform)
+        elif len(self._swept.given) < len(self.working):
+            self._swept.join(self.given)
         return self._swept
 
     @property
@@ -85,22 +109,18 @@ class Separation:
             digits = "single" if self._swept.precision is np.float32 else "double"
             rescaled = counted(self._swept.stretches, "rescaling")
             parts.append(f"the rescaled perceptron in {digits} precision, with {rescaled}")
-        return " and ".join(parts)
+        return " and ".join(parts) or "Wolfe's algorithm"
 
     def join(self, joining: IntArray) -> None:
         """Take more rows in."""
         self.working = np.concatenate([self.working, joining])
-        if self._single is not None:
-            self._single = np.concatenate([self._single, self._in_single(joining)])
-        if self._swept is not None:
-            self._swept.join(self.operator.rows(joining))
         if self.hull is not None:
             self.hull = np.concatenate([self.hull, np.zeros(len(joining))])
 
     def restart(self) -> None:
         """Search anew, in double precision from now on."""
-        self._single = self.transform = None
-        self._swept = SweptRows(self.swept.given, precision=np.float64)
+        self._stepping, self.transform = False, None
+        self._swept = SweptRows(self.given, precision=np.float64)
         self.events.append("sweeps begun again in double precision")
 
     def separate(self, rng: np.random.Generator, zero: float) -> FloatArray | None:
@@ -108,75 +128,110 @@ class Separation:
 
         A numerical error, if neither is found as far as doubles go.
         """
-        point = self._stepped()
-        while point is None:
+        settled, point = self._begin(zero)
+        if not settled:
+            settled, point = self._stepped(zero)
+        while not settled:
             before = self.swept.seen
             point = self.swept.separate(rng, self.patience)
             if point is not None:
                 break
-            nearest, optimal = self._nearest(self.swept.seen - before)
-            if separates(self.swept.given, nearest):
-                return nearest
-            length = float(np.linalg.norm(nearest))
-            if length <= zero:
-                return None
-            if optimal:
-                point = self._sharpened()
-                assert self.hull is not None
-                if point is not None or np.linalg.norm(self.hull @ self.swept.given) <= zero:
-                    return point
-            if self._whiten(self.swept.given):
-                self._swept = SweptRows(self.swept.given, self.transform, np.float64)
-            self._persist(length)
+            settled, point = self._by_nearest(self._turns(self.swept.seen - before), zero)
+            if not settled:
+                if self._whiten(self.given):
+                    self._swept = SweptRows(self.given, self.transform, np.float64)
+                self._persist()
         return point
 
-    def _stepped(self) -> FloatArray | None:
-        """Return a separator by primal-dual steps, unproved, or None from the first failure on."""
-        if self._single is None:
-            return None
+    def _begin(self, zero: float) -> Settled:
+        """Try Wolfe's algorithm on the first rows, or where it has been ahead of the steps."""
+        begun, self._begun = self._begun, True
+        entries = len(self.working) * self.operator.dimension
+        turns = self._turns_beside(entries) if self._nearer else 0
+        if not begun and entries <= SMALL:
+            turns = self.operator.dimension
+        return self._by_nearest(turns, zero) if turns > 0 else (False, None)
+
+    def _stepped(self, zero: float) -> Settled:
+        """Seek a separator by primal-dual steps and in turns by Wolfe's algorithm.
+
+        From the first failure on the steps are left out.
+        """
+        if not self._stepping:
+            return False, None
+        single, self._nearer = self._in_single(), False
         if self._course is not None:
-            self._course = carried(self._course, self._single)
-        left = MOST_STEPS
+            self._course = carried(self._course, single)
+        times = len(self.working) * self.operator.dimension // max(single.size, 1)
+        left = MOST_STEPS * max(1, min(SPARSER, times))
         while left > 0:
-            run = separate(self._single, STEPS, start=self._course)
+            run = separate(single, STEPS, start=self._course)
             self._course, left = run.course, left - STEPS
             self.steps += run.iterations
             if run.separated:
-                return run.point if self.transform is None else self.transform @ run.point
+                return True, run.point if self.transform is None else self.transform @ run.point
             cheap = len(self.working) * self.operator.dimension**2 <= CHEAP
-            if cheap and not self._tested and self._whiten(self.operator.rows(self.working)):
-                self._single, self._course = self._in_single(self.working), None
-                left = MOST_STEPS
-            elif run.length <= HOPELESS:
+            if cheap and not self._tested and self._whiten(self.given):
+                self._single = self._course = None
+                single, left = self._in_single(), MOST_STEPS
+                continue
+            turns = self._turns_beside(single.size)
+            settled, point = self._by_nearest(turns, zero) if turns > FEW_TURNS else (False, None)
+            if settled:
+                self._nearer = True
+                return True, point
+            if run.length <= HOPELESS:
                 break
-        self._single = None
+        self._stepping, self._single = False, None
         self.events.append(
             f"primal-dual steps did not separate {counted(len(self.working), 'row')}: the rescaled "
             "perceptron went on"
         )
-        return None
+        return False, None
 
-    def _in_single(self, indices: IntArray) -> npt.NDArray[np.float32]:
-        """Return some rows in the space of the steps; never all of them in double precision."""
-        dimension = self.operator.dimension if self.transform is None else self.transform.shape[1]
-        single = np.empty((len(indices), dimension), np.float32)
-        step = max(1, _CHUNK // self.operator.dimension)
-        for first in range(0, len(indices), step):
-            at = slice(first, first + step)
-            single[at] = imaged(self.operator.rows(indices[at]), self.transform)
-        return single
+    def _turns_beside(self, entries: int) -> int:
+        """Return how many turns of Wolfe's algorithm are as much work as some steps.
 
-    def _nearest(self, seen: int) -> tuple[FloatArray, bool]:
-        """Go on towards the point of least norm; return it and whether it was reached."""
-        rows, dimension = self.swept.given, self.operator.dimension
-        stuck = self.swept.stretches < self.patience
-        turns = 4 * dimension if stuck else max(100, round(SHARE * seen / dimension))
-        nearest, self.hull, made = minimum_norm_point(rows, turns, self.hull, separator=True)
+        A step takes two multiplications an entry, in single precision; a turn prices all rows now
+        and then, and goes over its triangular factor a few times. To begin, that is built again.
+        """
+        dimension, rows = self.operator.dimension, len(self.working)
+        carrying = 0 if self.hull is None else int(np.count_nonzero(self.hull))
+        work = STEPS * entries - 1.5 * carrying**2 * dimension
+        return int(work / (rows * dimension / 4 + 4 * dimension**2))
+
+    def _in_single(self) -> Rows:
+        """Return the rows in the space of the steps."""
+        self._single = in_single(self.operator, self.working, self.transform, self._single)
+        return self._single
+
+    def _turns(self, seen: int) -> int:
+        """Return the turns of Wolfe's algorithm that are due after sweeps over so many rows."""
+        dimension = self.operator.dimension
+        if self.swept.stretches < self.patience:
+            return 4 * dimension
+        return max(100, round(SHARE * seen / dimension))
+
+    def _by_nearest(self, turns: int, zero: float) -> Settled:
+        """Go on towards the point of least norm in the hull, for so many turns.
+
+        Returns whether that settles it, and the separator if there is one.
+        """
+        nearest, self.hull, made = minimum_norm_point(self.given, turns, self.hull, separator=True)
+        length = float(np.linalg.norm(nearest))
         self.events.append(
-            f"{counted(made, 'step')} of Wolfe's algorithm on {counted(len(rows), 'row')}: the "
-            f"point of their hull nearest to 0 has norm {np.linalg.norm(nearest):.1e}"
+            f"{counted(made, 'step')} of Wolfe's algorithm on {counted(len(self.given), 'row')}: "
+            f"the point of their hull nearest to 0 has norm {length:.1e}"
         )
-        return nearest, made < turns
+        if separates(self.given, nearest):
+            return True, nearest
+        if length <= zero:
+            return True, None
+        if made < turns:
+            point = self._sharpened()
+            if point is not None or np.linalg.norm(self.hull @ self.given) <= zero:
+                return True, point
+        return False, None
 
     def _whiten(self, rows: FloatArray) -> bool:
         """Choose the map that whitens the rows if they are ill-conditioned; it is tried once."""
@@ -198,7 +253,7 @@ class Separation:
     def _sharpened(self) -> FloatArray | None:
         """Return the separator of largest margin, or None; the hull may have turned out to be 0."""
         assert self.hull is not None
-        rows, carrying = self.swept.given, np.flatnonzero(self.hull)
+        rows, carrying = self.given, np.flatnonzero(self.hull)
         exact = ActiveSet(carrying, rows[carrying])
         exact.enter(rows, np.arange(len(rows)))
         if exact.vanishing:
@@ -210,9 +265,11 @@ class Separation:
             return exact.point
         return None
 
-    def _persist(self, length: float) -> None:
+    def _persist(self) -> None:
         """Prepare a longer attempt."""
         if self.patience > MOST_PATIENCE:
+            assert self.hull is not None
+            length = float(np.linalg.norm(self.hull @ self.given))
             raise NumericalError(
                 f"{counted(len(self.working), 'row')} not separated after "
                 f"{counted(self.swept.stretches, 'rescaling')}, and their hull is {length:.1e} "

@@ -69,10 +69,10 @@ class SweptRows:
         other.images = other._image(self.given)
         return other
 
-    def join(self, rows: FloatArray) -> None:
-        """Take more rows in."""
-        self.given = np.concatenate([self.given, rows])
-        self.images = np.concatenate([self.images, self._image(rows)])
+    def join(self, given: FloatArray) -> None:
+        """Take more rows in: those that come after the present ones."""
+        self.images = np.concatenate([self.images, self._image(given[len(self.given) :])])
+        self.given = given
 
     def separate(self, rng: np.random.Generator, most: int) -> FloatArray | None:
         """Return y with a'y > 0 for all rows, or None after ``most`` more stretches of the space.

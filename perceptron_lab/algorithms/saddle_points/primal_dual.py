@@ -18,7 +18,8 @@ from perceptron_lab.algorithms.saddle_points.primal_dual_single import (
     step_single,
 )
 from perceptron_lab.claims import Claim, FeasiblePoint
-from perceptron_lab.compiled.entropic_steps import LONGEST, ROUNDING, TOTAL, softmin
+from perceptron_lab.compiled.entropic_steps import softmin
+from perceptron_lab.compiled.entropic_trials import LONGEST, ROUNDING, TOTAL
 from perceptron_lab.cones.spectral import barycentre, gibbs
 from perceptron_lab.errors import ConfigError, NumericalError
 from perceptron_lab.facts import Facts

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from perceptron_lab.algorithms.base import State, claim_bound
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.compiled.entropic_separation import Course, begin, separate
-from perceptron_lab.compiled.entropic_steps import TRIALS
+from perceptron_lab.compiled.entropic_trials import TRIALS
 from perceptron_lab.errors import InputError
 from perceptron_lab.operators.blockwise import blocks
 from perceptron_lab.operators.matrix import Matrix
