@@ -12,7 +12,7 @@ NAMES = (
     r"\b(?:Tables?|Figures?|Algorithms?|Theorems?|Lemmas?|Propositions?|sections?|[Cc]hapters?) "
     r"\d+(?:\.\d+)*(?:(?:,| and| to) \d+(?:\.\d+)*)*",
     r"\bYuKilincCarbonell2014\b|\bKharechko2009\b|\bReuters-21578\b",
-    r"\b(?:mcp|maxG)\d+(?:-\d)?\b",
+    r"\b(?:mcp|maxG|hinf)\d+(?:-\d)?\b",
     r"\d+ x \d+",  # dimension x rows, or rows x dimension
     r"\bmu_0\b",
 )

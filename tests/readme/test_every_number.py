@@ -26,6 +26,9 @@ TIED = {
     "The largest margin is proved": "test_readme_on_margins",
     "Margins of 1e-2 to 1e-9": "test_readme_on_tiny_margins",
     "On rows without a separator": "test_readme_on_tiny_margins",
+    "`plab run maxcut_optimum`: of": "test_readme_on_optima",
+    "`plab run sdplib_optimum`: of": "test_readme_on_optima",
+    "`plab run maxcut_scaling`: a": "test_readme_on_optima",
 }
 """Beginnings of paragraphs, and the module that compares their numbers with a sample."""
 

@@ -1,0 +1,99 @@
+"""What the README says of proved optima is in the three samples."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from tests.readme.prose import ROOT, numbers, paragraph, rounded, spelt
+from tests.readme.test_readme_on_tiny_margins import held
+
+SAMPLES = ROOT / "results" / "sample"
+
+
+def proved(name: str) -> pd.DataFrame:
+    """Rows of programs that were at hand, with ``time``, the proofs' included."""
+    rows = pd.read_csv(SAMPLES / name / "proved_optima.csv")
+    rows["time"] = rows["seconds"] + rows["proof seconds"]
+    return rows[rows["status"] != "SKIPPED"]
+
+
+def scientific(value: float) -> str:
+    """A width, rounded upward to two digits."""
+    exponent = math.floor(math.log10(value)) - 1
+    shown = f"{math.ceil(value / 10.0**exponent * (1.0 - 1e-12)) * 10.0**exponent:.1e}"
+    return shown.replace("e-0", "e-").replace(".0e", "e")
+
+
+def test_relaxations_of_maxcut() -> None:
+    rows = proved("maxcut_optimum")
+    times = rows.pivot_table(index="problem", columns="label", values="time")
+    ratios = times.div(times["low-rank"], axis="index").median()
+    widths = rows.groupby("label")["width"].agg(["min", "max", "count"])
+    ours = times["low-rank"]
+    assert widths.loc["low-rank", "count"] == len(ours)
+    assert widths.loc["low-rank", "max"] <= 1e-8
+    limit = rows[(rows["problem"] == "maxG55") & (rows["label"] == "DSDP")].iloc[0]
+    assert limit["status"] == "NUMERICAL_ERROR"
+
+    def told(label: str) -> str:
+        return f"{rounded(ratios[label])} times as long and proves {_widest(label)} at best"
+
+    def _widest(label: str) -> str:
+        return scientific(float(widths.loc[label, "min"]))
+
+    text = held(
+        paragraph("`plab run maxcut_optimum`: of"),
+        [
+            f"all {len(ours)} relaxations of SDPLIB that were at hand",
+            "a relative width of 1e-8 or less",
+            f"in {rounded(ours.sum())} s together, the proofs included",
+            f"{rounded(ours['maxG55'])} s for the 5000 vertices of maxG55",
+            f"DSDP takes {told('DSDP')}",
+            f"CSDP {told('CSDP')}",
+            f"SCS {told('SCS')}",
+            f"Clarabel, on the {spelt(int(widths.loc['Clarabel', 'count']))} smallest, "
+            f"{told('Clarabel')}",
+            f"no answer to maxG55 within {math.floor(limit['seconds'])} s",
+        ],
+    )
+    assert numbers(text) == []
+
+
+def test_other_programs() -> None:
+    best = pd.read_csv(SAMPLES / "sdplib_optimum" / "best_optima.csv").set_index("problem")
+    both = best[best["width"].notna()]
+    assert set(best.index) - set(both.index) == {"hinf1"}
+    text = held(
+        paragraph("`plab run sdplib_optimum`: of"),
+        [
+            f"of the {spelt(len(best))} other programs at hand that have an optimum, "
+            f"{spelt(len(both))} have",
+            f"{scientific(both['width'].min())} to {scientific(both['width'].max())} wide",
+        ],
+    )
+    assert numbers(text) == []
+    assert (both["agrees"] == "yes").all()
+
+
+def test_from_a_thousand_vertices_to_a_million() -> None:
+    rows = pd.read_csv(SAMPLES / "maxcut_scaling" / "maxcut_scaling.csv").set_index("problem")
+    assert (rows["status"] == "FEASIBLE").all()
+    assert (rows["width"] <= rows["goal"]).all()
+    times = rows["seconds"] + rows["proof seconds"]
+    random, union, torus = "random-20000-50000", "planar-20000-118000", "torus-1000x1000"
+    gigabytes = rows["megabytes"] / 1000.0
+    text = held(
+        paragraph("`plab run maxcut_scaling`: a"),
+        [
+            f"a random graph of 20 000 vertices takes {rounded(times[random])} s to a width of "
+            "1e-6",
+            f"a union of two planar ones with as many {rounded(times[union])} s and "
+            f"{rounded(gigabytes[union])} GB",
+            f"a torus of a million {rounded(times[torus])} s and {rounded(gigabytes[torus])} GB to "
+            f"{scientific(rows.loc[torus, 'width'])}",
+            f"at least {math.floor(100 * rows['cut ratio'].min())} % of the optimum",
+        ],
+    )
+    assert numbers(text) == []
