@@ -1,0 +1,1 @@
+"""Euclidean Jordan algebras of the cones: spectra and quadratic representations."""
