@@ -58,6 +58,7 @@ _OURS = {
         "mirror-prox": "algorithms.saddle_points.mirror_prox:MirrorProx",
         "adaptive-mirror-prox": "algorithms.saddle_points.mirror_prox:AdaptiveMirrorProx",
         "minimum-norm-point": "algorithms.nearest_point.minimum_norm_point:MinimumNormPoint",
+        "projection-rescaling": ("algorithms.projection.projection_rescaling:ProjectionRescaling"),
         "primal-dual": "algorithms.saddle_points.primal_dual:PrimalDual",
         "whitened": "algorithms.rescaling.whitened:Whitened",
         "interior-point": "algorithms.interior_point.interior_point:InteriorPoint",

@@ -1,0 +1,1 @@
+"""Projection and rescaling algorithms: a subspace, and automorphisms of the cone."""

@@ -1,0 +1,258 @@
+"""The projection and rescaling algorithm of Pena and Soheili, on both sides of a conic system."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass as plain_dataclass
+from typing import Annotated, ClassVar, Final, Literal
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from perceptron_lab.algorithms.base import (
+    BEYOND,
+    NO_MARGIN,
+    NO_NORM,
+    SeesAll,
+    State,
+    Step,
+    Systems,
+    claim_bound,
+)
+from perceptron_lab.algorithms.projection.basic_procedures import (
+    AwaySteps,
+    BasicProcedure,
+    Perceptron,
+    Smoothed,
+    VonNeumann,
+)
+from perceptron_lab.algorithms.projection.potential import accuracy_for, largest_potential
+from perceptron_lab.algorithms.projection.rescaled_data import Range, RescaledRange
+from perceptron_lab.algorithms.projection.side import Found, Side
+from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.cones.spectral import barycentre
+from perceptron_lab.facts import Facts
+from perceptron_lab.goals import STRICT
+from perceptron_lab.refusals import refusing
+from perceptron_lab.results import Bound
+from perceptron_lab.system import ConicSystem
+
+PROCEDURES: Final[dict[str, type[BasicProcedure]]] = {
+    "smoothed": Smoothed,
+    "perceptron": Perceptron,
+    "von-neumann": VonNeumann,
+    "away-steps": AwaySteps,
+}
+# Bounds are claimed this much above those computed
+ROUNDED = 1.05
+_THEOREM = "our bound, after Pena and Soheili (2017)"
+
+
+@plain_dataclass(kw_only=True)
+class ProjectionState(State):
+    """Both sides, and the bracket of the margin that their scalings prove.
+
+    ``weights`` are those of the side of L and bound the margin by ``upper``, ``point`` is that of
+    the other one and bounds it by -``lower``. ``answer`` is the claim made last, ``given`` what was
+    found for it on which side, ``caution`` that of the system that it was made of.
+    """
+
+    sides: tuple[Side, Side]
+    plain: RescaledRange
+    upper: float = math.inf
+    lower: float = math.inf
+    answer: Claim | None = None
+    given: tuple[Side, Found] | None = None
+    caution: float = 0.0
+
+    def turn(self, epsilon: float) -> Side | None:
+        """Return the side that steps next: of those that can prove more, the one of fewer steps."""
+        bounds = zip(self.sides, (self.upper, self.lower), strict=True)
+        able = [side for side, bound in bounds if bound > epsilon and not side.exhausted]
+        return min(able, key=lambda side: side.steps, default=None)
+
+    def learn(self, system: ConicSystem, side: Side) -> None:
+        """Take over the bound that a rescaled side proves."""
+        element = side.scaling + side.slack
+        if side.complement:
+            point, _ = self.plain.point(system, element - side.base.algebra.identity)
+            lower = -system.margin(point)
+            if lower < self.lower:
+                self.lower, self.point = lower, point
+            return
+        weights = side.base.weights(element)
+        mass = float(weights @ system.cone.identity)
+        upper = system.norm(system.combine(weights)) / mass
+        if upper < self.upper:
+            self.upper, self.weights = upper, weights / mass
+
+
+@refusing
+@dataclass(frozen=True, config=STRICT)
+class ProjectionRescaling(SeesAll[ProjectionState]):
+    """Find x inside K in L = range A*, or w inside K in its orthogonal complement, side by side.
+
+    On each side, with M = L for x = A*y and M = {w : A w = 0} for w, phases of
+
+    1. a *basic procedure*, which finds an element of D M inside K, or weights z in Delta(K) whose
+       projection P_{DM} z is small;
+    2. a *rescaling* of M by an automorphism of K: D = P(omega^1/2), where P is the quadratic
+       representation of the Jordan algebra and omega inside K is moved towards D z, as far as
+       ln det(omega) grows most (:mod:`.potential`), by ``growth`` at least.
+
+    x inside K in L gives y, w inside K the weights that prove infeasibility; both are computed on
+    the data as given, by iterative refinement through D. The sides step in turn, and each one's
+    z - P z may answer the other.
+
+    *Guarantee* (ours; r is the rank of K, and eta in (0, 1) solves ln(1 / eta) - 1 + eta = growth).
+    A phase takes N steps at most:
+
+        perceptron, von-neumann  (r / eta)^2      away-steps  2 (r / eta)^2
+        smoothed                 2 r / eta + 1
+
+    and a side on which M meets the interior of K has ln(1 / delta) / growth phases and one more at
+    most, delta = max {det x : x in M and K, tr x = r}. So a feasible system is decided within
+    2 N (ln(1 / delta) / growth + 1) updates, an infeasible one with weights inside K likewise.
+
+    Where neither side has an element inside K (ill-posed), ln det(omega) grows for ever on both,
+    and with it what omega proves: weights w with norm(A w) / <e, w> <= epsilon, and a point y with
+    lambda_min(A*y) / norm(y) >= -epsilon. Then the bracket [-epsilon, epsilon] of the margin is
+    claimed, after (r / growth) ln(L / epsilon) rescalings a side, about.
+
+    The QR factorisations of the rescaled data, one per phase, are in the seconds and not among the
+    products: an update costs two products with an orthonormal basis of G L, and one spectrum.
+
+    Parameters
+    ----------
+    procedure
+        ``smoothed`` (default), ``perceptron``, ``von-neumann`` or ``away-steps``.
+    growth
+        The least growth of ln det(omega) by a rescaling, 0.01 to 100 (default ln 2).
+    epsilon
+        Of the bracket of ill-posed systems, > 0 (default 1e-12).
+
+    References
+    ----------
+    J. Pena and N. Soheili, Solving conic systems via projection and rescaling, Mathematical
+    Programming 166 (2017); Computational performance of a projection and rescaling algorithm,
+    Optimization Methods and Software 36 (2021); S. Chubanov, A polynomial projection algorithm for
+    linear feasibility problems, Mathematical Programming 153 (2015).
+    """
+
+    systems: ClassVar[Systems] = {
+        "theorem": "rows second-order semidefinite product",
+        "coordinates: theorem": "kernel",
+    }
+
+    procedure: Literal["smoothed", "perceptron", "von-neumann", "away-steps"] = "smoothed"
+    growth: Annotated[float, Field(ge=0.01, le=100.0)] = math.log(2.0)
+    epsilon: Annotated[float, Field(gt=0)] = 1e-12
+
+    def view(self, system: ConicSystem) -> ConicSystem:
+        """Return plain coordinates, and whole matrices."""
+        return system.in_coordinates().completed()
+
+    def start(self, system: ConicSystem, rng: np.random.Generator) -> ProjectionState:
+        """Return the state with omega = e on both sides."""
+        base, weights = Range.of(system), barycentre(system.cone)
+        kind, accuracy = PROCEDURES[self.procedure], accuracy_for(self.growth) / base.algebra.rank
+        first, second = (
+            Side(
+                base,
+                kind,
+                complement=complement,
+                growth=self.growth,
+                accuracy=accuracy,
+                counters=system.counters,
+            )
+            for complement in (False, True)
+        )
+        return ProjectionState(
+            point=system.combine(weights),
+            weights=weights,
+            sides=(first, second),
+            plain=first.rescaled,
+        )
+
+    def step(self, system: ConicSystem, state: ProjectionState, most: int) -> Step[ProjectionState]:
+        """Make up to ``most`` steps of the basic procedures, the sides in turn."""
+        if state.answer is not None and state.caution == system.caution:
+            return state, state.answer  # it was proved, and is the last word
+        if state.given is not None:  # it was rejected
+            state.given[0].doubt(state.given[1])
+        state.answer = state.given = None
+        for _ in range(most):
+            side = state.turn(self.epsilon)
+            state.answer = self._bracket(system, state) if side is None else None
+            if side is not None:
+                self._advance(system, state, side)
+            if state.answer is not None:
+                state.caution = system.caution
+                break
+        return state, state.answer
+
+    def _advance(self, system: ConicSystem, state: ProjectionState, side: Side) -> None:
+        """Make a step on one side, and claim what it finds or proves."""
+        before = side.rescalings
+        found = side.step()
+        state.updates += 1
+        state.iterations += 1
+        if side.rescalings > before:
+            state.learn(system, side)
+            if state.upper <= system.target:
+                state.answer = claim_bound(system, state.weights, self.epsilon)
+        if found is not None:
+            state.answer = self._claimed(system, found)
+            if state.answer is None:
+                side.doubt(found)
+            else:
+                state.given = side, found
+
+    def _claimed(self, system: ConicSystem, found: Found) -> Claim | None:
+        """Return the claim of an element inside K, if the data as given confirm it."""
+        if found.weights:
+            return claim_bound(system, found.rescaled.weights(found.element), self.epsilon)
+        point, seen = found.rescaled.point(system, found.element)
+        lowest = float(found.rescaled.base.algebra.eigenvalues(seen).min())
+        inside = lowest > system.caution * float(np.abs(seen).max())
+        return FeasiblePoint(point) if inside else None
+
+    def _bracket(self, system: ConicSystem, state: ProjectionState) -> Claim:
+        """Return the claim of the bracket, when neither side can prove more."""
+        if max(state.upper, state.lower) > self.epsilon:
+            state.ending = "the scalings are beyond double precision"
+            state.notes = [f"{state.ending}: the bracket of the margin is wider than epsilon"]
+        return claim_bound(system, state.weights, max(self.epsilon, ROUNDED * state.upper))
+
+    def _limit(self, rank: int) -> int:
+        """Return N, the steps of a phase at most."""
+        return PROCEDURES[self.procedure].limit(rank, accuracy_for(self.growth) / rank)
+
+    def bound(self, facts: Facts) -> Bound:
+        """Return 2 N (ln(1 / delta) / growth + 1), by the least delta that the margin allows.
+
+        A unit y that attains the margin has all eigenvalues of A*y in [margin, L].
+        """
+        if facts.margin is None or facts.margin <= 0.0:
+            return Bound(None, _THEOREM, NO_MARGIN)
+        if facts.atom_norm is None:
+            return Bound(None, _THEOREM, NO_NORM)
+        ratio = max(1.0, facts.atom_norm / facts.margin)
+        if not math.isfinite(ratio):
+            return Bound(None, _THEOREM, BEYOND)
+        phases = math.floor(largest_potential(facts.rank, ratio) / self.growth) + 1
+        return Bound(2.0 * phases * self._limit(facts.rank), _THEOREM)
+
+    def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
+        """Return 2 N times the rescalings after which both sides of the bracket are epsilon.
+
+        tr(omega) >= r exp(potential / r), by the inequality of means. So norm(A e) / tr(omega + S)
+        <= epsilon once potential >= r ln(norm(A q) / epsilon), q = e / r; and, as norm(A*y) <=
+        sqrt(r) L norm(y), 1 / norm(y) <= epsilon once it is r ln(1 + L / epsilon).
+        """
+        if facts.atom_norm is None or epsilon <= 0.0:
+            return Bound(None, _THEOREM, "no bound of the cuts' norms, or no epsilon, is known")
+        potential = facts.rank * math.log1p(facts.atom_norm / epsilon)
+        phases = math.ceil(potential / self.growth)
+        return Bound(2.0 * phases * self._limit(facts.rank), _THEOREM)

@@ -1,0 +1,122 @@
+"""The data in isometric coordinates, rescaled by automorphisms of the cone; orthonormal bases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from perceptron_lab.algorithms.projection.basic_procedures import Projection
+from perceptron_lab.cones.base import Frame
+from perceptron_lab.cones.jordan.algebra import JordanAlgebra
+from perceptron_lab.cones.jordan.direct_sum import algebra_of
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.whitening import Whitening
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.cuts import Counters
+
+# Times that a point is corrected by its residual
+REFINEMENTS = 2
+
+
+@dataclass(frozen=True)
+class Range:
+    """L = range A*, with B = W^1/2 A* T of orthonormal columns up to a common factor.
+
+    Parameters
+    ----------
+    algebra
+        Of the cone, isometric coordinates.
+    roots
+        The diagonal of W^1/2, shape ``(size,)``: the roots of the multiplicities.
+    whitening
+        T, and the data as given.
+    columns
+        B, shape ``(size, rank of A)``.
+    """
+
+    algebra: JordanAlgebra
+    roots: FloatArray
+    whitening: Whitening
+    columns: FloatArray
+
+    @classmethod
+    def of(cls, system: ConicSystem) -> Range:
+        """Return that of a system of rows or whole matrices in plain coordinates."""
+        operator, cone = system.operator, system.cone
+        assert isinstance(operator, Matrix)
+        whitening = Whitening(operator, cone.multiplicity, unit=False)
+        roots, rows = np.sqrt(cone.multiplicity), np.asarray(whitening.scaled())
+        columns = roots[:, None] * rows if rows.any() else np.empty((len(rows), 0))
+        return cls(algebra_of(cone), roots, whitening, columns)
+
+    def weights(self, element: FloatArray) -> FloatArray:
+        """Return an element as weights, and the largest of them 1."""
+        flat = self.roots * element
+        return np.asarray(flat / np.abs(flat).max())
+
+
+class RescaledRange:
+    """G L for an automorphism G = P(g) of the cone, from the data as given: nothing accumulates.
+
+    Elements of G L stand for points y, with G A*y; elements v of its orthogonal complement for
+    G v with A (G v) = 0, since <G v, B> = <v, G B>.
+
+    Parameters
+    ----------
+    base
+        L.
+    values, frame
+        The spectrum of g inside the cone.
+    counters
+        Where products are counted: two per projection.
+    """
+
+    def __init__(self, base: Range, values: FloatArray, frame: Frame, counters: Counters) -> None:
+        self.base, self._values, self._frame, self._counters = base, values, frame, counters
+        # In Peirce's coordinates every row has one scale, and keeps its relative accuracy
+        algebra = base.algebra
+        scaled = algebra.products(values)[:, None] * algebra.peirce(frame, base.columns)
+        if not np.isfinite(scaled).all():
+            raise NumericalError("the rescaled data are not finite (overflow)")
+        basis, self._factor = np.linalg.qr(scaled)
+        self._basis = Matrix(np.ascontiguousarray(algebra.from_peirce(frame, basis)))
+
+    def up(self, elements: FloatArray) -> FloatArray:
+        """Return G x."""
+        return self.base.algebra.quadratic(self._values, self._frame, elements)
+
+    def projected(self, element: FloatArray) -> FloatArray:
+        """Return the orthogonal projection onto G L."""
+        self._counters.products += 2
+        return self._basis.scores(self._basis.combine(element))
+
+    def rejected(self, element: FloatArray) -> FloatArray:
+        """Return the orthogonal projection onto the complement of G L."""
+        return element - self.projected(element)
+
+    def projection(self, *, complement: bool) -> Projection:
+        """Return one of the two."""
+        return self.rejected if complement else self.projected
+
+    def point(self, system: ConicSystem, element: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the point y with G A*y = v for v in G L, and G A*y as computed from it.
+
+        y is corrected by the residuals of the data as given, as these are seen through G.
+        """
+        base, element = self.base, element / np.abs(element).max()
+        point, seen = np.zeros(system.dimension), np.zeros_like(element)
+        for _ in range(1 + REFINEMENTS):
+            self._counters.products += 1
+            coordinates = self._basis.combine(element - seen)
+            solved = scipy.linalg.solve_triangular(self._factor, coordinates)
+            point = point + base.whitening.to_base(solved)
+            seen = self.up(base.roots * system.scores(point))
+        return point, seen
+
+    def weights(self, element: FloatArray) -> FloatArray:
+        """Return the weights w with A w = 0 for v in the complement of G L."""
+        return self.base.weights(self.up(self.rejected(element)))

@@ -1,0 +1,157 @@
+"""One side of projection and rescaling: a subspace M, and a scaling that dominates it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from perceptron_lab.algorithms.projection.basic_procedures import INSIDE, BasicProcedure
+from perceptron_lab.algorithms.projection.potential import greatest_growth
+from perceptron_lab.algorithms.projection.rescaled_data import Range, RescaledRange
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system.cuts import Counters
+
+# After t steps of a phase the next look at the growth is after this factor
+SPACING = 1.1
+# lambda is taken to be this part of 1 / rank at least: a valid bound, and the growth stays finite
+LEAST = 1e-6
+# Phases of so many times the steps that they can take in exact arithmetic are the last ones
+PATIENCE = 2
+# An element that is not inside K after all is followed by those of so many times its ratio only
+DEEPER = 10.0
+# Eigenvalues of a scaling below this part of the largest are rounding errors
+RESOLUTION = 1e-16
+
+
+class Found(NamedTuple):
+    """An element inside K: of G L, as a point gives one, or of its complement, as weights do.
+
+    ``ratio`` is that of its lowest and greatest eigenvalue.
+    """
+
+    element: FloatArray
+    rescaled: RescaledRange
+    weights: bool
+    ratio: float
+
+
+class Side:
+    """M = L, or its orthogonal complement, and omega that dominates M (:mod:`.potential`).
+
+    A phase runs the basic procedure on D M, D = P(omega^1/2), until it finds an element inside K or
+    weights z that let ln det(omega) grow by ``growth``. Then omega moves, and D with it.
+
+    ``slack`` = S in K is such that omega + S - e is orthogonal to M: it starts at 0, and
+
+        S' = S + s D k,   k = lambda e - P_{DM} z in K,
+
+    goes with omega' = omega + s (D z - lambda omega). So omega proves something. For M = L these
+    are weights w = omega + S with A w = A e: the margin is at most norm(A e) / tr w. For the
+    complement, omega + S - e = A*y for a y: A*y + e lies in K, however large y.
+
+    Parameters
+    ----------
+    base
+        L.
+    complement
+        Whether M is the orthogonal complement of L.
+    procedure
+        The basic procedure.
+    growth, accuracy
+        Of a rescaling, > 0, and the norm of P_M z that gives it.
+    counters
+        Where products and queries are counted.
+
+    Attributes
+    ----------
+    scaling, slack
+        omega and S, shape ``(size,)``.
+    potential, rescalings
+        ln det(omega), as the sum of the growths, and their number.
+    steps
+        Of the basic procedure, in all phases.
+    exhausted
+        Whether the scaling is beyond double precision: its eigenvalues are, or a phase has taken
+        longer than it can in exact arithmetic. Nothing more is to be had from this side.
+    """
+
+    def __init__(
+        self,
+        base: Range,
+        procedure: type[BasicProcedure],
+        *,
+        complement: bool,
+        growth: float,
+        accuracy: float,
+        counters: Counters,
+    ) -> None:
+        self.base, self.complement, self.growth = base, complement, growth
+        self._algebra, self._kind, self._counters = base.algebra, procedure, counters
+        self._limit = procedure.limit(base.algebra.rank, accuracy)
+        self.scaling, self.slack = base.algebra.identity, np.zeros(base.algebra.size)
+        self.potential, self.rescalings, self.steps = 0.0, 0, 0
+        self.exhausted, self._inside = False, INSIDE
+        self._begin()
+
+    def _begin(self) -> None:
+        """Rescale the data by the scaling, and begin a phase."""
+        values, self._frame = self._algebra.spectrum(self.scaling)
+        if not values.min() > RESOLUTION * values.max():
+            self.exhausted = True
+            return
+        self._roots = np.sqrt(values)
+        # D M is orthogonal to D^-1 L where M is orthogonal to L
+        factors = 1.0 / self._roots if self.complement else self._roots
+        self.rescaled = RescaledRange(self.base, factors, self._frame, self._counters)
+        projection = self.rescaled.projection(complement=self.complement)
+        self._procedure, self._look = self._kind(self._algebra, projection), 1
+        self._procedure.inside = self._inside
+
+    def step(self) -> Found | None:
+        """Make a step of the basic procedure, and rescale if that pays; return what is inside K."""
+        self._counters.queries += 1
+        self.steps += 1
+        procedure = self._procedure
+        element = procedure.step()
+        if element is not None:
+            return self._found(element, self.complement)
+        if procedure.steps < self._look:
+            return None
+        self._look = max(procedure.steps + 1, int(SPACING * procedure.steps))
+        if procedure.steps < self._limit < self._look:
+            self._look = self._limit
+        self.exhausted = procedure.steps > PATIENCE * self._limit
+        procedure.renew()
+        return self._examined(procedure.weights, procedure.image)
+
+    def _found(self, element: FloatArray, weights: bool) -> Found:
+        values = self._algebra.eigenvalues(element)
+        return Found(element, self.rescaled, weights, float(values.min() / values.max()))
+
+    def doubt(self, found: Found) -> None:
+        """Take no element for one inside K from now on that is not much deeper than this one."""
+        self._inside = max(self._inside, DEEPER * found.ratio)
+        self._procedure.inside = self._inside
+
+    def _examined(self, weights: FloatArray, image: FloatArray) -> Found | None:
+        """Return z - P z if it is inside K, for the other side; else rescale if it pays."""
+        self._counters.queries += 1
+        other = weights - image
+        if self._procedure.passes(float(self._algebra.eigenvalues(other).min()), other):
+            return self._found(other, not self.complement)
+        top = max(float(self._algebra.eigenvalues(image).max()), LEAST / self._algebra.rank)
+        step, gained = greatest_growth(self._algebra.eigenvalues(weights), top)
+        if gained >= self.growth:
+            self._move(weights, top * self._algebra.identity - image, step, top)
+            self.potential += gained
+            self.rescalings += 1
+            self._begin()
+        return None
+
+    def _move(self, weights: FloatArray, rest: FloatArray, step: float, top: float) -> None:
+        """Let omega <- omega + s (D z - lambda omega) and S <- S + s D k."""
+        pair = np.column_stack([weights, rest])
+        towards = self._algebra.quadratic(self._roots, self._frame, pair)
+        self.scaling = self.scaling + step * (towards[:, 0] - top * self.scaling)
+        self.slack = self.slack + step * towards[:, 1]
