@@ -13,8 +13,8 @@ from perceptron_lab.resisting.directions import HALF_TURN, Direction, direction
 from perceptron_lab.resisting.forced import cuts, margin_of
 from perceptron_lab.results import FloatArray
 
-# More than rounding takes of a sum of two products: a part of their sizes, and what underflows
-ROUNDING, TINY = 2.0**-50, 1e-300
+# More than rounding takes of the sum of two products of numbers of at most 1
+ROUNDING = 2.0**-50
 
 
 class Place(NamedTuple):
@@ -146,9 +146,9 @@ class Adversary:
         """Return the first row shown that a point violates; near ones in exact arithmetic."""
         ray = np.ldexp(point, -int(np.frexp(np.abs(point).max())[1]))
         shown = self.rows[: self.shown]
-        products, errors = shown @ ray, ROUNDING * (np.abs(shown) @ np.abs(ray)) + TINY
-        for row in np.flatnonzero(products <= errors).tolist():
-            if products[row] < -errors[row] or exact_product(shown[row], point) <= 0:
+        products = shown @ ray
+        for row in np.flatnonzero(products <= ROUNDING).tolist():
+            if products[row] < -ROUNDING or exact_product(shown[row], point) <= 0:
                 return int(row)
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -51,6 +52,7 @@ def drive_in_rounds(
     """
     if goal != "decide":
         raise InputError(f"goal {goal} in rounds on a resisting system; leave the goal out")
+    clock, proofs = time.perf_counter(), 0.0
     limits, course = budget or Budget(), Trace()
     begun = system.started({}, np.random.default_rng(0))
     adversary = begun.adversary
@@ -58,6 +60,7 @@ def drive_in_rounds(
     while True:
         known = ConicSystem.from_rows(adversary.rows[: adversary.shown].copy())
         result = run(known, _left(limits, course))
+        proofs += result.proof_seconds
         _append(course, result, adversary.mistakes)
         if "margin_above" in result.certificate.get("claim", {}):
             raise InputError(
@@ -65,7 +68,8 @@ def drive_in_rounds(
                 "choose an algorithm that ends on strictly feasible points"
             )
         if result.status is not Status.FEASIBLE or adversary.answer(result.point) is None:
-            return begun.answer(_whole(begun, result, course), rounds=len(course))
+            beside = proofs, time.perf_counter() - clock
+            return begun.answer(_whole(begun, result, course, beside), rounds=len(course))
 
 
 def _left(limits: Budget, course: Trace) -> Budget:
@@ -86,8 +90,13 @@ def _append(course: Trace, result: Result, queries: int) -> None:
         getattr(course, name).append(getattr(result.trace, name)[-1])
 
 
-def _whole(system: ResistingSystem, result: Result, course: Trace) -> Result:
-    """Return the result of the last round as that of all, and on the rows that are fixed."""
+def _whole(
+    system: ResistingSystem, result: Result, course: Trace, beside: tuple[float, float]
+) -> Result:
+    """Return the result of the last round as that of all, and on the rows that are fixed.
+
+    ``beside`` are the seconds of the proofs, and of everything.
+    """
     rounds, weights = len(course), result.weights
     if weights is not None:
         weights = np.pad(weights, (0, system.adversary.forced - len(weights)))
@@ -101,6 +110,8 @@ def _whole(system: ResistingSystem, result: Result, course: Trace) -> Result:
         iterations=course.iterations[-1],
         products=course.products[-1],
         seconds=course.seconds[-1],
+        proof_seconds=beside[0],
+        total_seconds=beside[1],
         trace=course,
         bound=_NO_BOUND,
         message=f"{result.message}; {counted(rounds, 'round')}",

@@ -15,6 +15,7 @@ from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import DataError, InputError, NumericalError
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.rescaled import Rescaled
 from perceptron_lab.resisting.adversary import Adversary
 from perceptron_lab.results import FloatArray, Result
 from perceptron_lab.system.asked import OVERFLOW
@@ -25,6 +26,32 @@ ANSWERS = "rows"
 """The key of the answers in the certificate of a run: a sign per row, which determines it."""
 MISTAKES, ROUNDS = COUNTED = "mistakes", "rounds"
 """The figures of a run: points answered by a row that they violate, and rounds (0: none)."""
+
+
+class ShownRows(Operator):
+    """The rows of an adversary as they are now: no matrix that could be kept rescaled.
+
+    Parameters
+    ----------
+    rows
+        Shape ``(forced, dimension)``; the adversary changes those that it has not shown.
+    """
+
+    def __init__(self, rows: FloatArray) -> None:
+        self.size, self.dimension = rows.shape
+        self.rows = rows
+
+    def scores(self, point: FloatArray) -> FloatArray:
+        """Return the products of all rows with a point."""
+        return np.asarray(self.rows @ point)
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        """Return a combination of rows."""
+        return np.asarray(weights @ self.rows)
+
+    def normal(self, atom: Atom) -> FloatArray:
+        """Return the combination of the rows in the atom's span."""
+        return np.asarray(atom.values @ self.rows[atom.span])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,27 +91,29 @@ class ResistingSystem(ConicSystem):
             )
         adversary = Adversary(dimension, margin)
         cone = Orthant(adversary.forced)
-        return cls(Matrix(adversary.rows), cone, unit_rows=True, adversary=adversary)
+        return cls(ShownRows(adversary.rows), cone, unit_rows=True, adversary=adversary)
 
     def started(self, oracles: Oracles, rng: np.random.Generator) -> ResistingSystem:
         """Return the same system before anything was asked; it is its own oracle."""
         if oracles:
             raise InputError("a resisting system answers its queries itself; leave the oracle out")
         fresh = Adversary(self.adversary.dimension, self.adversary.margin)
-        operator = Matrix(fresh.rows)
+        operator = ShownRows(fresh.rows)
         return replace(self, operator=operator, counters=Counters(), adversary=fresh)
 
     def cut(self, point: FloatArray, slack: float = 0.0) -> Cut | None:
         """Ask about a point: a row shown that it violates, <a, point> <= 0; counts one query.
 
-        None: all rows are shown, and none is violated; or, with a caution of the system, none by
-        more than it.
+        A rescaled system asks about the point H'y that y stands for. None: all rows are shown, and
+        none is violated; or, with a caution of the system, none by more than it.
         """
         if slack:
             raise InputError("a resisting system answers without slack; run it in rounds")
         if not np.isfinite(point).all():
             raise NumericalError(OVERFLOW)
-        row = self.adversary.answer(point)
+        rescaled = self.operator
+        asked = rescaled.to_base(point) if isinstance(rescaled, Rescaled) else point
+        row = self.adversary.answer(asked)
         if row is None and self.caution:  # a proof has failed: beyond rounding errors
             return super().cut(point)
         self.counters.queries += 1
@@ -94,17 +123,17 @@ class ResistingSystem(ConicSystem):
 
     def scores(self, point: FloatArray) -> FloatArray:
         """Return the scores of all rows, once all are shown; before, an ``InputError``."""
-        self._refuse_early("all scores")
+        self._refuse_early(np.ones(self.cone.size))
         return super().scores(point)
 
     def combine(self, weights: FloatArray) -> FloatArray:
-        """Return A weights, once all rows are shown; before, an ``InputError``."""
-        self._refuse_early("all rows")
+        """Return A weights, of rows that were shown; of others an ``InputError``."""
+        self._refuse_early(weights)
         return super().combine(weights)
 
-    def _refuse_early(self, asked: str) -> None:
-        if self.adversary.shown < self.adversary.forced:
-            raise InputError(f"{asked} of a resisting system are not known yet; ask about points")
+    def _refuse_early(self, asked: FloatArray) -> None:
+        if asked[self.adversary.shown :].any():
+            raise InputError("rows of a resisting system that it has not shown; ask about points")
 
     def prove_point(self, point: FloatArray) -> PointProof:
         """Prove the margin of a point, once all rows are shown."""

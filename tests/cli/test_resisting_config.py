@@ -21,18 +21,21 @@ def test_no_algorithm_of_the_experiment_makes_fewer_mistakes(tmp_path: Path) -> 
     words += ["-s", "experiment=resisting", "-s", "report.figures=[]"]
     assert main(["run", "resisting", "-q", "--output", str(tmp_path), *words]) == 0
     rows = pd.read_csv(tmp_path / "resisting" / "runs.csv")
-    assert len(rows) == 4 * 10
+    assert len(rows) == 4 * 12
     assert set(rows["status"]) == {"FEASIBLE"}
     sizes = zip(rows["problem.dimension"], rows["problem.margin"], strict=True)
     assert rows["measure.forced"].tolist() == [forced(int(n), rho) for n, rho in sizes]
     assert (rows["measure.mistakes"] >= rows["measure.forced"]).all()
     in_rounds = rows["measure.rounds"] > 0
-    assert set(rows["label"][~in_rounds]) == {"perceptron", "winnow", "ellipsoid", "space-dilation"}
+    assert set(rows["label"][~in_rounds]) == {
+        *("perceptron", "winnow", "second-order-perceptron", "ellipsoid", "space-dilation"),
+        *("deterministic-rescaled-perceptron", "correlation-rescaling"),
+    }
     assert (rows["measure.mistakes"] == rows["measure.forced"])[in_rounds].all()
     assert (rows["measure.mistakes"] <= rows["bound"])[rows["bound"].notna()].all()
     assert (rows["margin_lower"] <= rows["measure.final_margin"] * (1 + 1e-9)).all()
     assert (rows["problem.margin"] <= rows["measure.final_margin"]).all()
-    assert verify(tmp_path / "resisting").counts == {"PROVED": 40}
+    assert verify(tmp_path / "resisting").counts == {"PROVED": 48}
     table = pd.read_csv(tmp_path / "resisting" / "resisting.csv")
     assert (table["least ratio"] >= 1).all()
 

@@ -125,6 +125,11 @@ class SecondOrderPerceptron(InCoordinates[SecondOrderState]):
 
     ridge: Annotated[float, Field(gt=0, lt=1e100)] = 1.0
 
+    @property
+    def online(self) -> bool:
+        """True: cuts are all that it asks for."""
+        return True
+
     def start(self, system: ConicSystem, rng: np.random.Generator) -> SecondOrderState:
         """Return the state at v = 0, S = 0."""
         n = system.dimension

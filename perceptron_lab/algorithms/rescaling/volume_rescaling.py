@@ -157,6 +157,11 @@ class VolumeRescaling(InCoordinates[VolumeState]):
     theorem: ClassVar[str]
     margin: float = 1e-12
 
+    @property
+    def online(self) -> bool:
+        """True: cuts are all that it asks for."""
+        return True
+
     @abstractmethod
     def phase(self, dimension: int, size: int) -> Phase:
         """Return a phase before its first cut."""

@@ -26,8 +26,9 @@ class Resisting(GeneratedDataset):
     algorithm makes ``measure.forced`` mistakes at least: floor(1 / rho^2) where that is at most n,
     else of the order of n ln(1 / rho) (:mod:`perceptron_lab.resisting.forced` has the theorem).
 
-    Algorithms that learn by cuts alone (perceptron, winnow, ellipsoid, space-dilation) ask
-    directly; a row that was shown and is violated again is another mistake. All others are run in
+    Algorithms that learn by cuts at their own points alone ask directly: perceptron, second-order-
+    perceptron, winnow, ellipsoid, space-dilation, deterministic-rescaled-perceptron, correlation-
+    rescaling. A row that was shown and is violated again is another mistake. All others are run in
     rounds: on the rows shown so far, as a system of its own, until a point is proved, which is the
     next query. The budget is that of all rounds together.
 
