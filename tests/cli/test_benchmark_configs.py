@@ -46,6 +46,13 @@ SMALL = {
     "benchmarks/auto": (
         "problems=[{dataset: margin-sets, family: reflected, dimension: 5, rows: 60}]"
     ),
+    "benchmarks/cones": (
+        "problems=["
+        "{dataset: conditioned-cones, family: second-order, blocks: 3, block_size: 3,"
+        " grid: {delta: [0.3, 0.01]}},"
+        "{dataset: conditioned-cones, family: semidefinite, blocks: 1, order: 4,"
+        " side: infeasible, delta: 0.1}]"
+    ),
     "benchmarks/margin_sets_large": (
         "problems=[{dataset: margin-sets, family: reflected, dimension: 5, rows: 60}]"
     ),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, registry, solve
-from perceptron_lab.algorithms.automatic import auto
+from perceptron_lab.algorithms.automatic import conic
 from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.cones import semidefinite
 from perceptron_lab.cones.semidefinite import Semidefinite
@@ -149,7 +149,7 @@ def test_auto_decides_sparse_blocks_without_whole_matrices(
     monkeypatch: pytest.MonkeyPatch, updates: int
 ) -> None:
     system = system_of("random-210-300")
-    monkeypatch.setattr(auto, "FIRST_UPDATES", updates)
+    monkeypatch.setattr(conic, "FIRST_UPDATES", updates)
     monkeypatch.setattr("perceptron_lab.certificates.matrices.semidefinite.EXACT_UP_TO", 100)
     monkeypatch.setattr(Semidefinite, "matrix", None)
     found = solve(system, budget=Budget(updates=5000))

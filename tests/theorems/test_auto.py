@@ -7,6 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_lab.algorithms.automatic.auto import Auto
+from perceptron_lab.algorithms.interior_point import costs, interior_point
+from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.kernels import Linear, Rbf
 from perceptron_lab.results import Status
@@ -99,3 +101,46 @@ def test_a_goal_on_the_upper_bound_ends_with_weights():
     result = solve(rows, "auto", goal={"margin_upper": 1e-3}, budget=Budget(updates=100))
     assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
     assert result.margin_upper <= 1e-3
+
+
+@pytest.mark.parametrize("side", ["feasible", "infeasible"])
+@pytest.mark.parametrize("family", ["second-order", "semidefinite", "mixed"])
+def test_badly_centred_cones_are_decided_by_newtons_method(family, side):
+    system = ConditionedCones(family=family, delta=1e-3, side=side).problem(0).system
+    result = solve(system, "auto")
+    assert result.status is (Status.FEASIBLE if side == "feasible" else Status.INFEASIBLE)
+    assert re.fullmatch(r"\d+ updates of von-neumann, then interior-point", note_of(result))
+    assert result.updates < 60
+
+
+def test_where_double_precision_ends_the_path_the_ellipsoid_method_goes_on(monkeypatch):
+    monkeypatch.setattr(interior_point, "LEAST_THETA", 0.5)
+    system = ConditionedCones(family="second-order", blocks=3, delta=0.3).problem(0).system
+    result = solve(system, "auto")
+    assert result.status is Status.FEASIBLE
+    assert note_of(result).endswith("of interior-point, then ellipsoid")
+
+
+def test_data_too_large_for_newtons_method_are_left_to_the_ellipsoid_method(monkeypatch):
+    monkeypatch.setattr(costs, "MOST_ENTRIES", 100)
+    system = ConditionedCones(family="second-order", blocks=3, delta=0.03).problem(0).system
+    result = solve(system, "auto")
+    assert result.status is Status.FEASIBLE
+    assert note_of(result) == "30 updates of von-neumann, then ellipsoid"
+
+
+def test_other_goals_are_reached_after_newtons_method():
+    system = ConditionedCones(family="semidefinite", known="margin", delta=0.02).problem(1).system
+    wide = solve(system, "auto", goal={"margin_ratio": 0.5})
+    assert wide.status is Status.FEASIBLE
+    assert wide.goal_reached
+    assert note_of(wide).endswith("then smoothed-von-neumann")
+    ill_posed = ConditionedCones(family="second-order", side="ill-posed", delta=0.1).problem(0)
+    bounded = solve(ill_posed.system, "auto", goal={"margin_upper": 1e-5})
+    assert bounded.status is Status.MARGIN_BOUNDED
+    assert bounded.goal_reached
+
+
+def note_of(result):
+    (note,) = result.certificate["notes"]
+    return note

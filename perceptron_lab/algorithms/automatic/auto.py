@@ -9,10 +9,9 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.automatic.conic import DelegatedState
 from perceptron_lab.algorithms.automatic.separation import Separation, rounding
 from perceptron_lab.algorithms.base import (
-    AnyAlgorithm,
     SeesAll,
     State,
     Step,
@@ -26,10 +25,7 @@ from perceptron_lab.algorithms.nearest_point.minimum_norm_point import (
     MinimumNormPoint,
     MinimumNormState,
 )
-from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
-from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
-from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
-from perceptron_lab.claims import Claim, FeasiblePoint, NearlyWidest
+from perceptron_lab.claims import Claim, NearlyWidest
 from perceptron_lab.errors import counted
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -41,10 +37,6 @@ from perceptron_lab.system import ConicSystem
 
 WIDEST = MinimumNormPoint()  # For the largest margin of rows
 MEAN = "the mean of the rows was tried as the answer"
-# For the largest margin of other cones: bracket and error fall like 1 / k
-WIDEST_OF_CONES = SmoothedVonNeumann()
-# Updates of the von Neumann algorithm on a conic system before the ellipsoid method takes over
-FIRST_UPDATES = 30
 # Unknowns for which it may end with weights: they are proved of whole matrices, of patterns rarely
 FEW_UNKNOWNS = 100
 
@@ -99,45 +91,6 @@ class WorkingState(State):
         return claim if attained else None
 
 
-@plain_dataclass(kw_only=True)
-class DelegatedState(State):
-    """The state of the algorithm that is used on a conic system."""
-
-    rng: np.random.Generator
-    inner: State
-    algorithm: AnyAlgorithm
-    done: int = 0
-    # The system's when a point was claimed: where it stays the same, the point was proved.
-    caution: float | None = None
-
-    def hand_over(self, system: ConicSystem, algorithm: AnyAlgorithm, name: str) -> None:
-        """Let another algorithm go on, from its own start."""
-        made, before = self.inner.updates, self.notes[0].removesuffix(self.phase)
-        spent = f"{counted(made, 'update')} of {self.phase}, then " if made else ""
-        self.done += made
-        self.notes = [f"{before}{spent}{name}"]
-        self.algorithm, self.phase = algorithm, name
-        self.inner = algorithm.start(system, self.rng)
-
-    def advance(self, system: ConicSystem, most: int, epsilon: float) -> Claim | None:
-        """Go on with the von Neumann algorithm, or after some updates with the ellipsoid method."""
-        widening = self.algorithm is WIDEST_OF_CONES
-        if not widening and self.caution == system.caution:
-            self.hand_over(system, WIDEST_OF_CONES, "smoothed-von-neumann")
-            return None
-        left = FIRST_UPDATES - self.inner.updates
-        if isinstance(self.algorithm, VonNeumann) and left > 0:
-            most = min(most, left)  # whatever is asked for at a time
-        elif isinstance(self.algorithm, VonNeumann):
-            self.hand_over(system, Ellipsoid(margin=min(epsilon, 0.5)), "ellipsoid")
-        _, claim = advance(self.algorithm, system, self.inner, min(most, FIRST_UPDATES))
-        self.updates = self.iterations = self.done + self.inner.updates
-        self.point, self.weights = self.inner.point, self.inner.weights
-        if isinstance(claim, FeasiblePoint):
-            self.caution = system.caution
-        return None if widening else claim
-
-
 @refusing
 @dataclass(frozen=True, config=STRICT)
 class Auto(SeesAll[State]):
@@ -151,13 +104,16 @@ class Auto(SeesAll[State]):
     ``minimum-norm-point`` towards the largest margin.
 
     Everything is claimed on the data as given. Kernels are treated as rows, in the coordinates of
-    their pivoted Cholesky factor. Other cones: the von Neumann algorithm for a few updates, which
-    settles well-centred systems at once, then the ellipsoid method; and towards the largest margin
-    ``smoothed-von-neumann``. Their sparse matrix blocks of an order above 500, with a tenth of the
+    their pivoted Cholesky factor. Of two classes with a free bias the nearest points of the hulls
+    are sought, as ``minimum-norm-point`` does. What was done is in the certificate's ``notes``.
+
+    Other cones: the von Neumann algorithm for 2 to 30 updates, in about the time of half an
+    iteration of ``interior-point``, which settles well-centred systems at once; then
+    ``interior-point``, or the ellipsoid method where the data are too large for that, or where
+    double precision ends its path undecided; and towards the largest margin
+    ``smoothed-von-neumann``. Sparse matrix blocks of an order above 500, with a tenth of the
     entries at most, are not written as whole matrices for the goal ``decide`` and more than 100
-    unknowns, nor is any block above order 3000. Of two classes with a free bias the nearest points
-    of the hulls are sought, as ``minimum-norm-point`` does. What was done is in the certificate's
-    ``notes``.
+    unknowns, nor is any block above order 3000.
 
     Parameters
     ----------
@@ -196,11 +152,7 @@ class Auto(SeesAll[State]):
     def start(self, system: ConicSystem, rng: np.random.Generator) -> State:
         """Return the state at the mean of the rows, or at the barycentre."""
         if not system.cone.of_rows:
-            algorithm = VonNeumann(epsilon=self.epsilon)
-            inner = algorithm.start(system, rng)
-            state = DelegatedState(inner.point, rng=rng, inner=inner, algorithm=algorithm)
-            state.weights, state.phase, state.notes = inner.weights, "von-neumann", ["von-neumann"]
-            return state
+            return DelegatedState.of(system, rng, self.epsilon)
         if isinstance(system.operator, Classes):
             hulls = HullsState.of(system.operator)
             hulls.notes = ["the nearest points of the two hulls"]
@@ -211,7 +163,7 @@ class Auto(SeesAll[State]):
     def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` rounds, or updates of the algorithm that is used."""
         if isinstance(state, DelegatedState):
-            return state, state.advance(system, most, self.epsilon)
+            return state, state.advance(system, most)
         if isinstance(state, HullsState):
             return state, state.advance(system, most)
         assert isinstance(state, WorkingState)

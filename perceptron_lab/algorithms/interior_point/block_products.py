@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -20,17 +21,11 @@ from perceptron_lab.results import FloatArray, IntArray
 class ProductBlocks(Blocks):
     """The parts below one another; ``places`` says where each coordinate lies in the cone."""
 
-    def __init__(self, parts: Sequence[Blocks]) -> None:
-        super().__init__(
-            np.concatenate([part.places for part in parts]),
-            np.concatenate([part.data for part in parts]),
-        )
+    def __init__(self, parts: Sequence[Blocks], data: FloatArray) -> None:
+        super().__init__(np.concatenate([part.places for part in parts]), data)
         self.parts = parts
         self.identity = np.concatenate([part.identity for part in parts])
-        ends = np.cumsum([len(part.places) for part in parts]).tolist()
-        self.spans = [
-            slice(end - len(part.places), end) for end, part in zip(ends, parts, strict=True)
-        ]
+        self.spans = spans([len(part.places) for part in parts])
 
     def scaling(self, primal: FloatArray, dual: FloatArray) -> ProductScaling:
         """Return the scalings of the parts."""
@@ -102,14 +97,19 @@ def blocks_of(cone: Cone, data: FloatArray) -> ProductBlocks:
         else:
             assert isinstance(part, Semidefinite)
             matrices.setdefault(part.rank, []).append(places)
-    found = list[Blocks]()
+    kinds = list[tuple[IntArray, Callable[[IntArray, FloatArray], Blocks]]]()
     if rows:
-        of_rows = np.concatenate(rows)
-        found.append(RowBlocks(of_rows, data[of_rows]))
+        kinds.append((np.concatenate(rows), RowBlocks))
     if cones:
-        of_cones = np.concatenate(cones)
-        found.append(SecondOrderBlocks(of_cones, data[of_cones], np.array(sizes)))
-    for order, places_of in matrices.items():
-        of_matrices = np.concatenate(places_of)
-        found.append(MatrixBlocks(of_matrices, data[of_matrices], order))
-    return ProductBlocks(found)
+        kinds.append((np.concatenate(cones), partial(SecondOrderBlocks, sizes=np.array(sizes))))
+    for order, each in matrices.items():
+        kinds.append((np.concatenate(each), partial(MatrixBlocks, order=order)))
+    ordered = data[np.concatenate([places for places, _ in kinds])]
+    pairs = zip(kinds, spans([len(places) for places, _ in kinds]), strict=True)
+    return ProductBlocks([kind(places, ordered[at]) for (places, kind), at in pairs], ordered)
+
+
+def spans(sizes: Sequence[int]) -> list[slice]:
+    """Return where parts of these sizes lie below one another."""
+    ends = np.cumsum(sizes).tolist()
+    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]

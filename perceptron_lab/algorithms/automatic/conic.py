@@ -1,0 +1,109 @@
+"""What ``auto`` does on cones other than rows: a chain of algorithms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from perceptron_lab.algorithms.advance import advance
+from perceptron_lab.algorithms.base import AnyAlgorithm, State
+from perceptron_lab.algorithms.interior_point.costs import (
+    affordable,
+    iteration_operations,
+    query_operations,
+)
+from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
+from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
+from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
+from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
+from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.errors import NumericalError, counted
+from perceptron_lab.system import ConicSystem
+
+# For the largest margin: bracket and error fall like 1 / k
+WIDEST_OF_CONES = SmoothedVonNeumann()
+# Updates of the von Neumann algorithm before another one takes over, at most and at least
+FIRST_UPDATES, FEWEST = 30, 2
+# They take this part of an iteration of the interior-point method
+PART = 0.5
+
+
+@dataclass(kw_only=True)
+class DelegatedState(State):
+    """The state of the algorithm that is used on a conic system."""
+
+    rng: np.random.Generator
+    inner: State
+    algorithm: AnyAlgorithm
+    epsilon: float
+    first: int
+    done: int = 0
+    # The system's when a point was claimed: where it stays the same, the point was proved.
+    caution: float | None = None
+
+    @classmethod
+    def of(cls, system: ConicSystem, rng: np.random.Generator, epsilon: float) -> DelegatedState:
+        """Return the state at the start of the von Neumann algorithm."""
+        algorithm = VonNeumann(epsilon=epsilon)
+        inner, first = algorithm.start(system, rng), FIRST_UPDATES
+        if affordable(system):
+            ratio = iteration_operations(system) / query_operations(system)
+            first = round(min(max(PART * ratio, min(FEWEST, FIRST_UPDATES)), FIRST_UPDATES))
+        return cls(
+            inner.point,
+            weights=inner.weights,
+            phase="von-neumann",
+            notes=["von-neumann"],
+            rng=rng,
+            inner=inner,
+            algorithm=algorithm,
+            epsilon=epsilon,
+            first=first,
+        )
+
+    def hand_over(self, system: ConicSystem, algorithm: AnyAlgorithm, name: str) -> None:
+        """Let another algorithm go on, from its own start."""
+        made, before = self.inner.updates, self.notes[0].removesuffix(self.phase)
+        spent = f"{counted(made, 'update')} of {self.phase}, then " if made else ""
+        self.done += made
+        self.notes = [f"{before}{spent}{name}"]
+        self.algorithm, self.phase = algorithm, name
+        self.inner = algorithm.start(system, self.rng)
+
+    def advance(self, system: ConicSystem, most: int) -> Claim | None:
+        """Go on with the algorithm whose turn it is."""
+        widening = self.algorithm is WIDEST_OF_CONES
+        if not widening and self.caution == system.caution:
+            self.hand_over(system, WIDEST_OF_CONES, "smoothed-von-neumann")
+            return None
+        if isinstance(self.algorithm, VonNeumann):
+            left = self.first - self.inner.updates
+            most = min(most, left)  # whatever is asked for at a time
+            if left <= 0:
+                self._begin_newton(system)
+                return None
+        elif isinstance(self.algorithm, InteriorPoint) and self.inner.ending:
+            self._begin_ellipsoid(system)
+            return None
+        try:
+            _, claim = advance(self.algorithm, system, self.inner, min(most, FIRST_UPDATES))
+        except NumericalError:
+            if not isinstance(self.algorithm, InteriorPoint):
+                raise
+            self._begin_ellipsoid(system)
+            return None
+        self.updates = self.iterations = self.done + self.inner.updates
+        self.point, self.weights = self.inner.point, self.inner.weights
+        if isinstance(claim, FeasiblePoint):
+            self.caution = system.caution
+        return None if widening else claim
+
+    def _begin_newton(self, system: ConicSystem) -> None:
+        if affordable(system):
+            self.hand_over(system, InteriorPoint(epsilon=self.epsilon), "interior-point")
+        else:
+            self._begin_ellipsoid(system)
+
+    def _begin_ellipsoid(self, system: ConicSystem) -> None:
+        self.hand_over(system, Ellipsoid(margin=min(self.epsilon, 0.5)), "ellipsoid")
