@@ -31,19 +31,26 @@ from perceptron_lab.outward import bracket_text
     show_default=True,
     help="How much generated data may take for one problem.",
 )
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Make exact certificates as well, and let their checker judge (see plab certify).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a verdict per cell.")
 @quiet_option
-def verify(target: Path, base: Path | None, generate: int, as_json: bool, quiet: bool) -> int:
+def verify(
+    target: Path, base: Path | None, generate: int, exact: bool, as_json: bool, quiet: bool
+) -> int:
     """Prove the answers of results again, from the original data; no algorithm runs.
 
     RUN is the folder of an experiment's results, FILE one of its certificates. Points, weights and
     ellipsoids are taken from the certificates, the data from where the experiment had them, and
     every claim is proved anew. Nothing is written but into a temporary folder, which is removed;
-    generated data are generated there. Exit code 1 if a claim is not proved, or runs.csv is not
-    what is stored.
+    generated data are generated there. Exit code 1 if a claim is not proved, with --exact if a
+    status has no exact proof, or if runs.csv is not what is stored.
     """
     cells = []
-    for cell in verifying(target, base, generate):
+    for cell in verifying(target, base, generate, exact=exact):
         cells.append(cell)
         if not as_json and (cell.verdict.failed or not quiet):
             click.echo(_line(cell))
@@ -52,11 +59,12 @@ def verify(target: Path, base: Path | None, generate: int, as_json: bool, quiet:
         click.echo(json.dumps(found.as_json(), indent=2))
     elif not quiet:
         click.echo(str(found))
-    return 1 if found.failed else 0
+    return 1 if found.failed or found.not_exact else 0
 
 
 def _line(cell: Verified) -> str:
-    words = [coloured(cell.verdict), cell.problem, cell.label, cell.status]
+    proved = "EXACTLY" if cell.exact else ""
+    words = [coloured(cell.verdict), proved, cell.problem, cell.label, cell.status]
     if cell.verdict is Verdict.PROVED:
         bracket = cell.margin_lower, cell.margin_upper
         words.append(f"margin in {bracket_text(*bracket)}" if bracket != (None, None) else "")

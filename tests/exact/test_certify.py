@@ -16,6 +16,7 @@ from perceptron_lab.exact.readings import digits_of
 from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import exactly, rounded
 from perceptron_lab.experiments.certifying.certify import CertifiedCell, Outcome, certify
+from perceptron_lab.experiments.verification.verify import verify
 from tests.experiments.certified import CELLS, EMPTY, FEASIBLE, WHOLE, attempted, certified
 
 KINDS = ["rows", "rows, none", "rows, bounded", "relaxed", "limit", "mixed", "second-order"]
@@ -104,6 +105,29 @@ def test_decided_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert code == 0
     assert "1 CERTIFIED" in capsys.readouterr().out
     assert main(["certify", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 2
+
+
+def test_verify_counts_what_is_proved_exactly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
+    assert main(["verify", str(path), "--exact"]) == 0
+    assert "1 of 1 proved exactly as well" in capsys.readouterr().out
+    (cell,) = verify(path, exact=True).cells
+    assert cell.exact is True
+    assert verify(path).cells[0].exact is None
+
+
+def test_verify_tells_what_has_no_exact_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
+    told = [({"claim": "feasible"}, "a reason")]
+    monkeypatch.setattr(checker(), "check", lambda *_: told)
+    (cell,) = verify(path, exact=True).cells
+    assert (cell.exact, cell.verdict.value) == (False, "PROVED")
+    assert "the checker refuses feasible: a reason" in cell.message
+    assert main(["verify", str(path), "--exact", "-q"]) == 1
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -62,8 +62,8 @@ class CertifiedCell:
         The claims that the checker accepts, by name.
     message
         What is not proved exactly, and why.
-    path
-        The certificate; None if none is written.
+    path, data
+        The certificate and the file of its data; None if none is written.
     """
 
     cell: str
@@ -74,6 +74,7 @@ class CertifiedCell:
     claims: tuple[str, ...] = ()
     message: str = ""
     path: str | None = None
+    data: str | None = None
 
 
 @dataclass(frozen=True)
@@ -220,4 +221,6 @@ def _written(
     record = {"format": FORMAT, "version": VERSION, "data": data, "claims": found.claims}
     replace_file(path, json.dumps(written(record), separators=(",", ":")).encode())
     outcome = Outcome.CERTIFIED if done else Outcome.NOT_CERTIFIED
-    return replace(seen, outcome=outcome, claims=named, message=message, path=str(path))
+    where = str(output / file if reading.path is None else reading.path)
+    told: dict[str, Any] = {"claims": named, "message": message, "path": str(path), "data": where}
+    return replace(seen, outcome=outcome, **told)

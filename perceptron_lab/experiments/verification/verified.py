@@ -47,6 +47,9 @@ class Verified:
         learner: that would mean to learn again.
     optimum_lower, optimum_upper
         The bounds of the optimum of a program that are proved now.
+    exact
+        Whether the checker of exact certificates accepts a proof of its status, and why not; None
+        where that was not asked for, or nothing is claimed.
     """
 
     cell: str
@@ -60,3 +63,4 @@ class Verified:
     unchecked: tuple[str, ...] = ()
     optimum_lower: float | None = None
     optimum_upper: float | None = None
+    exact: bool | None = None

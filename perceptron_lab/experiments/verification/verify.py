@@ -23,6 +23,7 @@ from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
 from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.exact_proofs import with_exact_proofs
 from perceptron_lab.experiments.verification.reproof import reprove
 from perceptron_lab.experiments.verification.separation_verdicts import is_verdict, on_verdict
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
@@ -49,6 +50,11 @@ class Verification:
         found = Counter(cell.verdict for cell in self.cells)
         return {verdict.value: found[verdict] for verdict in Verdict if found[verdict]}
 
+    @property
+    def not_exact(self) -> list[Verified]:
+        """The cells whose status was to be proved exactly, and is not."""
+        return [cell for cell in self.cells if cell.exact is False]
+
     def as_json(self) -> list[dict[str, Any]]:
         """Return the verdicts as JSON values; ``plab verify --json`` prints them."""
         return [asdict(cell) for cell in self.cells]
@@ -64,11 +70,17 @@ class Verification:
 
     def __str__(self) -> str:
         said = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        return f"{self.target}: {said or 'no cell was run yet'}"
+        asked = [cell.exact for cell in self.cells if cell.exact is not None]
+        proved = f"; {asked.count(True)} of {len(asked)} proved exactly as well" if asked else ""
+        return f"{self.target}: {said or 'no cell was run yet'}{proved}"
 
 
 def verify(
-    target: str | Path, *, base: str | Path | None = None, generate: int = GENERATED
+    target: str | Path,
+    *,
+    base: str | Path | None = None,
+    generate: int = GENERATED,
+    exact: bool = False,
 ) -> Verification:
     """Prove the claims of results again, on the original data; no algorithm runs.
 
@@ -92,6 +104,9 @@ def verify(
         The folder that relative paths of data start from; by default the one stored.
     generate
         Bytes that may be generated for one problem, 500 MB by default.
+    exact
+        Whether exact certificates are made as well, in the temporary folder, and given to their
+        checker: ``exact`` of a cell says whether its status is proved so.
 
     Raises
     ------
@@ -99,13 +114,19 @@ def verify(
         If there is no such file, or no results are in the folder.
     """
     start = None if base is None else Path(base)
-    return Verification(Path(target), list(verifying(Path(target), start, generate)))
+    return Verification(Path(target), list(verifying(Path(target), start, generate, exact=exact)))
 
 
 def verifying(
-    target: Path, base: Path | None = None, generate: int = GENERATED
+    target: Path, base: Path | None = None, generate: int = GENERATED, *, exact: bool = False
 ) -> Iterator[Verified]:
     """Yield the verdicts of :func:`verify` one after the other."""
+    verdicts = _in_doubles(target, base, generate)
+    yield from with_exact_proofs(verdicts, target, base, generate) if exact else verdicts
+
+
+def _in_doubles(target: Path, base: Path | None, generate: int) -> Iterator[Verified]:
+    """Yield the verdicts by the proofs with rounding bounds."""
     with TemporaryDirectory(prefix="plab-verify-") as folder:
         problems = CertifiedProblems(Path(folder), base, generate)
         if target.is_dir():
