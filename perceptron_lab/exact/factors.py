@@ -12,6 +12,7 @@ with little fill, so that L is sparse where A is.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -19,15 +20,14 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, IntArray
 
 # Larger matrices would take minutes here, and hours to check
 LARGEST = 3000
 # Bits of the largest number of L: doubles have 53
 _FEWEST, _MOST = 24, 52
-# Matrices up to this order are also factorised in long whole numbers
-LARGEST_LONG = 300
-_PARTS = (0.5, 0.9, 0.25)
+# Products of long whole numbers in an elimination at most: some ten seconds
+MOST_PRODUCTS = 60_000_000
 
 
 def short_factor(
@@ -46,7 +46,7 @@ def short_factor(
     """
     if cone.rank > LARGEST or not lowest > 0.0:
         return None
-    order = _elimination_order(cone)
+    order = elimination_order(cone)
     matrix = cone.matrix(scores)[np.ix_(order, order)]
     largest = float(matrix.diagonal().max())
     needed = math.log2(8.0 * float(cone.rank) ** 1.5 * largest / lowest)
@@ -61,7 +61,8 @@ def short_factor(
     return [shift, *_columns(np.rint(factor * root), order)]
 
 
-def _elimination_order(cone: Semidefinite) -> Any:
+def elimination_order(cone: Semidefinite) -> IntArray:
+    """Return an order of elimination with little fill, shape ``(n,)``."""
     if cone.complete:
         return np.arange(cone.rank)
     how = cone.pattern.elimination
@@ -94,32 +95,39 @@ def _columns(factor: FloatArray, order: Any) -> list[Any]:
     return columns
 
 
-def long_factor(matrix: list[list[int]], lowest: Fraction) -> list[Any] | None:
-    """Return [s, [rows, values], ...] of whole numbers as long as a matrix of such needs.
+def long_factor(matrix: list[dict[int, int]], order: Sequence[int], lowest: Fraction) -> Any:
+    """Return [s, [rows, values], ...] of whole numbers as long as a matrix of such needs, or None.
 
     Parameters
     ----------
     matrix
-        M, symmetric.
+        M, symmetric, by the entries of its rows.
+    order
+        In which it is eliminated.
     lowest
         About the least eigenvalue of M, or less; > 0.
     """
-    order = len(matrix)
-    if order > LARGEST_LONG:
-        return None
-    largest = max(matrix[i][i] for i in range(order))
-    bits = math.ceil(Fraction(64 * order**2 * largest) / lowest).bit_length()
+    size, largest = len(matrix), max(row[i] for i, row in enumerate(matrix))
+    bits = math.ceil(Fraction(64 * size**2 * largest) / lowest).bit_length()
     shift = 2 * bits - largest.bit_length()
-    power = Fraction(2) ** shift
-    rest = np.array([[int(one * power) for one in row] for row in matrix], dtype=object)
-    rest[np.diag_indices(order)] -= int(lowest * power / 2)
+    place = {row: k for k, row in enumerate(order)}
+    rest = np.zeros((size, size), dtype=object)
+    for row, entries in enumerate(matrix):
+        for column, value in entries.items():
+            rest[place[row], place[column]] = _shifted(value, shift)
+    rest[np.diag_indices(size)] -= int(lowest * Fraction(2) ** shift / 2)
     columns: list[Any] = []
-    for k in range(order):
-        pivot = rest[k, k]
-        if pivot <= 0:
+    work = 0
+    for k in range(size):
+        used = k + np.flatnonzero(rest[k:, k])
+        work += len(used) ** 2
+        if rest[k, k] <= 0 or work > MOST_PRODUCTS:
             return None
-        root = math.isqrt(pivot)
-        column = rest[k:, k] // root if root else rest[k:, k]
-        columns.append([list(range(k, order)), column.tolist()])
-        rest[k:, k:] -= np.outer(column, column)
+        column = rest[used, k] // math.isqrt(rest[k, k])
+        columns.append([[int(order[i]) for i in used.tolist()], column.tolist()])
+        rest[np.ix_(used, used)] -= np.outer(column, column)
     return [shift, *columns]
+
+
+def _shifted(value: int, shift: int) -> int:
+    return value << shift if shift >= 0 else value >> -shift

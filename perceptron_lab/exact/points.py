@@ -14,7 +14,7 @@ import numpy as np
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.exact.factors import LARGEST_LONG, long_factor, short_factor
+from perceptron_lab.exact.factors import LARGEST, elimination_order, long_factor, short_factor
 from perceptron_lab.exact.whole_numbers import exactly, rounded
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -63,7 +63,8 @@ def feasible(
             break
     else:
         short = exactly(point)
-    factors = factors_at(system, short, data.scale)
+    at = np.array([float(one) for one in short])
+    factors = factors_at(system, at, short, data.scale)
     if factors is None:
         factors = _shifted_factors(system, short, Fraction(0), data)
     return None if factors is None else {"claim": "feasible", "point": short, "factors": factors}
@@ -85,14 +86,25 @@ def margin_at_least(
     return None if factors is None else claim | {"factors": factors}
 
 
-def factors_at(system: ConicSystem, point: list[int], scale: int) -> dict[str, Any] | None:
-    """Return the factors of the matrix blocks at a point, by the block's number, or None."""
-    doubles = np.array([float(one) for one in point])
-    scores = system.operator.scores(doubles)
+def factors_at(
+    system: ConicSystem, point: FloatArray, whole: list[int], scale: int
+) -> dict[str, Any] | None:
+    """Return the factors of the matrix blocks at a point, by the block's number, or None.
+
+    Parameters
+    ----------
+    system, scale
+        The data as given, and their D.
+    point, whole
+        The point in doubles, and a positive multiple of it in whole numbers.
+    """
+    at = int(np.abs(point).argmax())
+    multiple = Fraction(whole[at]) / Fraction(float(point[at]))
+    scores = system.operator.scores(point)
     factors = {}
     for number, part, span in _matrices(system.cone):
         lowest = 0.9 * part.lowest(scores[span])
-        found = short_factor(part, scores[span], lowest, Fraction(scale))
+        found = short_factor(part, scores[span], lowest, scale * multiple)
         if found is None:
             return None
         factors[str(number)] = found
@@ -113,10 +125,10 @@ def _shifted_factors(
 ) -> dict[str, Any] | None:
     """Return factors of q 2^64 F(y) - p D t I, t >= norm(y) 2^64, as the checker forms it."""
     blocks = {number: part for number, part, _ in _matrices(system.cone)}
-    if any(part.rank > LARGEST_LONG for part in blocks.values()):
+    if max(part.rank for part in blocks.values()) > LARGEST:
         return None
-    matrices = {
-        number: [[0] * part.rank for _ in range(part.rank)] for number, part in blocks.items()
+    matrices: dict[int, list[dict[int, int]]] = {
+        number: [{i: 0} for i in range(part.rank)] for number, part in blocks.items()
     }
     p, q = bound.numerator, bound.denominator
     length = math.isqrt(sum(one * one for one in point) << 128) + (p > 0)
@@ -124,21 +136,26 @@ def _shifted_factors(
         if block in blocks:
             score = sum(value * point[at] for at, value in zip(columns, values, strict=True))
             entry = (score * q << 64) - (p * data.scale * length if i == j else 0)
-            matrices[block][i][j] = matrices[block][j][i] = entry
-    found = {str(number): _long(matrix) for number, matrix in matrices.items()}
+            if entry:
+                matrices[block][i][j] = matrices[block][j][i] = entry
+    found = {str(number): _long(matrices[number], part) for number, part in blocks.items()}
     return None if None in found.values() else found
 
 
-def _long(matrix: list[list[int]]) -> list[Any] | None:
+def _long(matrix: list[dict[int, int]], part: Semidefinite) -> list[Any] | None:
     """Return a factor of a matrix that is definite, though hardly perhaps."""
-    largest = max(abs(one) for row in matrix for one in row)
+    largest = max(abs(one) for row in matrix for one in row.values())
     excess = max(0, largest.bit_length() - 900)
-    doubles = np.array([[float(one >> excess) for one in row] for row in matrix])
+    doubles = np.zeros((part.rank, part.rank))
+    for i, row in enumerate(matrix):
+        for j, value in row.items():
+            doubles[i, j] = float(value >> excess)
     lowest = float(np.linalg.eigvalsh(doubles)[0])
     rounding = float(np.abs(doubles).max()) * 1e-15
+    order = elimination_order(part).tolist()
     for guess in (lowest / 2.0, rounding, rounding * 1e-3, rounding * 1e-6):
         if guess > 0.0:
-            found = long_factor(matrix, Fraction(guess) * 2**excess)
+            found: list[Any] | None = long_factor(matrix, order, Fraction(guess) * 2**excess)
             if found is not None:
                 return found
     return None

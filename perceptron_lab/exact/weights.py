@@ -24,7 +24,7 @@ _NOTHING = 2.0**-90
 # Bits of weights of matrices, whose roots have half of them
 _BITS = 96
 # Matrices of weights beyond this order are not written
-LARGEST = 400
+LARGEST = 1000
 
 
 def infeasible_rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import exactly, rounded
 from perceptron_lab.experiments.certifying.certify import CertifiedCell, Outcome, certify
 from perceptron_lab.experiments.verification.verify import verify
+from tests.exact.judge import as_number
 from tests.experiments.certified import CELLS, EMPTY, FEASIBLE, WHOLE, attempted, certified
 
 KINDS = ["rows", "rows, none", "rows, bounded", "relaxed", "limit", "mixed", "second-order"]
@@ -49,6 +51,19 @@ def test_every_kind_of_answer_is_certified(name: str, tmp_path: Path) -> None:
     assert status is None or status in cell.claims
     assert cell.path is not None
     assert not [reason for _, reason in checker().check(cell.path) if reason]
+
+
+def test_a_maxcut_optimum_is_enclosed_exactly(tmp_path: Path) -> None:
+    problem = {"dataset": "maxcut", "instances": ["torus-5x5-unit"]}
+    path = certified(tmp_path, problem, {"name": "low-rank"}, goal={"width": 1e-8})
+    cell = certified_cell(path)
+    record = assert_accepted(cell, "objective at most", "objective at least")
+    assert not cell.message
+    upper, lower = (Fraction(*map(as_number, one["bound"])) for one in record["claims"])
+    assert 0 <= upper - lower <= Fraction(12, 10**9) * upper
+    system = verify(path).cells[0]
+    assert system.optimum_lower is not None
+    assert abs(lower - Fraction(system.optimum_lower)) <= Fraction(upper) / 10**9
 
 
 @pytest.mark.parametrize("name", ["kernel", "ellipsoid"])

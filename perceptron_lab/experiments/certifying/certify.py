@@ -18,7 +18,7 @@ from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.exact.readings import Reading
 from perceptron_lab.exact.whole_numbers import written
-from perceptron_lab.experiments.certifying.claims import Answer, Exact, exact_claims
+from perceptron_lab.experiments.certifying.claims import Answer, Exact, exact_claims, exact_optimum
 from perceptron_lab.experiments.certifying.readings import reading_of
 from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.certificate_files import (
@@ -30,10 +30,16 @@ from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.experiments.verification.reproof import numbers_in
+from perceptron_lab.learners.learning import Learner
 from perceptron_lab.results import Status
 from perceptron_lab.system.linear_system import LinearSystem
 
 FORMAT, VERSION = "plab-certificate", 1
+# Claims that prove a status
+_STATUSES = {
+    Status.FEASIBLE: {"feasible", "objective at most"},
+    Status.INFEASIBLE: {"infeasible"},
+}
 SUFFIX, DATA = ".certificate.json", ".data"
 
 
@@ -186,12 +192,17 @@ def _on_certificate(
         problem = problems.load(certificate)
         if problem.sha256 != certificate.sha256:
             raise DataError("the data have changed since the answer was found")
-        if problems.method(certificate) is not None or isinstance(problem.system, LinearSystem):
+        method = problems.method(certificate)
+        if isinstance(method, Learner) or isinstance(problem.system, LinearSystem):
             return replace(seen, message="answers of this kind have no exact certificates yet")
         problem = replace(problem, system=problem.system.fixed(certificate.certificate))
         reading = reading_of(certificate, problem, base)
         answer = _answer(certificate, problem, reading)
-        found = exact_claims(claims, answer)
+        if method is None:
+            found = exact_claims(claims, answer)
+        else:
+            proof = {name: numbers_in(array) for name, array in certificate.proof.items()}
+            found = exact_optimum(claims, answer, proof)
     except (PlabError, MissingDataError) as error:
         return replace(seen, message=str(error))
     return _written(seen, claims, found, reading, output)
@@ -209,8 +220,8 @@ def _written(
     """Write what was proved, and return the outcome."""
     named = tuple(claim["claim"] for claim in found.claims)
     message = "; ".join(f"{name}: {reason}" for name, reason in found.missing.items())
-    status = {Status.FEASIBLE: "feasible", Status.INFEASIBLE: "infeasible"}.get(claims.status)
-    done = bool(named) and (status is None or status in named)
+    wanted = _STATUSES.get(claims.status, set(named))
+    done = not wanted.isdisjoint(named)
     if not named:
         return replace(seen, message=message)
     path = output / f"{seen.cell}{SUFFIX}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 
 from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.optima import objective_at_least, objective_at_most
 from perceptron_lab.exact.points import Claim, feasible, margin_at_least
 from perceptron_lab.exact.readings import Reading
 from perceptron_lab.exact.weights import infeasible_cone, infeasible_rows, margin_at_most
 from perceptron_lab.exact.whole_numbers import exactly, written
-from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
+from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.programs.proofs import VECTORS
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
 
 # A bound may be weaker by this part of itself than the one proved in floating point: as for
 # ``plab verify``, or by what rounds off a dual point
-_PARTS = (0, Fraction(1, 10**9))
+_PARTS = (Fraction(0), Fraction(1, 10**9))
 
 
 @dataclass
@@ -90,6 +93,39 @@ def exact_claims(claims: Claims, answer: Answer) -> Exact:
     if claims.margin_upper is not None and claims.status is not Status.INFEASIBLE:
         _add(found, "margin_upper", answer, _upper(answer, claims.margin_upper))
     return found
+
+
+def exact_optimum(claims: Claims, answer: Answer, proof: Mapping[str, FloatArray]) -> Exact:
+    """Return the claims of an optimiser's row that are proved exactly, and those that are not.
+
+    Parameters
+    ----------
+    proof
+        The arrays of the result: of them V is used, of programs of MAXCUT's form.
+    """
+    found = Exact()
+    lower, upper = (claims.figures.get(name) for name in OPTIMUM)
+    if claims.status is Status.INFEASIBLE:
+        _add(found, "infeasible", answer, _infeasible(answer))
+    if upper is not None:
+        attempt = objective_at_most(answer.original, answer.point, upper, answer.system)
+        _add(found, OPTIMUM[1], answer, _near(attempt, upper))
+    if lower is not None:
+        vectors = proof.get(VECTORS)
+        attempt = None
+        if vectors is not None and MaxCutProgram.of_system(answer.original) is not None:
+            attempt = objective_at_least(vectors, lower, answer.system)
+        _add(found, OPTIMUM[0], answer, _near(attempt, lower))
+    return found
+
+
+def _near(claim: Claim | None, claimed: float) -> Iterator[Claim | None]:
+    """Yield a claim whose bound is that of a row, or weaker by a small part of it."""
+    if claim is None:
+        return
+    missed = abs(Fraction(*claim["bound"]) - Fraction(claimed))
+    if missed <= _PARTS[-1] * Fraction(max(1.0, abs(claimed))):
+        yield claim
 
 
 def _add(found: Exact, name: str, answer: Answer, attempts: Iterator[Claim | None]) -> None:
