@@ -216,7 +216,7 @@ def test_no_algorithm_makes_fewer_mistakes(name: str, margin: float) -> None:
 
 
 def test_costs_of_rounds_are_summed() -> None:
-    found = solve(ResistingSystem.of_margin(4, 0.1), "von-neumann")
+    found = solve(ResistingSystem.of_margin(4, 0.01), "von-neumann")
     assert found.queries == len(found.trace) == mistakes(found)
     assert found.updates == found.trace.updates[-1] > found.trace.updates[0]
     assert np.all(np.diff(found.trace.products) > 0)
