@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
@@ -139,6 +140,7 @@ def compare_categories(
     resamples: int = 1000,
     level: float = 0.95,
     seed: int = 0,
+    drawn: Resamples | None = None,
 ) -> CategoryComparison:
     """Compare two models on several categories and on their mean.
 
@@ -155,6 +157,9 @@ def compare_categories(
         Of the interval, between 0 and 1.
     seed
         0 or more; it determines the resamples.
+    drawn
+        These resamples, where several comparisons share them: a ranking that occurs in more than
+        one of them is evaluated once.
 
     Raises
     ------
@@ -172,13 +177,9 @@ def compare_categories(
     points = np.array(
         [average_precision(mask, a) - average_precision(mask, b) for mask, a, b in given]
     )
-    ranked = [(Ranking.of(mask, a), Ranking.of(mask, b)) for mask, a, b in given]
-    samples = np.concatenate(
-        [
-            [one.precision(counts) - other.precision(counts) for one, other in ranked]
-            for counts in resample_counts(len(given[0][0]), resamples, seed)
-        ],
-        axis=1,
+    drawn = drawn or Resamples(len(given[0][0]), resamples, seed)
+    samples = np.array(
+        [drawn.precision(mask, a) - drawn.precision(mask, b) for mask, a, b in given]
     )
     categories = [_interval(*pair, level) for pair in zip(points, samples, strict=True)]
     # the mean over the categories that have a positive example in a resample
@@ -203,17 +204,50 @@ class Ranking:
         ranked = positive[order]
         return cls(order, ranked, tie_ends(scores[order])[ranked])
 
-    def precision(self, counts: IntArray) -> FloatArray:
-        """Return the average precision of resamples."""
-        drawn = counts[:, self.order]
-        seen = np.cumsum(drawn, axis=1)[:, self.last]
-        weight = drawn[:, self.positive]
+    def precision(self, counts: npt.NDArray[np.integer]) -> FloatArray:
+        """Return the average precision of resamples.
+
+        ``counts`` says how often each example was drawn, shape ``(m, resamples)``: an example's
+        counts lie together, and only sums between the positives' last positions are made of them.
+        """
+        ends, places = np.unique(self.last, return_inverse=True)
+        drawn = counts[self.order[: ends[-1] + 1]]
+        between = np.add.reduceat(drawn, np.append(0, ends[:-1] + 1), axis=0, dtype=np.int64)
+        seen = np.cumsum(between, axis=0)[places]
+        weight = drawn[np.flatnonzero(self.positive[: len(drawn)])].astype(np.int64)
         # how many positives stand up to each one's last position, that one included
         through = np.searchsorted(np.flatnonzero(self.positive), self.last, side="right")
-        found = np.cumsum(weight, axis=1)[:, through - 1]
-        total = weight.sum(axis=1)
-        mean = (weight * found / np.maximum(seen, 1)).sum(axis=1) / np.maximum(total, 1)
+        found = np.cumsum(weight, axis=0)[through - 1]
+        total = weight.sum(axis=0)
+        mean = (weight * found / np.maximum(seen, 1)).sum(axis=0) / np.maximum(total, 1)
         return np.where(total > 0, mean, np.nan)
+
+
+class Resamples:
+    """Resamples of m examples, drawn once, and the average precisions of rankings on them.
+
+    Parameters
+    ----------
+    examples, resamples, seed
+        m, how many, and the seed that determines them.
+    """
+
+    def __init__(self, examples: int, resamples: int, seed: int) -> None:
+        # An example is drawn a few times: small numbers are read several times as fast.
+        kind: type[np.signedinteger] = np.int16 if examples < 2**15 else np.int64
+        self._counts: list[npt.NDArray[np.integer]] = [
+            counts.T.astype(kind, order="C")
+            for counts in resample_counts(examples, resamples, seed)
+        ]
+        self._known: dict[bytes, FloatArray] = {}
+
+    def precision(self, positive: BoolArray, scores: FloatArray) -> FloatArray:
+        """Return the average precision on each resample, NaN on those without a positive."""
+        key = blake2b(positive.tobytes() + scores.tobytes()).digest()
+        if key not in self._known:
+            ranking = Ranking.of(positive, scores)
+            self._known[key] = np.concatenate([ranking.precision(one) for one in self._counts])
+        return self._known[key]
 
 
 def resample_counts(examples: int, resamples: int, seed: int) -> Iterator[IntArray]:

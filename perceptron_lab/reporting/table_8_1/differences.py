@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from perceptron_lab.errors import DataError
-from perceptron_lab.learners.precision import BootstrapInterval, compare_categories
+from perceptron_lab.learners.precision import BootstrapInterval, Resamples, compare_categories
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Outline, learners_among, needs
 from perceptron_lab.reporting.printing.columns import counts, numbers, texts
@@ -83,18 +83,19 @@ def differences(evidence: Evidence) -> list[Difference]:
     scores for the same seeds of every problem.
     """
     labels = by_label(entries(evidence))
-    found = []
+    found: list[Difference] = []
+    shared: dict[int, Resamples] = {}
     for first, second in compared(evidence):
         own, others = labels[first], labels[second]
         rows = [_scores(evidence, one, other) for one, other in zip(own, others, strict=True)]
         found += [
-            _difference(entry.problem, first, second, [scores])
+            _difference(entry.problem, first, second, [scores], shared)
             for entry, scores in zip(own, rows, strict=True)
         ]
         # Resamples are drawn of one number of test examples.
         sizes = {len(row.labels) for scores in rows for row in scores.values()}
         if len(own) > 1 and len(sizes) == 1:
-            found.append(_difference(MEAN, first, second, rows))
+            found.append(_difference(MEAN, first, second, rows, shared))
     return found
 
 
@@ -124,15 +125,25 @@ def _ranking(measures: dict[str, list[Any]]) -> FloatArray:
 
 
 def _difference(
-    problem: str, first: str, second: str, rows: Sequence[dict[int, _Pair]]
+    problem: str,
+    first: str,
+    second: str,
+    rows: Sequence[dict[int, _Pair]],
+    shared: dict[int, Resamples],
 ) -> Difference:
-    """Return the difference in the mean over problems, of which each has its pairs by seed."""
+    """Return the difference in the mean over problems, of which each has its pairs by seed.
+
+    ``shared`` has the resamples of each number of test examples.
+    """
     seeds = set(rows[0])
     if not seeds or any(set(row) != seeds for row in rows):
         return Difference(problem, first, second, min(map(len, rows)), None)
     pairs = [row[seed] for row in rows for seed in sorted(seeds)]
     labels, one, other = (np.array(part) for part in zip(*pairs, strict=True))
-    found = compare_categories(labels, one, other, resamples=RESAMPLES)
+    size = labels.shape[1]
+    if size not in shared:
+        shared[size] = Resamples(size, RESAMPLES, seed=0)
+    found = compare_categories(labels, one, other, resamples=RESAMPLES, drawn=shared[size])
     each = np.array([category.difference for category in found.categories])
     by_seed = each.reshape(len(rows), len(seeds)).mean(axis=0)
     spread = float(by_seed.min()), float(by_seed.max())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -76,7 +76,7 @@ class Entry(Summary):
         pairs = zip(self.runs["seed"], values, strict=True)
         return {int(seed): float(value) for seed, value in pairs if np.isfinite(value)}
 
-    @property
+    @cached_property
     def precisions(self) -> dict[int, float]:
         """Seed -> average precision in percent."""
         return {seed: 100.0 * value for seed, value in self.measured("average_precision").items()}
