@@ -34,7 +34,8 @@ def register(kind: str, name: str, target: Target) -> None:
     Parameters
     ----------
     kind
-        ``algorithm``, ``learner``, ``optimiser``, ``oracle``, ``dataset``, ``table`` or ``figure``.
+        ``algorithm``, ``learner``, ``optimiser``, ``oracle``, ``dataset``, ``table``, ``figure`` or
+        ``theory``.
     name
         A name that is not taken yet.
     target
@@ -42,7 +43,8 @@ def register(kind: str, name: str, target: Target) -> None:
         :class:`~perceptron_lab.reporting.printing.table.Table` of the
         :class:`~perceptron_lab.reporting.evidence.Evidence` of an experiment, for a figure one that
         makes a matplotlib ``Figure`` of it; either may be decorated with
-        :func:`~perceptron_lab.reporting.needs.needs`, for `plab check`.
+        :func:`~perceptron_lab.reporting.needs.needs`, for `plab check`. For ``theory`` a function
+        without arguments that returns an :class:`~perceptron_lab.theory.exhibit.Exhibit`.
 
     Raises
     ------
@@ -147,6 +149,16 @@ def _check_function(target: Any) -> None:
         raise _Unfit(f"it cannot be called with the evidence alone ({error})") from None
 
 
+def _check_exhibit(target: Any) -> None:
+    """Check a function without arguments."""
+    if not callable(target):
+        raise _Unfit(f"received {target!r}; give a function without arguments")
+    try:
+        inspect.signature(target).bind()
+    except (TypeError, ValueError) as error:
+        raise _Unfit(f"it cannot be called without arguments ({error})") from None
+
+
 _CHECKS: Final[dict[str, Callable[[Any], None]]] = {
     "algorithm": _check_algorithm,
     "learner": lambda target: _check_record(target, Learner, defaults=True),
@@ -155,4 +167,5 @@ _CHECKS: Final[dict[str, Callable[[Any], None]]] = {
     "oracle": _check_oracle,
     "table": _check_function,
     "figure": _check_function,
+    "theory": _check_exhibit,
 }

@@ -178,6 +178,7 @@ _OURS = {
         "margins": "reporting.performance.shares_figure:margins",
         "scaling": "reporting.performance.scaling:scaling",
         "maxcut_scaling": "reporting.optima.scaling_figure:maxcut_scaling",
+        "table_8_1": "reporting.table_8_1.figure:table_8_1",
         "figure_8_1": "reporting.table_8_1.figure_8_1:figure_8_1",
         "mistakes": "reporting.mistakes.figure:mistakes",
         "worst_case": "reporting.mistakes.worst_case:worst_case",
@@ -185,6 +186,20 @@ _OURS = {
         "newton_steps": "reporting.separation.figure:newton_steps",
         "figure_6_1": "reporting.figure_6_1.figure:figure_6_1",
         "proved_optima": "reporting.optima.figure:proved_optima",
+    },
+    "theory": {
+        "figure_3_1": "theory.exhibits.figure_3_1:figure_3_1",
+        "figure_3_2": "theory.exhibits.figure_3_2:figure_3_2",
+        "figure_4_1": "theory.exhibits.figure_4_1:figure_4_1",
+        "rescaling_factors": "theory.exhibits.rescaling_factors:rescaling_factors",
+        "start_probability": "theory.exhibits.start_probabilities:start_probability_exhibit",
+        "parameter_sets": "theory.exhibits.parameter_sets:parameter_sets",
+        "relaxed_tries": "theory.exhibits.tries:relaxed_tries",
+        "normalised_margin": "theory.exhibits.two_rays:normalised_margin",
+        "ball_volumes": "theory.exhibits.ball_volumes:ball_volumes",
+        "learning_complexity": "theory.exhibits.learning_complexity:learning_complexity",
+        "tightness": "theory.exhibits.tightness:tightness",
+        "claims": "theory.exhibits.claims:claims",
     },
 }
 

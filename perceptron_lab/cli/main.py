@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "show": ("perceptron_lab.cli.show:show", "Explain one name, with its parameters."),
     "verify": ("perceptron_lab.cli.verify:verify", "Prove the answers of results again."),
     "certify": ("perceptron_lab.cli.certify:certify", "Write exact certificates of results."),
+    "theory": ("perceptron_lab.cli.theory:theory", "Draw and tabulate the theory of the papers."),
     "compare": ("perceptron_lab.cli.compare:compare", "Compare the rows of two runs."),
     "data": ("perceptron_lab.cli.data:data", "Fetch and verify data files."),
     "help": ("perceptron_lab.cli.help:help_command", "Print this, or the help of a command."),

@@ -44,7 +44,7 @@ def show(name: str, as_json: bool) -> int:
             click.echo(meaning["text"], nl=False)
             continue
         explained = f"{meaning['kind']} {meaning['name']}\n\n{meaning['documentation']}"
-        if meaning["kind"] in ("table", "figure"):
+        if meaning["kind"] in ("table", "figure", "theory"):
             # Comments, where a configuration of this name follows: what is printed remains YAML
             mark = "# " if meanings[-1]["kind"] == "experiment" else ""
             click.echo(indent(explained, mark) + "\n")

@@ -57,7 +57,7 @@ class RescaledPerceptronClassifier(SeparatingClassifier):
     Parameters
     ----------
     preset
-        ``"practical"`` (default), ``"thesis"`` or ``"dunagan-vempala"``, see
+        ``"practical"`` (default), ``"thesis"``, ``"dunagan-vempala"`` or ``"least-bound"``, see
         :class:`~perceptron_lab.algorithms.rescaling.rescaled_perceptron.RescaledPerceptron`.
     kernel, fit_intercept, max_iter, max_seconds, tol, random_state
         See :class:`~perceptron_lab.estimators.separating.SeparatingClassifier`, as for attributes;
@@ -78,7 +78,7 @@ class RescaledPerceptronClassifier(SeparatingClassifier):
     def __init__(
         self,
         *,
-        preset: Literal["dunagan-vempala", "thesis", "practical"] = "practical",
+        preset: Literal["dunagan-vempala", "thesis", "practical", "least-bound"] = "practical",
         kernel: KernelChoice = None,
         fit_intercept: bool = True,
         max_iter: Count = 20_000,

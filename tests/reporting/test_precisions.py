@@ -395,3 +395,29 @@ def test_a_figure_without_numbers_of_features_is_refused() -> None:
     rows = [learnt("earn", "soft", 0.5, parameters='{"components": null}')]
     with pytest.raises(DataError, match="number of features"):
         report.figure("figure_8_1", _evidence(rows))
+
+
+def test_the_figure_of_table_8_1_has_means_spreads_and_the_thesis() -> None:
+    full = '{"components": null}'
+    rows = [
+        *TWO_BY_TWO,
+        learnt("earn", "hard", 0.9),
+        learnt("corn", "hard", 0.8),
+        learnt("earn", "svm full", 0.95, parameters=full),
+        learnt("corn", "svm full", None, parameters=full),
+    ]
+    figure = report.figure("table_8_1", _evidence(rows))
+    panels = {axes.get_title(loc="left"): axes for axes in figure.axes}
+    assert list(panels) == ["k = 30", "hard, k = 30", "all features"]
+    lines = panels["k = 30"].lines
+    means = [line for line in lines if line.get_marker() == "o"]
+    assert [line.get_xdata()[0] for line in means] == pytest.approx([80.0, 60.0, 70.0])
+    bars = [x for line in lines if line.get_marker() == "None" for x in line.get_xdata()]
+    assert bars[:6] == pytest.approx([75.0, 85.0, 50.0, 70.0, 62.5, 77.5])
+    printed = [line for line in lines if line.get_marker() == "+"]
+    assert list(printed[0].get_xdata()) == pytest.approx([97.6, 90.9, 94.25])
+    assert [text.get_text() for text in panels["k = 30"].get_yticklabels()][-1] == "mean"
+    # one category without a result: it has no marker, and the mean none either
+    assert [line.get_marker() for line in panels["all features"].lines].count("o") == 1
+    names = [text.get_text() for text in panels["hard, k = 30"].get_legend().get_texts()]
+    assert names == ["hard", "thesis, ellipsoid k30"]

@@ -141,6 +141,7 @@ def test_lemma_3_5_along_the_centre(seed, nu):
         ("dunagan-vempala", lambda n: 1 / (32 * n), lambda n: 1 / (32 * n)),
         ("thesis", lambda n: 1 / (16 * math.sqrt(n)), lambda n: 1 / (32 * n)),
         ("practical", lambda n: 1 / (2 * math.sqrt(n)), lambda n: 1 / (2 * math.sqrt(n))),
+        ("least-bound", lambda n: 1 / (64 * math.sqrt(n)), lambda n: 1 / (32 * n)),
     ],
 )
 @pytest.mark.parametrize("n", [1, 2, 50])
@@ -150,15 +151,17 @@ def test_presets(preset, rho, sigma, n):
     assert constants.sigma == pytest.approx(sigma(n))
     changed = RescaledPerceptron(preset=preset, c=3.0, gamma=1.0, kappa=0.5).constants(n)
     assert changed.rho == pytest.approx(1 / (3 * n))
-    assert changed.theta == pytest.approx(0.5 * constants.theta)
+    kappa = 0.93 if preset == "least-bound" else 1.0
+    assert changed.theta == pytest.approx(0.5 / kappa * constants.theta)
 
 
 PROVED = {
     "dunagan-vempala": RescaledPerceptron(preset="dunagan-vempala"),
     "thesis": RescaledPerceptron(preset="thesis"),
     "first example of section 4.6": RescaledPerceptron(preset="thesis", c=4.0, gamma=1.0),
+    "least-bound": RescaledPerceptron(preset="least-bound"),
 }
-"""Parameters for which section 4.6 says that Theorem 4.4 holds with b = 1024, beta = 1."""
+"""Parameters for which Theorem 4.4 holds with b = 1024, beta = 1 (section 4.6), and our own."""
 
 
 @pytest.mark.parametrize("algorithm", PROVED.values(), ids=PROVED)

@@ -23,9 +23,10 @@ from perceptron_lab.errors import ConfigError, did_you_mean
 from perceptron_lab.experiments.configuration.yaml_source import read_source
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
-REGISTERED: Final = ("algorithm", "learner", "optimiser", "oracle", "dataset", "table", "figure")
+_COUNTED: Final = ("algorithm", "learner", "optimiser", "oracle", "dataset", "table", "figure")
+REGISTERED: Final = (*_COUNTED, "theory")
 """The kinds of registered names."""
-KINDS: Final = (*(f"{kind}s" for kind in REGISTERED), "experiments")
+KINDS: Final = (*(f"{kind}s" for kind in _COUNTED), "theory", "experiments")
 """The kinds of names that can be listed."""
 SYSTEMS: Final = ("rows", "kernel", "second-order", "semidefinite", "product")
 """The kinds of systems that an algorithm runs on or not."""

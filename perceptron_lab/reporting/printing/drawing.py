@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from functools import partial
 from io import BytesIO
 from math import ceil
 from typing import Any, Literal, TypedDict
@@ -107,7 +108,12 @@ def draw(figure: Callable[[Evidence], Figure], evidence: Evidence) -> Figure:
 def render(
     figure: Callable[[Evidence], Figure], evidence: Evidence, title: str
 ) -> dict[str, bytes]:
-    """Return a figure as the bytes of a file of each kind: the same for the same runs, undated.
+    """Return a figure of an experiment as :func:`saved` does: the same for the same runs."""
+    return saved(partial(figure, evidence), title)
+
+
+def saved(figure: Callable[[], Figure], title: str) -> dict[str, bytes]:
+    """Return a figure in the package's style as the bytes of a file of each kind, undated.
 
     The title is recorded in the metadata, not drawn: captions belong to the document. The files are
     ``png`` (300 dots per inch), ``pdf`` and ``svg``, in one layout.
@@ -119,7 +125,7 @@ def render(
     }
     files = {}
     with style.context(STYLE):  # also fonts are chosen when the figure is saved
-        drawn = figure(evidence)
+        drawn = figure()
         for kind, metadata in undated.items():
             buffer = BytesIO()
             drawn.savefig(buffer, format=kind, dpi=300, metadata=metadata)

@@ -1,0 +1,40 @@
+"""``plab theory``: the theory of the papers as figures and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from perceptron_lab.cli.options import complete_registered, plugin_option, quiet_option
+from perceptron_lab.cli.rendering import show_frame
+from perceptron_lab.theory.exhibit import written
+
+
+@click.command("theory")
+@click.argument(
+    "names", metavar="[NAME]...", nargs=-1, shell_complete=complete_registered("theory")
+)
+@click.option(
+    "--output",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("results/theory"),
+    show_default=True,
+    help="Folder of the files.",
+)
+@quiet_option
+@plugin_option
+def theory(names: tuple[str, ...], output: Path, quiet: bool) -> int:
+    """Draw and tabulate the theory of the papers, without running an experiment.
+
+    NAME is one of `plab list theory`; without any all are made. Each gives a table (CSV, LaTeX,
+    HTML, Markdown) and mostly a figure (PNG, PDF, SVG).
+    """
+    for made in written(names, output):
+        if quiet:
+            continue
+        show_frame(made.exhibit.title, made.exhibit.table.frame)
+        for path in made.files:
+            click.echo(str(path))
+    return 0

@@ -1,0 +1,1 @@
+"""The exhibits of `plab theory`, one per file: each a function without arguments."""

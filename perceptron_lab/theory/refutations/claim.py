@@ -1,0 +1,38 @@
+"""A claim of a paper, and the finding of its check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    """The number that a claim asserts, the number computed, and whether they contradict."""
+
+    printed: float
+    computed: float
+    refuted: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper, and one that holds instead.
+
+    Parameters
+    ----------
+    paper, place
+        The paper's key, and where in it.
+    claimed
+        The statement, in words.
+    instead
+        That which holds, or how the statement fails.
+    check
+        Computes both numbers anew.
+    """
+
+    paper: str
+    place: str
+    claimed: str
+    instead: str
+    check: Callable[[], Finding]

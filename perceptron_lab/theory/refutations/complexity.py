@@ -1,0 +1,98 @@
+"""Claims that compare complexities: sections 3.4, 3.7 and 5.5 of `Kharechko2009`."""
+
+from __future__ import annotations
+
+import math
+
+from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
+from perceptron_lab.theory.convergence import baseline_queries
+from perceptron_lab.theory.refutations.claim import Claim, Finding
+from perceptron_lab.theory.winning_margins import winning_margins
+
+_THESIS = "Kharechko2009"
+
+
+def operations() -> Finding:
+    """Return 3, and the power of n in operations over ln n: n for each of the queries."""
+
+    def cost(n: int) -> float:
+        return n * baseline_queries(n) / (1.0 + math.log(n))
+
+    power = math.log2(cost(2000) / cost(1000))
+    return Finding(3.0, power, power > 3.5)
+
+
+def concave() -> Finding:
+    """Return 0, and the second derivative -2 ln(rho) - 3 of rho^2 ln(1/rho) at rho = 0.1."""
+    second = -2.0 * math.log(0.1) - 3.0
+    return Finding(0.0, second, second > 0.0)
+
+
+def upper_curve() -> Finding:
+    """Return the ellipsoid's operations over the perceptron's at n = 10, margin 0.9999.
+
+    First by 2 n^2 ln(1/rho), by which the perceptron would lose, then by the bound that is proved.
+    """
+    n, rho = 10, 0.9999
+    upper = (winning_margins(n) or (0.0, 0.0))[1]
+    printed = 2.0 * n**3 * rho**2 * math.log(1.0 / rho)
+    proved = -2.0 * n**3 * rho**2 * log_volume_radius(n, rho)
+    return Finding(printed, proved, rho > upper and printed < 1.0 < proved)
+
+
+def below() -> Finding:
+    """Return 1/rho^2 and n at n = 100, rho = 0.05, between 1/n and 1/sqrt n."""
+    n, rho = 100, 0.05
+    return Finding(rho**-2, float(n), 1.0 / n < rho < n**-0.5 and n < rho**-2)
+
+
+def divided() -> Finding:
+    """Return 0 and 1: the systems w >= -1, -w >= 2, and w/-1 >= 1, -w/2 >= 1 after division.
+
+    The first is infeasible, as its sides add up to 0 >= 1; w = -2 solves the second.
+    """
+    rows, sides, point = (1.0, -1.0), (-1.0, 2.0), -2.0
+    infeasible = sum(rows) == 0.0 and sum(sides) > 0.0
+    solved = all(row / side * point >= 1.0 for row, side in zip(rows, sides, strict=True))
+    return Finding(0.0, float(solved), infeasible and solved)
+
+
+CLAIMS = (
+    Claim(
+        _THESIS,
+        "Theorem 3.4",
+        "O(n^3 ln n ln(1/rho)) elementary operations",
+        "these are the queries; with n operations each, n^4 ln n (as section 3.7 says)",
+        operations,
+    ),
+    Claim(
+        _THESIS,
+        "section 3.7",
+        "rho^2 ln(1/rho) is concave on (0, 1)",
+        "convex up to exp(-3/2); it is unimodal, which suffices",
+        concave,
+    ),
+    Claim(
+        _THESIS,
+        "Figure 3.2 (b), upper curve",
+        "near margin 1 the ellipsoid method needs fewer operations than the perceptron",
+        "by the bound 2 n^2 ln(1/rho), which is false there; with the cone's volume radius for rho "
+        "the perceptron wins up to margin 1",
+        upper_curve,
+    ),
+    Claim(
+        _THESIS,
+        "section 5.5, case 2",
+        "for 1/n < rho < 1/sqrt n, n approaches 1/rho^2 from above",
+        "n lies below 1/rho^2",
+        below,
+    ),
+    Claim(
+        "PerceptronNotes",
+        "section 2.1",
+        "A w >= b becomes A' w >= 1 by dividing each row by its b_i",
+        "right for b_i > 0 only; an infeasible system becomes feasible: add a coordinate instead",
+        divided,
+    ),
+)
+"""The claims on complexities."""

@@ -1,0 +1,130 @@
+"""The change of the margin by one rescaling: (3.4)-(3.8) and (4.11)-(4.12) of `Kharechko2009`.
+
+Rows a of length 1 and margin rho at z, and a unit x with a'x >= -sigma for all of them, are mapped
+to a + nu (a'x) x and normalised. With omega = x'z the margin is multiplied by at least
+
+    min over a'x >= -sigma of (1 + a'x) / sqrt(1 + nu (nu+2) (a'x)^2), over norm(z').   (3.4)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import scipy.optimize
+
+
+class Factors(NamedTuple):
+    """q+, of a rescaling with omega >= theta, and q-, of any: the least growth of the margin."""
+
+    plus: float
+    minus: float
+
+
+def inner_factor(nu: float, sigma: float) -> float:
+    """Return the least value of phi(s) = (1 + s) / sqrt(1 + nu (nu+2) s^2) on [-sigma, 1].
+
+    phi grows up to 1/(nu (nu+2)) and falls beyond, so that it is the smaller one of phi(-sigma) and
+    phi(1) = 2/(1 + nu): (3.8). nu > 0, 0 <= sigma < 1.
+    """
+    low = (1.0 - sigma) / math.sqrt(1.0 + nu * (nu + 2.0) * sigma * sigma)
+    return min(low, 2.0 / (1.0 + nu))
+
+
+def crossing(sigma: float) -> float:
+    """Return the nu with phi(-sigma) = phi(1): -1 + 2 sqrt((1 - sigma)/(1 - 3 sigma)), after (3.8).
+
+    Below it phi(-sigma) is the smaller one; it is infinite from sigma = 1/3 on.
+    """
+    if sigma >= 1.0 / 3.0:
+        return math.inf
+    return -1.0 + 2.0 * math.sqrt((1.0 - sigma) / (1.0 - 3.0 * sigma))
+
+
+def squared_centre(nu: float, rho: float, omega: float) -> float:
+    """Return norm(z')^2 = 1 + (rho^2 + 2 rho omega - nu (nu+2) omega^2) / (1 + nu)^2.
+
+    z' = z + alpha nu omega x (3.3) with the alpha of section 3.6.1 is the point at which the mapped
+    rows are shown to have their margin.
+    """
+    return 1.0 + (rho * rho + 2.0 * rho * omega - nu * (nu + 2.0) * omega**2) / (1.0 + nu) ** 2
+
+
+def worst_alignment(nu: float, rho: float) -> float:
+    """Return the omega of the longest z', rho / (nu (nu+2)).
+
+    There norm(z')^2 = 1 + rho^2 / (nu (nu+2)). Section 3.6.2 prints nu (nu+1) for nu (nu+2), and
+    with it a bound (3.7) that is too good to be true.
+    """
+    return rho / (nu * (nu + 2.0))
+
+
+def exact_factors(nu: float, rho: float, sigma: float, theta: float) -> Factors:
+    """Return q+ and q- with the exact norm of z', for any nu > 0.
+
+    q+ needs theta >= rho / (nu (nu+2)), beyond which norm(z') falls as omega grows.
+    """
+    low = inner_factor(nu, sigma)
+    longest = squared_centre(nu, rho, worst_alignment(nu, rho))
+    return Factors(low / math.sqrt(squared_centre(nu, rho, theta)), low / math.sqrt(longest))
+
+
+def printed_factors(nu: float, rho: float, sigma: float, theta: float) -> Factors:
+    """Return q+ and q- by the elementary inequality 1/sqrt(1+t) >= 1 - t/2, for any nu > 0.
+
+    For nu = 1 they are (4.11) and (4.12); for other nu those of section 3.6.4 with (3.6), and with
+    (3.7) corrected: 1 - rho^2 / (2 nu (nu+2)). They are never above :func:`exact_factors`.
+    """
+    stretch = nu * (nu + 2.0)
+    low = (1.0 - sigma) * (1.0 - 0.5 * stretch * sigma * sigma)
+    if nu > crossing(sigma):
+        low = 2.0 / (1.0 + nu)
+    grown = 1.0 + 0.5 * (1.0 - squared_centre(nu, rho, theta))
+    return Factors(low * grown, low * (1.0 - rho * rho / (2.0 * stretch)))
+
+
+def optimal_range(rho: float, sigma: float) -> tuple[float, float]:
+    """Return the ends of the range of nu in which the best one lies (section 3.6.4).
+
+    Below sqrt(1 + rho/sigma) - 1 both factors grow with nu: there is the largest q-, since
+    (1 + t sigma^2)(1 + rho^2/t), t = nu (nu+2), is least at t = rho/sigma. Above the
+    :func:`crossing` both fall. For sigma = rho the lower end is sqrt 2 - 1; the printed
+    sqrt(3/2) - 1 comes from the misprinted (3.7).
+
+    Raises
+    ------
+    ValueError
+        Unless 0 < sigma < 1/3, rho > 0, and the range is not empty.
+    """
+    if not (0.0 < sigma < 1.0 / 3.0 and rho > 0.0):
+        raise ValueError(f"rho={rho}, sigma={sigma}; allowed: rho > 0 and 0 < sigma < 1/3")
+    ends = math.sqrt(1.0 + rho / sigma) - 1.0, crossing(sigma)
+    if ends[0] > ends[1]:
+        raise ValueError(f"rho={rho}, sigma={sigma}: q- still grows at nu={ends[1]:.3g}; take less")
+    return ends
+
+
+def mean_growth(factors: Factors, share: float) -> float:
+    """Return share ln q+ + (1 - share) ln q-, the left-hand side of (4.5); -inf if one is <= 0.
+
+    ``share`` is eta (1 - epsilon).
+    """
+    if min(factors) <= 0.0:
+        return -math.inf
+    return share * math.log(factors.plus) + (1.0 - share) * math.log(factors.minus)
+
+
+def best_rescaling(rho: float, sigma: float, theta: float, share: float) -> float:
+    """Return the nu with the largest mean growth of the exact factors, up to the crossing or 8.
+
+    Beyond the :func:`crossing`, where the growth has a kink, both factors fall.
+    """
+    upper = min(8.0, crossing(sigma))
+
+    def loss(nu: float) -> float:
+        return -mean_growth(exact_factors(nu, rho, sigma, theta), share)
+
+    found = scipy.optimize.minimize_scalar(
+        loss, bounds=(1e-3, upper), method="bounded", options={"xatol": 1e-10}
+    )
+    return upper if loss(upper) <= found.fun else float(found.x)
