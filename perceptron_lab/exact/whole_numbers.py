@@ -60,6 +60,11 @@ def written(value: Any) -> Any:
     return hex(value) if isinstance(value, int) and abs(value) >= _LONGEST else value
 
 
+def whole(value: int | str) -> int:
+    """Return a whole number of a certificate, which may be a hexadecimal text."""
+    return int(value, 16) if isinstance(value, str) else value
+
+
 def fraction_pair(value: float) -> list[int]:
     """Return [p, q] with p / q the double given, q > 0."""
     return list(value.as_integer_ratio())

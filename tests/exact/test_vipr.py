@@ -1,0 +1,93 @@
+"""Linear proofs in VIPR's format: the algebra in fractions, and viprchk where there is one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.vipr import vipr_text
+from perceptron_lab.experiments.certifying.certify import Outcome, certify
+from tests.exact.certificates_on_disk import CONES, SMALL, record_of
+from tests.exact.viprchk import VARIABLE, accepted, said_by_viprchk, viprchk
+from tests.experiments.certified import EMPTY, certified
+from tests.repetitions import repeated
+
+INFEASIBLE = {
+    "rows": SMALL | {"dimension": 4, "rows": 20},
+    "cones": CONES | {"infeasible": True},
+}
+NO_JUDGE = f"viprchk is not on PATH, and {VARIABLE} does not name it"
+
+
+def claimed(kind: str, seed: int, folder: Path) -> tuple[Any, dict[str, Any]]:
+    """Return the checker's system and the claim that it has no feasible point."""
+    path = certified(folder, INFEASIBLE[kind], {"name": "auto"}, seeds=[seed])
+    return proof_of(path, folder)
+
+
+def proof_of(path: Path, folder: Path, data: Path | None = None) -> tuple[Any, dict[str, Any]]:
+    (cell,) = certify(path, folder / "exact").cells
+    assert cell.outcome is Outcome.CERTIFIED, cell
+    assert cell.path is not None
+    record = record_of(Path(cell.path))
+    said = record["data"]
+    content = (data or Path(cell.path).with_name(said["file"])).read_bytes()
+    reads = checker().sdpa_system if said["kind"] == "sdpa" else checker().table_system
+    return reads(content, said), record["claims"][0]
+
+
+def judged(text: str | None, folder: Path) -> None:
+    assert text is not None
+    assert accepted(text)
+    if viprchk():
+        assert said_by_viprchk(text, folder) is not None
+
+
+@pytest.mark.parametrize("seed", repeated(range(25), kept=1))
+@pytest.mark.parametrize("kind", INFEASIBLE)
+def test_infeasible_systems_have_linear_proofs(kind: str, seed: int, tmp_path: Path) -> None:
+    system, claim = claimed(kind, seed, tmp_path)
+    judged(vipr_text(system, claim), tmp_path)
+
+
+def test_an_empty_program_has_a_proof_in_its_own_unknowns(tmp_path: Path) -> None:
+    (tmp_path / "p.dat-s").write_text(EMPTY)
+    problem = {"dataset": "sdpa", "files": ["p.dat-s"]}
+    path = certified(tmp_path, problem, {"name": "auto"})
+    system, claim = proof_of(path, tmp_path, tmp_path / "p.dat-s")
+    assert claim["closed"]
+    text = vipr_text(system, claim)
+    assert text is not None
+    assert f"VAR {system.width - 1}\n" in text
+    assert re.search(r"^C\d+ G -?\d+ ", text, re.MULTILINE)
+    judged(text, tmp_path)
+
+
+@pytest.mark.skipif(viprchk() is None, reason=NO_JUDGE)
+def test_a_changed_digit_is_refused_by_both_judges(tmp_path: Path) -> None:
+    """Each multiple of a row moved by one."""
+    system, claim = claimed("rows", 0, tmp_path)
+    text = vipr_text(system, claim)
+    assert text is not None
+    lines = text.splitlines()
+    at = len(lines) - 1
+    words = lines[at].split()
+    first = words.index("lin") + 3
+    assert int(words[first - 2]) > 1
+    for i in range(first, len(words) - 2, 2):
+        changed = [*words]
+        changed[i] = str(int(changed[i]) + 1)
+        forged = "\n".join([*lines[:at], " ".join(changed)]) + "\n"
+        assert not accepted(forged)
+        assert said_by_viprchk(forged, tmp_path) is None
+
+
+def test_claims_that_are_not_linear_have_no_file(tmp_path: Path) -> None:
+    path = certified(tmp_path, SMALL | {"dimension": 8, "rows": 6}, {"name": "perceptron"})
+    system, claim = proof_of(path, tmp_path)
+    assert claim["claim"] == "feasible"
+    assert vipr_text(system, claim) is None
