@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -13,6 +14,7 @@ from perceptron_lab.exact.checker import checker_path
 from perceptron_lab.experiments.certifying.certify import (
     Certification,
     CertifiedCell,
+    Form,
     certifying,
 )
 
@@ -40,10 +42,24 @@ from perceptron_lab.experiments.certifying.certify import (
     show_default=True,
     help="How much generated data may take for one problem.",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(Form)),
+    default="json",
+    show_default=True,
+    help="json for the checker; vipr: linear proofs for VIPR's, CELL.vipr.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: an outcome per cell.")
 @quiet_option
 def certify(
-    target: Path, output: Path, base: Path | None, generate: int, as_json: bool, quiet: bool
+    target: Path,
+    output: Path,
+    base: Path | None,
+    generate: int,
+    form: Form,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Write exact certificates of proved answers, for a checker without any of this code.
 
@@ -55,10 +71,13 @@ def certify(
 
       python plab_check.py CELL.certificate.json [DATA]
 
+    With --format vipr, CELL.vipr is a linear program with a proof that it has no point, or of a
+    lower bound, for VIPR's checker: viprchk CELL.vipr.
+
     Exit code 1 if some answer has no exact proof.
     """
     cells = []
-    for cell in certifying(target, output, base, generate):
+    for cell in certifying(target, output, base, generate, form):
         cells.append(cell)
         if not as_json and not quiet:
             click.echo(_line(cell))
@@ -66,7 +85,7 @@ def certify(
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     elif not quiet:
-        click.echo(f"{found}; checker: {checker_path()}")
+        click.echo(f"{found}; checker: {checker_path() if form == 'json' else 'viprchk'}")
     return 1 if found.failed else 0
 
 

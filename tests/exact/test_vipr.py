@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from perceptron_lab.cli.main import main
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.vipr import vipr_text
 from perceptron_lab.experiments.certifying.certify import Outcome, certify
@@ -67,6 +68,13 @@ def test_an_empty_program_has_a_proof_in_its_own_unknowns(tmp_path: Path) -> Non
     judged(text, tmp_path)
 
 
+def test_the_program_of_sdplib_without_a_point(sdplib_folder: Path, tmp_path: Path) -> None:
+    file = sdplib_folder / "infp1.dat-s"
+    path = certified(tmp_path, {"dataset": "sdpa", "files": [str(file)]}, {"name": "auto"})
+    system, claim = proof_of(path, tmp_path, file)
+    judged(vipr_text(system, claim), tmp_path)
+
+
 @pytest.mark.skipif(viprchk() is None, reason=NO_JUDGE)
 def test_a_changed_digit_is_refused_by_both_judges(tmp_path: Path) -> None:
     """Each multiple of a row moved by one."""
@@ -86,8 +94,25 @@ def test_a_changed_digit_is_refused_by_both_judges(tmp_path: Path) -> None:
         assert said_by_viprchk(forged, tmp_path) is None
 
 
-def test_claims_that_are_not_linear_have_no_file(tmp_path: Path) -> None:
+def test_the_command_writes_one_file_per_cell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = certified(tmp_path, INFEASIBLE["rows"], {"name": "auto"})
+    command = ["certify", str(path), "--output", str(tmp_path / "out"), "--format", "vipr"]
+    assert main(command) == 0
+    assert "infeasible" in capsys.readouterr().out
+    (file,) = (tmp_path / "out").iterdir()
+    judged(file.read_text(), tmp_path)
+
+
+def test_claims_that_are_not_linear_have_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = certified(tmp_path, SMALL | {"dimension": 8, "rows": 6}, {"name": "perceptron"})
     system, claim = proof_of(path, tmp_path)
     assert claim["claim"] == "feasible"
     assert vipr_text(system, claim) is None
+    out = tmp_path / "out"
+    assert main(["certify", str(path), "--output", str(out), "--format", "vipr"]) == 1
+    assert "VIPR's format is for claims that there is no point" in capsys.readouterr().out
+    assert not list(out.iterdir())

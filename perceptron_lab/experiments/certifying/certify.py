@@ -10,13 +10,14 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.exact.readings import Reading
+from perceptron_lab.exact.vipr import vipr_text
 from perceptron_lab.exact.whole_numbers import written
 from perceptron_lab.experiments.certifying.claims import Answer, Exact, exact_claims, exact_optimum
 from perceptron_lab.experiments.certifying.readings import reading_of
@@ -40,7 +41,10 @@ _STATUSES = {
     Status.FEASIBLE: {"feasible", "objective at most"},
     Status.INFEASIBLE: {"infeasible"},
 }
-SUFFIX, DATA = ".certificate.json", ".data"
+SUFFIX, DATA, PROGRAM = ".certificate.json", ".data", ".vipr"
+
+Form = Literal["json", "vipr"]
+"""For the exact checker, or for VIPR's: linear programs, and no data beside them."""
 
 
 class Outcome(StrEnum):
@@ -116,6 +120,7 @@ def certify(
     *,
     base: str | Path | None = None,
     generate: int = GENERATED,
+    form: Form = "json",
 ) -> Certification:
     """Write the exact certificates of proved answers, each accepted by the checker.
 
@@ -130,6 +135,9 @@ def certify(
         The folder that relative paths of data start from; by default the one stored.
     generate
         Bytes that may be generated for one problem, 500 MB by default.
+    form
+        ``json`` (default), or ``vipr``: ``CELL.vipr`` for viprchk, of claims that weights prove and
+        that are linear: no strictly feasible point, and lower bounds of an optimum.
 
     Raises
     ------
@@ -137,23 +145,28 @@ def certify(
         If there is no such file, or no results are in the folder.
     """
     start = None if base is None else Path(base)
-    cells = certifying(Path(target), Path(output), start, generate)
+    cells = certifying(Path(target), Path(output), start, generate, form)
     return Certification(Path(target), list(cells))
 
 
 def certifying(
-    target: Path, output: Path, base: Path | None = None, generate: int = GENERATED
+    target: Path,
+    output: Path,
+    base: Path | None = None,
+    generate: int = GENERATED,
+    form: Form = "json",
 ) -> Iterator[CertifiedCell]:
     """Yield the outcomes of :func:`certify` one after the other."""
     if not target.exists():
         raise absent(target, "give a folder of results or one of its certificates")
     output.mkdir(parents=True, exist_ok=True)
+    to = _Destination(output, form)
     with TemporaryDirectory(prefix="plab-certify-") as folder:
         problems = CertifiedProblems(Path(folder), base, generate)
         if target.is_file():
             certificate = read_certificate(target)
             name = str(certificate.algorithm.get("name", ""))
-            yield _on_certificate(target.stem, name, certificate, problems, output, base)
+            yield _on_certificate(target.stem, name, certificate, problems, to, base)
             return
         with Reader.open(target) as reader:
             runs = reader.runs()
@@ -169,9 +182,15 @@ def certifying(
                 yield replace(seen, status=status, outcome=Outcome.NOTHING_CLAIMED)
             else:
                 certificate = read_certificate(path)
-                yield _on_certificate(
-                    planned.cell, planned.label, certificate, problems, output, base
-                )
+                yield _on_certificate(planned.cell, planned.label, certificate, problems, to, base)
+
+
+@dataclass(frozen=True)
+class _Destination:
+    """Where certificates are written, and for which checker."""
+
+    folder: Path
+    form: Form
 
 
 def _on_certificate(
@@ -179,7 +198,7 @@ def _on_certificate(
     label: str,
     certificate: Certificate,
     problems: CertifiedProblems,
-    output: Path,
+    to: _Destination,
     base: Path | None,
 ) -> CertifiedCell:
     """Certify one answer, if it claims something."""
@@ -205,7 +224,9 @@ def _on_certificate(
             found = exact_optimum(claims, answer, proof)
     except (PlabError, MissingDataError) as error:
         return replace(seen, message=str(error))
-    return _written(seen, claims, found, reading, output)
+    if to.form == "vipr":
+        return _linear(seen, found, answer.system, to.folder)
+    return _written(seen, claims, found, reading, to.folder)
 
 
 def _answer(certificate: Certificate, problem: Problem, reading: Reading) -> Answer:
@@ -235,3 +256,17 @@ def _written(
     where = str(output / file if reading.path is None else reading.path)
     told: dict[str, Any] = {"claims": named, "message": message, "path": str(path), "data": where}
     return replace(seen, outcome=outcome, **told)
+
+
+def _linear(seen: CertifiedCell, found: Exact, system: Any, output: Path) -> CertifiedCell:
+    """Write the claim that is proved by weights as a linear program, and return the outcome."""
+    for claim in found.claims:
+        text = vipr_text(system, claim)
+        if text is not None:
+            path = output / f"{seen.cell}{PROGRAM}"
+            replace_file(path, text.encode())
+            named = (claim["claim"],)
+            return replace(seen, outcome=Outcome.CERTIFIED, claims=named, path=str(path))
+    missing = [f"{name}: {reason}" for name, reason in found.missing.items()]
+    said = "VIPR's format is for claims that there is no point, and for lower bounds of an optimum"
+    return replace(seen, message="; ".join([*missing, f"{said}; --format json has more"]))
