@@ -96,7 +96,7 @@ def test_the_cheapest_cuts_are_the_most() -> None:
 
 
 @pytest.mark.parametrize("margin", repeated([1e-6, 0.5, 0.1, 1e-3, 0.01, 1e-4], kept=2))
-@pytest.mark.parametrize("dimension", repeated([2, 7, 20, 3, 50], kept=3))
+@pytest.mark.parametrize("dimension", repeated([2, 7, 20, 1, 3, 50], kept=3))
 def test_the_final_set_has_the_margin_whatever_was_asked(dimension: int, margin: float) -> None:
     """By the project's own certificate, and in exact arithmetic."""
     for seed in range(2):
