@@ -261,11 +261,18 @@ def test_the_bound_is_4_8_times_the_updates_of_an_iteration():
     rho, sigma, theta = 1 / (16 * math.sqrt(2)), 1 / 64, 1 / math.sqrt(2)
     plus = (1 - sigma) * (1 - 3 * sigma**2 / 2) * (1 - rho**2 / 8 - rho * theta / 4 + 3 / 16)
     minus = (1 - sigma) * (1 - 3 * sigma**2 / 2) * (1 - rho**2 / 6)
-    share = 15 / 64
-    drift = share * math.log(plus) + (1 - share) * math.log(minus)
     iteration = 512 + (2 * 64**2 * math.log(2) / 2 + 1) * 4
     facts = ConicSystem.from_rows(np.eye(2)).facts
-    for margin, rescalings in [(1e-2, 2 * 2 * 256 * 4), (1e-50, 50 * math.log(10) / drift)]:
+    for margin in (1e-2, 1e-50):
+        choices = []
+        for epsilon in np.linspace(0.001, 0.999, 1997):  # (4.8) holds for every one
+            share = (1 - epsilon) / 4
+            drift = share * math.log(plus) + (1 - share) * math.log(minus)
+            chernoff = 2 * 2 * 4 / epsilon**2
+            if drift > 0:
+                choices.append(max(chernoff, math.log(1 / margin) / drift))
+        rescalings = PROVED["thesis"].most_rescalings(2, margin)
+        assert rescalings <= min(choices) <= rescalings * 1.01
         bound = PROVED["thesis"].bound(facts(margin))
         assert bound.value == pytest.approx(rescalings * iteration)
         assert bound.kind == "expectation"

@@ -243,11 +243,9 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         """Return Novikoff's bound of phase 1 if it suffices, else the one behind Theorem 4.4.
 
         Where the margin of the unit cuts is at least rho, the first perceptron phase separates
-        within 1 / margin^2 <= 1 / rho^2 updates. Else, with the drift D = eta (1-eps) ln q+ +
-        (1 - eta (1-eps)) ln q- of (4.17), the preset's eps and the exact eta,
-        T = max(2 n^beta / (eps^2 eta), ln(1/margin) / D) rescalings suffice with probability
-        1 - exp(-n^beta) (4.8); each costs 1 / rho^2 updates and, expected over the tries of phase
-        2, (2 / sigma^2 ln(1 / theta) + 1) / eta more.
+        within 1 / margin^2 <= 1 / rho^2 updates. Else :meth:`most_rescalings` suffice with
+        probability 1 - exp(-n^beta); each costs 1 / rho^2 updates and, expected over the tries of
+        phase 2, (2 / sigma^2 ln(1 / theta) + 1) / eta more.
         """
         constants = self.constants(facts.dimension)
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
@@ -257,17 +255,32 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         reason = self.without_theorem(facts.dimension, facts.unit_rows)
         if reason:
             return Bound(None, "", reason)
-        drift, eta = self.drift(facts.dimension)
-        rescalings = max(
-            2.0 * facts.dimension**self.chosen.beta / (self.chosen.epsilon**2 * eta),
-            math.log(1.0 / facts.unit_margin) / drift,
-        )
+        eta = cap_probability(facts.dimension, constants.theta)
         tries = (self._relaxed(facts.dimension).limit(facts.dimension) + 1.0) / eta
+        rescalings = self.most_rescalings(facts.dimension, facts.unit_margin)
         return Bound(
             rescalings * (constants.rho**-2 + tries),
             "Theorem 4.4 of Kharechko2009, with probability 1 - exp(-n^beta)",
             kind="expectation",
         )
+
+    def most_rescalings(self, dimension: int, unit_margin: float) -> float:
+        """Return T of (4.8) for unit rows of a margin below rho, with the exact eta.
+
+        T = max(2 n^beta / (eps^2 eta), ln(1/margin) / D) with the drift D = eta (1-eps) ln q+ +
+        (1 - eta (1-eps)) ln q- of (4.17), for any eps of (0, 1) with D > 0. The first term falls as
+        eps grows and the second one grows, so that T is least where they are equal: a quadratic
+        equation. The condition (4.17) holds for the preset's own eps.
+        """
+        k = self.constants(dimension)
+        eta = cap_probability(dimension, k.theta)
+        grow, shrink = map(math.log, k.factors())
+        slope, need = eta * (grow - shrink), math.log(1.0 / unit_margin)
+        few = 2.0 * math.pow(dimension, self.chosen.beta) / eta
+        most = slope + shrink  # D at eps = 0
+        root = math.sqrt((few * slope) ** 2 + 4.0 * need * few * most)
+        epsilon = 2.0 * few * most / (few * slope + root)
+        return few / epsilon**2
 
     def without_theorem(self, dimension: int, unit_rows: bool) -> str:
         """Return why Theorem 4.4 says nothing once the space is rescaled, or an empty text."""
