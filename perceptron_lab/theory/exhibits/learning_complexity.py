@@ -106,7 +106,7 @@ def _draw() -> Figure:
     axes.clabel(contours, fmt=lambda level: f"{level:g} forced", fontsize=6)
     for border, dashes in ((dimensions**-0.5, "--"), (1.0 / dimensions, ":")):
         axes.plot(dimensions, border, color="#D55E00", linestyle=dashes, linewidth=1.3)
-    axes.text(22, 0.25, r"$1/\sqrt{n}$", color="#D55E00", fontsize=8)
+    axes.text(45, 0.17, r"$1/\sqrt{n}$", color="#D55E00", fontsize=8)
     axes.text(9, 0.06, "$1/n$", color="#D55E00", fontsize=8)
     axes.set_ylim(margins.min(), margins.max())
     drawing.rule_logarithmic(axes, "x")
