@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from scipy.optimize import linprog
@@ -23,6 +24,8 @@ _BITS = 40
 _NOTHING = 1e-9
 # Equations that are solved exactly, at most: a thousand take half a minute
 MOST_PIVOTS = 1200
+# Times the unknowns, beyond which rows are first reduced to those of a vertex
+_MANY = 2
 
 Vector = Sequence[int]
 
@@ -45,20 +48,28 @@ def balanced(
         The number of a vector.
     """
     doubles, norms = _unit_rows(vectors)
-    if guess is not None:
-        found = _near(vectors, guess, guess * norms)
-        if found is not None:
-            return found
+    near = None if guess is None else partial(_near, vectors, guess, guess * norms)
+    vertex = partial(_near_vertex, vectors, doubles, norms, favoured)
+    attempts = [vertex] if near is None else [near, vertex]
+    if len(vectors) > _MANY * (len(vectors[0]) + 1):  # all would be as long as the basis' weights
+        attempts.reverse()
+    found = (attempt() for attempt in attempts)
+    return next((weights for weights in found if weights is not None), None)
+
+
+def _near_vertex(
+    vectors: Sequence[Vector], doubles: FloatArray, norms: FloatArray, favoured: int | None
+) -> list[int] | None:
+    """Return exact weights near those of a vertex that a linear program proposes, or None."""
     vertex = _vertex(doubles, favoured)
     if vertex is None:
         return None
-    support = np.flatnonzero(vertex > _NOTHING * vertex.max())
-    chosen = [vectors[i] for i in support.tolist()]
-    few = _near(chosen, (vertex / norms)[support], vertex[support])
+    support = np.flatnonzero(vertex > _NOTHING * vertex.max()).tolist()
+    few = _near([vectors[i] for i in support], (vertex / norms)[support], vertex[support])
     if few is None:
         return None
     found = [0] * len(vectors)
-    for i, weight in zip(support.tolist(), few, strict=True):
+    for i, weight in zip(support, few, strict=True):
         found[i] = weight
     return found
 

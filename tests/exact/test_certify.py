@@ -22,7 +22,7 @@ from tests.exact.judge import as_number
 from tests.experiments.certified import CELLS, EMPTY, FEASIBLE, WHOLE, attempted, certified
 
 KINDS = ["rows", "rows, none", "rows, bounded", "relaxed", "limit", "mixed", "second-order"]
-KINDS += ["matrices", "whole matrices", "whitened"]
+KINDS += ["matrices", "whole matrices"]
 
 
 def certified_cell(path: Path) -> CertifiedCell:

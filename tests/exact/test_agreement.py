@@ -1,0 +1,116 @@
+"""The checker agrees with the proofs by rounding bounds, on the boundary and far from it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.exact.points import margin_at_least
+from perceptron_lab.exact.readings import of_system
+from perceptron_lab.exact.weights import margin_at_most
+from perceptron_lab.exact.whole_numbers import exactly
+from perceptron_lab.experiments.certifying.claims import refused
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
+from tests.repetitions import parts
+
+
+def rows_near_the_boundary(rng: np.random.Generator) -> tuple[ConicSystem, FloatArray]:
+    """Return rows and a point whose scores are positive, negative, tiny, or zero exactly."""
+    dimension, count = int(rng.integers(2, 5)), int(rng.integers(2, 6))
+    if rng.random() < 0.4:  # small whole numbers: zeros happen
+        rows = rng.integers(-3, 4, (count, dimension)).astype(float)
+        rows[~rows.any(axis=1), 0] = 1.0
+        return ConicSystem.from_rows(rows), rng.integers(-3, 4, dimension).astype(float)
+    rows, point = rng.standard_normal((count, dimension)), rng.standard_normal(dimension)
+    wanted = 10.0 ** rng.uniform(-18, 0, count)  # of scores
+    rows += np.outer(wanted - rows @ point, point) / (point @ point)
+    margin = ("unit", "directional")[int(rng.integers(2))]
+    return ConicSystem.from_rows(rows, margin=margin), point
+
+
+def blocks_near_the_boundary(rng: np.random.Generator) -> tuple[ConicSystem, FloatArray]:
+    """Return second-order blocks, and a point for which norm(u) is near t, or equal to it."""
+    dimension = int(rng.integers(2, 5))
+    data, point = rng.standard_normal((4, dimension)), rng.standard_normal(dimension)
+    if rng.random() < 0.3:  # scores (3, 4, 5) and t > 0: on the boundary
+        data, point = np.array([[3.0, 0], [4.0, 0], [5.0, 0], [1.0, 0]]), np.array([2.0, 0.0])
+        return ConicSystem.second_order(data, [3, 1]), point
+    length = float(np.linalg.norm(data[:2] @ point))
+    wanted = length * (1.0 + rng.choice((-1, 1)) * 10.0 ** rng.uniform(-18, 0))
+    data[2] += (wanted - data[2] @ point) * point / (point @ point)
+    return ConicSystem.second_order(data, [3, 1]), point
+
+
+@pytest.mark.parametrize("seeds", parts(10_000, kept=60))
+def test_points_are_feasible_for_both_or_for_neither(seeds: range) -> None:
+    # the proofs of rows and of second-order blocks end in whole numbers as well: no exception
+    accepted, on_the_boundary = 0, 0
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        made = blocks_near_the_boundary if seed % 4 == 3 else rows_near_the_boundary
+        system, point = made(rng)
+        original = system.origin or system
+        if not point.any():
+            continue
+        data = of_system(system).system()
+        proof = original.prove_point(point)
+        claim = {"claim": "feasible", "point": exactly(point), "factors": {}}
+        reason = refused(data, claim)
+        assert (not reason) == proof.feasible, seed
+        accepted += proof.feasible
+        on_the_boundary += not proof.feasible and proof.margin_lower > -1e-12
+        if np.isfinite(proof.margin_lower):
+            bound = Fraction(proof.margin_lower)
+            assert not refused(data, margin_at_least(original, point, bound, data) or {}), seed
+    assert accepted
+    assert on_the_boundary
+
+
+@pytest.mark.parametrize("seeds", parts(2000, kept=40))
+def test_bounds_by_weights_are_bounds_for_the_checker(seeds: range) -> None:
+    proved = 0
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        system, _ = rows_near_the_boundary(rng)
+        original = system.origin or system
+        weights = rng.random(original.cone.size) * 10.0 ** rng.integers(-12, 1, original.cone.size)
+        data = of_system(system).system()
+        upper = original.prove_weights(weights)
+        if upper is None:
+            continue
+        claim = margin_at_most(original.cone, weights, Fraction(upper), original.margin_name)
+        assert claim is not None
+        assert not refused(data, claim), seed
+        below = claim | {"bound": exactly(np.array([upper * (1 - 1e-9), 1.0]))}
+        assert not upper or refused(data, below), seed
+        proved += 1
+    assert proved
+
+
+@pytest.mark.parametrize("seeds", parts(1000, kept=15))
+def test_what_is_proved_of_matrices_has_an_exact_proof(seeds: range) -> None:
+    proved = 0
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        order, unknowns = int(rng.integers(2, 5)), 3
+        cone = Semidefinite(order, *np.triu_indices(order))
+        entries = rng.standard_normal((cone.size, unknowns))
+        point = rng.standard_normal(unknowns)
+        wanted = 10.0 ** rng.uniform(-14, 0)
+        lowest = cone.lowest(entries @ point)
+        entries += np.outer((wanted - lowest) * cone.identity, point) / (point @ point)
+        system = ConicSystem(Matrix(entries), cone)
+        proof = system.prove_point(point)
+        if not proof.feasible:
+            continue
+        data = of_system(system).system()
+        claim = margin_at_least(system, point, Fraction(proof.margin_lower), data)
+        assert claim is not None, seed
+        assert not refused(data, claim), seed
+        proved += 1
+    assert proved
