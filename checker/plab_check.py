@@ -20,10 +20,9 @@ from pathlib import Path
 NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eEdD]([+-]?[0-9]+))?")
 ROOT_BITS = 64  # binary places to which norms are known
 OF_POINTS = ("feasible", "margin at least", "objective at most")
-OF_WEIGHTS = ("infeasible", "margin at most", "objective at least")
-# ``rows()`` yields (block, row, column, columns, values) of every score, which at a point y is the
-# sum of values[k] * y[columns[k]] / scale; row = column but for entries of matrices, row <= column.
-# ``blocks`` holds (kind, order); ``objective`` is scale * c of a program min c'x, y = (x_0, x).
+OF_WEIGHTS = ("infeasible", "partition", "margin at most", "objective at least")
+# ``rows()`` yields (block, row, column, columns, values) of each score, sum values[k] y[columns[k]]
+# / scale, row <= column in matrices, else equal; ``blocks``: [kind, order]; ``objective``: scale c
 System = namedtuple("System", "width scale blocks rows objective")
 
 
@@ -90,9 +89,8 @@ def table_system(content, said):
     """Return the system of a table, of the width and the blocks that the certificate names."""
     npy, width, places = said["kind"] == "npy", said["width"], []
     lines, scale = (npy_lines, 1 << said["bits"]) if npy else (csv_lines, 10 ** said["digits"])
-    for block, (kind, order) in enumerate(said["cone"]):
-        ends = [order if kind == "matrix" else i + 1 for i in range(order)]
-        places += [(block, i, j) for i in range(order) for j in range(i, ends[i])]
+    for b, (kind, k) in enumerate(said["cone"]):
+        places += [(b, i, j) for i in range(k) for j in range(i, k if kind == "matrix" else i + 1)]
 
     def rows():
         for place, line in zip(places, lines(content, said), strict=True):
@@ -118,8 +116,7 @@ def sdpa_system(content, said):
     words = " ".join(lines).translate(clean).split()
     if len(objective) != m or len(words) % 5 or not all(orders):
         raise ValueError("the SDPA file is not whole")
-    # "feasibility": x_0 > 0 and x_1 F_1 + ... + x_m F_m - x_0 F_0 definite, the unknowns x_0, x;
-    # "recession": -c'x > 0 and x_1 F_1 + ... + x_m F_m definite, the unknowns x
+    # x_0 > 0 and sum x_i F_i - x_0 F_0 definite, y = (x_0, x); or -c'x > 0, sum x_i F_i, and y = x
     first = {"feasibility": 0, "recession": 1}[said["question"]]
     blocks = [("rows", 1), *(("rows", abs(k)) if k < 2 else ("matrix", k) for k in orders)]
     table = {(b, i, i): {} for b, (_, order) in enumerate(blocks) for i in range(order)}
@@ -129,8 +126,8 @@ def sdpa_system(content, said):
         value = decimal(words[at + 4], digits) * (1 if matrix else -1)
         (low, high), order = sorted(place), orders[block - 1] if 1 <= block <= count else 0
         fits = 1 <= low <= high <= abs(order) and (order > 0 or low == high) and 0 <= matrix <= m
-        used = fits and value and matrix >= first
-        given = table.setdefault((block, low - 1, high - 1), {}) if used else {}
+        used, place = fits and value and matrix >= first, (block, low - 1, high - 1)
+        given = table.setdefault(place, {}) if used else {}
         if given.setdefault(matrix - first, value) != value or (value and not fits):
             raise ValueError(f"an entry in no place, or a second value: {words[at : at + 5]}")
     flat = [(*key, tuple(one), tuple(one.values())) for key, one in sorted(table.items())]
@@ -186,8 +183,7 @@ def margin_of(system, claim):
     require(q > 0, "the bound is no number")
     rows = all(kind == "rows" for kind, _ in system.blocks)
     allowed = ("directional", "unit", "geometric")[: 1 + 2 * rows]
-    named = claim["claim"].startswith("margin")
-    return allowed[allowed.index(claim["margin"])] if named else None, p, q
+    return allowed[allowed.index(claim["margin"])] if "margin" in claim["claim"] else None, p, q
 
 
 def check_point(system, claim):
@@ -245,13 +241,18 @@ def check_weights(system, claim):
             for at, value in zip(columns, values, strict=True):
                 total[at] += weight * value
             norms += weight * isqrt(sum(map(mul, values, values)) << 2 * ROOT_BITS)
-    # of unit rows sum w_i norm(a_i), rounded down
     mass = norms if margin == "unit" else sum(m for _, m in elements) * system.scale << ROOT_BITS
     require(mass > 0, "the weights are zero")
-    if claim["claim"] == "infeasible":
+    if claim["claim"] in ("infeasible", "partition"):
         require(not any(total), "the weighted sum of the rows is not zero")
-        closed = system.objective and elements[0][0](0, 0) > 0
-        require(closed or not claim["closed"], "the unknown x_0 has no weight")
+        closed = claim["closed"] and not (system.objective and elements[0][0](0, 0) > 0)
+        require(not closed, "the unknown x_0 has no weight")
+        # partition: rows with weights are 0 wherever no score is negative; all others are > 0 at y
+        y = numbers(claim["point"], system.width) if claim["claim"] == "partition" else None
+        for block, i, _, columns, values in system.rows() if y else ():
+            score = sum(map(mul, values, map(y.__getitem__, columns)))
+            fits = score > 0 or score == 0 < elements[block][0](i, i)
+            require(fits and system.blocks[block][0] == "rows", f"row {i + 1} is on no side")
     elif margin:
         require(margin != "geometric" or total.pop() == 0, "the classes' weights differ")
         square = sum(one * one for one in total) << 2 * ROOT_BITS
@@ -271,7 +272,7 @@ def check(certificate, data=None):
     reading, answers = said["data"], []
     content = Path(data or Path(certificate).with_name(reading["file"])).read_bytes()
     if hashlib.sha256(content).hexdigest() != reading["sha256"]:
-        return [(claim, "the data are others, by their sha256") for claim in said["claims"]]
+        return [(claim, "NOT PROVED: the data are others, by sha256") for claim in said["claims"]]
     system = (sdpa_system if reading["kind"] == "sdpa" else table_system)(content, reading)
     for claim in said["claims"]:
         try:
@@ -279,7 +280,7 @@ def check(certificate, data=None):
             (check_point if claim["claim"] in OF_POINTS else check_weights)(system, claim)
             answers.append((claim, ""))
         except Refuted as refuted:
-            answers.append((claim, str(refuted)))
+            answers.append((claim, f"NOT PROVED: {refuted}"))
     return answers
 
 
@@ -291,8 +292,7 @@ def main(arguments):
         sys.stdout.write(f"UNREADABLE: {type(error).__name__}: {error}\n")
         return 2
     for claim, reason in answers:
-        said = f"NOT PROVED: {reason}" if reason else "PROVED"
-        sys.stdout.write(f"{claim['claim']} {claim.get('bound', '')} {said}\n")
+        sys.stdout.write(f"{claim['claim']} {claim.get('bound', '')} {reason or 'PROVED'}\n")
     return 1 if any(reason for _, reason in answers) else 0
 
 

@@ -5,7 +5,8 @@ least eigenvalue of A, and L the nearest whole numbers of 2^(s/2) D^(1/2) G,
 
     2^s M - LL' = 2^s D t I + rounding errors,
 
-which has a dominating diagonal as soon as L has bits enough. G is the Cholesky factor in an order
+which has a dominating diagonal as soon as L has bits enough: (1) of
+docs/notes/how-to-distrust-us.md. G is the Cholesky factor in an order
 with little fill, so that L is sparse where A is.
 """
 

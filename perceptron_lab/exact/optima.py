@@ -5,7 +5,8 @@ max <C, X>, diag(X) = 1, in SDPA's sign min 1'x: V in whole numbers with norm(v_
 
     4^b X = VV' + diag(4^b - norm(v_i)^2),
 
-which is positive semidefinite with 4^b on its diagonal, whatever rounding did to V.
+which is positive semidefinite with 4^b on its diagonal, whatever rounding did to V: (5) of
+docs/notes/how-to-distrust-us.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Claims about a point: that it is strictly feasible, that it has a margin, or an objective.
 
 A point is a direction, whatever its length: it is given by whole numbers. That of a feasible point
-is as short as the cone allows, that of a margin has all bits of its doubles.
+is as short as the cone allows, that of a margin has all bits of its doubles: (2) of
+docs/notes/how-to-distrust-us.md.
 """
 
 from __future__ import annotations

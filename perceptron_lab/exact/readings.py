@@ -26,6 +26,7 @@ from typing import Any, Literal
 import numpy as np
 
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.errors import InputError
@@ -155,10 +156,14 @@ def of_system(system: ConicSystem) -> Reading:
         text = _sdpa_text(system, operator)
         said = {"kind": "sdpa", "question": "feasibility", "digits": digits_of(text)}
         return Reading(said, text.encode())
-    rows = _rows_of(operator)
+    return of_rows(_rows_of(operator), system.cone)
+
+
+def of_rows(rows: FloatArray, cone: Cone | None = None) -> Reading:
+    """Return the data of the rows of a cone's scores, to be written; without a cone of rows."""
     target = io.BytesIO()
     np.lib.format.write_array(target, np.ascontiguousarray(rows), version=(1, 0))
-    return Reading(_of_array(rows, system.cone), target.getvalue())
+    return Reading(_of_array(rows, Orthant(len(rows)) if cone is None else cone), target.getvalue())
 
 
 def _of_array(rows: FloatArray, cone: Cone) -> dict[str, Any]:

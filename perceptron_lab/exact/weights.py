@@ -1,4 +1,7 @@
-"""Claims by weights in the dual cone: no feasible point, none of a margin above a bound."""
+"""Claims by weights in the dual cone: no feasible point, none of a margin above a bound.
+
+They rest on (3) and (4) of docs/notes/how-to-distrust-us.md.
+"""
 
 from __future__ import annotations
 

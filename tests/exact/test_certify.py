@@ -122,6 +122,34 @@ def test_decided_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["certify", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 2
 
 
+VERDICTS = {
+    "complete": ("0,0\n1,0\n2,1\n3,1\n", "feasible"),
+    "quasi-complete": ("0,0\n1,0\n1,1\n3,1\n", "partition"),
+    "overlap": ("0,0\n2,0\n1,1\n3.3,1\n", "partition"),
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_saved_verdicts_are_certified(name: str, tmp_path: Path) -> None:
+    text, claim = VERDICTS[name]
+    (tmp_path / "v.csv").write_text(text)
+    saved = tmp_path / "v.npz"
+    command = ["solve", str(tmp_path / "v.csv"), "--labels", "2", "--verdict", "--json"]
+    assert main([*command, "--save", str(saved)]) == 0
+    cell = certified_cell(saved)
+    assert cell.status == name
+    record = assert_accepted(cell, claim)
+    assert record["data"]["kind"] == "csv"
+    assert cell.path is not None
+    assert checker().main([cell.path, str(tmp_path / "v.csv")]) == 0
+
+
+def test_verdicts_of_experiments_are_certified(tmp_path: Path) -> None:
+    problem = {"dataset": "separation-families", "kind": "quasi-complete"}
+    path = certified(tmp_path, problem, {"name": "separation-verdict"})
+    assert_accepted(certified_cell(path), "partition")
+
+
 def test_verify_counts_what_is_proved_exactly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -218,6 +218,21 @@ def test_x_0_needs_a_weight_for_the_closed_claim(tmp_path: Path) -> None:
     assert on_files(tmp_path, other, said, open_claim | {"closed": True, "weights": weights}) == 0
 
 
+def test_a_partition_needs_both_sides(tmp_path: Path) -> None:
+    text = b"1,0\n-1,0\n0,1\n"
+    read = READ | {"skip": 0, "digits": 0, "labels": None, "width": 2, "cone": [["rows", 3]]}
+    claim = {"claim": "partition", "closed": False, "point": [0, 1], "weights": [[[0, 1], [1, 1]]]}
+    assert on_files(tmp_path, text, read, claim) == 0
+    assert on_files(tmp_path, text, read, claim | {"point": [0, 0]}) == 1
+    assert on_files(tmp_path, text, read, claim | {"point": [1, 1]}) == 1
+    assert on_files(tmp_path, text, read, claim | {"weights": [[[0, 1], [1, 2]]]}) == 1
+    assert on_files(tmp_path, text, read, claim | {"weights": [[[0, 1, 2], [1, 1, 1]]]}) == 1
+    assert on_files(tmp_path, text, read, claim | {"weights": [[[0, 1], [0, 0]]]}) == 1
+    assert on_files(tmp_path, text, read, {k: v for k, v in claim.items() if k != "point"}) == 2
+    balls = read | {"cone": [["second-order", 3]]}
+    assert on_files(tmp_path, text, balls, claim | {"weights": [[[2], [1]]]}) == 1
+
+
 def test_the_command_line_says_what_is_proved(tmp_path: Path) -> None:
     assert on_files(tmp_path, TEXT, READ, SPLIT) == 0
     path = tmp_path / "x.certificate.json"

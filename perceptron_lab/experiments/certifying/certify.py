@@ -19,8 +19,15 @@ from perceptron_lab.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.exact.readings import Reading
 from perceptron_lab.exact.vipr import vipr_text
 from perceptron_lab.exact.whole_numbers import written
-from perceptron_lab.experiments.certifying.claims import Answer, Exact, exact_claims, exact_optimum
+from perceptron_lab.experiments.certifying.claims import (
+    Answer,
+    Exact,
+    exact_claims,
+    exact_optimum,
+    only,
+)
 from perceptron_lab.experiments.certifying.readings import reading_of
+from perceptron_lab.experiments.certifying.verdicts import on_saved, on_task
 from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
@@ -31,15 +38,21 @@ from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.experiments.verification.reproof import numbers_in
+from perceptron_lab.experiments.verification.separation_verdicts import (
+    LABEL,
+    data_of_verdict,
+    is_verdict,
+)
 from perceptron_lab.learners.learning import Learner
-from perceptron_lab.results import Status
+from perceptron_lab.learners.registered.separation_verdict import ProvedSeparation
 from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.verdicts.saved_verdicts import read_verdict
 
 FORMAT, VERSION = "plab-certificate", 1
 # Claims that prove a status
 _STATUSES = {
-    Status.FEASIBLE: {"feasible", "objective at most"},
-    Status.INFEASIBLE: {"infeasible"},
+    "FEASIBLE": {"feasible", "objective at most"},
+    "INFEASIBLE": {"infeasible", "partition"},
 }
 SUFFIX, DATA, PROGRAM = ".certificate.json", ".data", ".vipr"
 
@@ -163,6 +176,9 @@ def certifying(
     to = _Destination(output, form)
     with TemporaryDirectory(prefix="plab-certify-") as folder:
         problems = CertifiedProblems(Path(folder), base, generate)
+        if target.is_file() and is_verdict(target):
+            yield _on_verdict(target, to, base)
+            return
         if target.is_file():
             certificate = read_certificate(target)
             name = str(certificate.algorithm.get("name", ""))
@@ -193,6 +209,27 @@ class _Destination:
     form: Form
 
 
+def _on_verdict(path: Path, to: _Destination, base: Path | None) -> CertifiedCell:
+    """Certify a verdict that ``plab solve --verdict --save`` has written."""
+    seen = CertifiedCell(path.stem, "", LABEL, "", Outcome.NOT_CERTIFIED)
+    try:
+        saved = read_verdict(path)
+        seen = replace(seen, status=str(saved.record["verdict"]))
+        if saved.record["source"] is None:
+            raise DataError("it does not say which file it is of")
+        file, columns = data_of_verdict(saved.record["source"], path, base)
+        seen = replace(seen, problem=file.name)
+        if sha256(file.read_bytes()).hexdigest() != saved.record["source"]["sha256"]:
+            raise DataError("the data have changed since the answer was found")
+        reading, claim = on_saved(saved, file, columns)
+        found = only(claim, reading)
+    except (PlabError, OSError) as error:
+        return replace(seen, message=str(error))
+    if to.form == "vipr":
+        return _linear(seen, found, reading.system(), to.folder)
+    return _written(seen, found, reading, to.folder)
+
+
 def _on_certificate(
     name: str,
     label: str,
@@ -211,22 +248,36 @@ def _on_certificate(
         problem = problems.load(certificate)
         if problem.sha256 != certificate.sha256:
             raise DataError("the data have changed since the answer was found")
-        method = problems.method(certificate)
-        if isinstance(method, Learner) or isinstance(problem.system, LinearSystem):
-            return replace(seen, message="answers of this kind have no exact certificates yet")
-        problem = replace(problem, system=problem.system.fixed(certificate.certificate))
-        reading = reading_of(certificate, problem, base)
-        answer = _answer(certificate, problem, reading)
-        if method is None:
-            found = exact_claims(claims, answer)
-        else:
-            proof = {name: numbers_in(array) for name, array in certificate.proof.items()}
-            found = exact_optimum(claims, answer, proof)
+        reading, found = _proved(claims, certificate, problem, problems, base)
     except (PlabError, MissingDataError) as error:
         return replace(seen, message=str(error))
     if to.form == "vipr":
-        return _linear(seen, found, answer.system, to.folder)
-    return _written(seen, claims, found, reading, to.folder)
+        return _linear(seen, found, reading.system(), to.folder)
+    return _written(seen, found, reading, to.folder)
+
+
+def _proved(
+    claims: Claims,
+    certificate: Certificate,
+    problem: Problem,
+    problems: CertifiedProblems,
+    base: Path | None,
+) -> tuple[Reading, Exact]:
+    """Return how the data are read, and what is proved exactly."""
+    method = problems.method(certificate)
+    proof = {name: numbers_in(array) for name, array in certificate.proof.items()}
+    if isinstance(method, ProvedSeparation) and len(problem.tasks) == 1:
+        of_task = {name.removeprefix("0."): array for name, array in proof.items()}
+        reading, claim = on_task(problem.tasks[0], of_task, affine=method.affine)
+        return reading, only(claim, reading)
+    if isinstance(method, Learner) or isinstance(problem.system, LinearSystem):
+        raise DataError("answers of this kind have no exact certificates yet")
+    problem = replace(problem, system=problem.system.fixed(certificate.certificate))
+    reading = reading_of(certificate, problem, base)
+    answer = _answer(certificate, problem, reading)
+    if method is None:
+        return reading, exact_claims(claims, answer)
+    return reading, exact_optimum(claims, answer, proof)
 
 
 def _answer(certificate: Certificate, problem: Problem, reading: Reading) -> Answer:
@@ -235,13 +286,11 @@ def _answer(certificate: Certificate, problem: Problem, reading: Reading) -> Ans
     return Answer(problem.system, reading, system, numbers_in(certificate.point), weights)
 
 
-def _written(
-    seen: CertifiedCell, claims: Claims, found: Exact, reading: Reading, output: Path
-) -> CertifiedCell:
+def _written(seen: CertifiedCell, found: Exact, reading: Reading, output: Path) -> CertifiedCell:
     """Write what was proved, and return the outcome."""
     named = tuple(claim["claim"] for claim in found.claims)
     message = "; ".join(f"{name}: {reason}" for name, reason in found.missing.items())
-    wanted = _STATUSES.get(claims.status, set(named))
+    wanted = _STATUSES.get(seen.status, set(named))
     done = not wanted.isdisjoint(named)
     if not named:
         return replace(seen, message=message)

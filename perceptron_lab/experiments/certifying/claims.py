@@ -119,6 +119,17 @@ def exact_optimum(claims: Claims, answer: Answer, proof: Mapping[str, FloatArray
     return found
 
 
+def only(claim: Claim | None, reading: Reading) -> Exact:
+    """Return a claim that is all there is, if the checker accepts it."""
+    found = Exact()
+    said = "nothing is decided" if claim is None else refused(reading.system(), claim)
+    if claim is None or said:
+        found.missing["verdict"] = said
+    else:
+        found.claims.append(claim)
+    return found
+
+
 def _near(claim: Claim | None, claimed: float) -> Iterator[Claim | None]:
     """Yield a claim whose bound is that of a row, or weaker by a small part of it."""
     if claim is None:

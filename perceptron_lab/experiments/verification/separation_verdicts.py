@@ -52,13 +52,13 @@ def on_verdict(path: Path, base: Path | None = None) -> Verified:
                 f"{path}: it does not say which file it is of; SeparationVerdict.load proves it on "
                 "examples, and `plab solve FILE --verdict --save` says it"
             )
-        file, columns = _data(source, path, base)
+        file, columns = data_of_verdict(source, path, base)
         return _on_data(replace(seen, problem=file.name), saved, file, columns)
     except (PlabError, OSError) as error:
         return replace(seen, message=str(error))
 
 
-def _data(source: Any, path: Path, base: Path | None) -> tuple[Path, Columns]:
+def data_of_verdict(source: Any, path: Path, base: Path | None) -> tuple[Path, Columns]:
     """Return the file that a verdict is of, and what was asked of its columns."""
     try:
         folder = resolved(source["base"], path.parent) if base is None else base

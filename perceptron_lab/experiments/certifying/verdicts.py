@@ -1,0 +1,62 @@
+"""Exact claims of verdicts on two classes: which rows are separated, and which overlap.
+
+A verdict rests on a strictly complementary pair (:mod:`perceptron_lab.verdicts.pairs`): a direction
+that is positive on the separated rows and 0 on the others, and positive weights of the others with
+sum_i w_i a_i = 0. Both are whole numbers already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.datasets.formats.problem_files import read_problem
+from perceptron_lab.datasets.problem import Task
+from perceptron_lab.exact.points import Claim
+from perceptron_lab.exact.readings import Reading, of_rows, of_system, of_table
+from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.experiments.verdict_answers import labelled_file
+from perceptron_lab.results import FloatArray
+from perceptron_lab.verdicts.kept_proofs import proved_anew
+from perceptron_lab.verdicts.labelled import labelled
+from perceptron_lab.verdicts.saved_verdicts import SavedVerdict
+from perceptron_lab.verdicts.verdict import COMPLETE, SeparationVerdict
+
+
+def partition_claim(found: SeparationVerdict) -> Claim | None:
+    """Return the claim of a verdict's partition; None of one that is undecided."""
+    pair = found.pair
+    if pair is None:
+        return None
+    point = whole_multiples(found.direction) if len(pair.separated) else [0] * len(found.names)
+    if found.verdict == COMPLETE:
+        return {"claim": "feasible", "point": point, "factors": {}}
+    weights = {
+        int(row): pair.basis.get(int(row), Fraction(int(weight)))
+        for row, weight in zip(pair.overlap, pair.weights, strict=True)
+    }
+    given = [[list(weights), whole_multiples(weights.values())]]
+    return {"claim": "partition", "closed": False, "point": point, "weights": given}
+
+
+def on_task(
+    task: Task, proof: Mapping[str, FloatArray], *, affine: bool
+) -> tuple[Reading, Claim | None]:
+    """Return the rows of a task, to be written, and the claim that a kept proof proves of them."""
+    found = proved_anew(labelled(task.examples, task.labels, affine=affine), proof)
+    examples: Any = task.examples
+    dense = np.asarray(examples if isinstance(examples, np.ndarray) else examples.toarray())
+    lifted = np.column_stack([dense, np.ones(len(dense))]) if affine else dense
+    return of_rows(np.asarray(lifted * task.labels[:, None], dtype=float)), partition_claim(found)
+
+
+def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading, Claim | None]:
+    """Return how a checker reads the file of a saved verdict, and the claim that it proves."""
+    found = saved.proved_on(labelled_file(file, columns)[0])
+    system = read_problem(file, columns, margin="directional").system
+    return of_table(file, system) or of_system(system), partition_claim(found)
