@@ -43,6 +43,9 @@ _OURS = {
         "correlation-rescaling": (
             "algorithms.rescaling.correlation_rescaling:CorrelationRescaling"
         ),
+        "conic-rescaled-perceptron": (
+            "algorithms.rescaling.conic_rescaled_perceptron:ConicRescaledPerceptron"
+        ),
         "space-dilation": "algorithms.rescaling.space_dilation:SpaceDilation",
         "ellipsoid": "algorithms.rescaling.ellipsoid:Ellipsoid",
         "relaxed-perceptron": "algorithms.perceptrons.relaxed_perceptron:RelaxedPerceptron",

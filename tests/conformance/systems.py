@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from perceptron_lab import registry
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
@@ -39,6 +40,10 @@ ROWS_ONLY = {
     if "second-order" not in " ".join(registry.load("algorithm", name).systems.values())
 }
 """Algorithms that refuse every other cone."""
+ROWS_AND_SECOND_ORDER = {"conic-rescaled-perceptron"}
+"""Algorithms that refuse matrix blocks."""
+ANY_CONE = [name for name in ALGORITHMS if name not in ROWS_ONLY | ROWS_AND_SECOND_ORDER]
+"""Algorithms that run on products of all cones."""
 ITERATIVE = [name for name in ALGORITHMS if name not in PEERS]
 """Algorithms whose updates are steps of their own."""
 RNG = np.random.default_rng
@@ -185,15 +190,22 @@ KERNELS: list[Make] = [rbf, linear_kernel, infeasible_kernel]
 
 
 @cache
-def form(make: Make) -> tuple[bool, bool]:
-    """Whether the data are sparse, and whether they are rows."""
+def form(make: Make) -> tuple[bool, bool, bool]:
+    """Whether the data are sparse, whether they are rows, and whether there are matrix blocks."""
     system = make()
-    return sp.issparse(getattr(system.operator, "data", None)), isinstance(system.cone, Orthant)
+    sparse = sp.issparse(getattr(system.operator, "data", None))
+    matrices = any(isinstance(block, Semidefinite) for block, _ in system.cone.blocks)
+    return sparse, isinstance(system.cone, Orthant), matrices
 
 
 def runs(algorithm: str, make: Make) -> bool:
-    sparse, of_rows = form(make)
-    return (of_rows or algorithm not in ROWS_ONLY) and not (sparse and algorithm in DENSE_ONLY)
+    sparse, of_rows, matrices = form(make)
+    refused = (
+        (not of_rows and algorithm in ROWS_ONLY)
+        or (matrices and algorithm in ROWS_AND_SECOND_ORDER)
+        or (sparse and algorithm in DENSE_ONLY)
+    )
+    return not refused
 
 
 def cases(systems: list[Make], algorithms: list[str] = ALGORITHMS) -> list[object]:

@@ -16,7 +16,7 @@ from perceptron_lab.claims import FeasiblePoint, MarginBelow
 from perceptron_lab.operators.kernels import Linear
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Status
-from tests.conformance.systems import ALGORITHMS, DENSE_ONLY, ROWS_ONLY
+from tests.conformance.systems import ALGORITHMS, ANY_CONE, DENSE_ONLY
 from tests.families import cones, infeasible, planted, planted_conic
 from tests.repetitions import repeated
 from tests.theorems.courses import first_claim, ready, walk
@@ -224,7 +224,7 @@ def test_lengths_of_rows_do_not_matter(seed: int, algorithm: str) -> None:
     assert rays[0] == pytest.approx(rays[1], rel=1e-5, abs=1e-8)
 
 
-@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name not in ROWS_ONLY])
+@pytest.mark.parametrize("algorithm", ANY_CONE)
 @pytest.mark.parametrize("size", repeated([1e-100, 1e6, 1e-6, 1e100], kept=1))
 def test_answers_on_cones_do_not_depend_on_the_unit(size: float, algorithm: str) -> None:
     system = planted_conic(cones()["product"], 4, 0.1, np.random.default_rng(3))[0]

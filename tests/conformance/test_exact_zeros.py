@@ -16,11 +16,10 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.operators.kernels import Linear, Rbf
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Status
-from tests.conformance.systems import ALGORITHMS, ROWS_ONLY
+from tests.conformance.systems import ANY_CONE
 from tests.families import complete_pattern, cones
 from tests.repetitions import thinned
 
-CONIC = [name for name in ALGORITHMS if name not in ROWS_ONLY]
 NEVER_CERTIFY = {"relaxed-perceptron", "space-dilation"}
 
 
@@ -74,7 +73,7 @@ def test_weights_on_the_boundary_of_a_cone_are_not_moved(weights: list[float]) -
 
 @pytest.mark.parametrize(
     ("algorithm", "kind"),
-    thinned(itertools.product(CONIC, ["second-order", "semidefinite"]), step=3),
+    thinned(itertools.product(ANY_CONE, ["second-order", "semidefinite"]), step=3),
 )
 def test_a_cut_that_is_0_ends_the_run_with_a_proof(algorithm: str, kind: str) -> None:
     """norm(u) < t with t = -u_1, and a matrix whose first diagonal entry is always 0."""
@@ -91,7 +90,7 @@ def test_a_cut_that_is_0_ends_the_run_with_a_proof(algorithm: str, kind: str) ->
 
 
 @pytest.mark.parametrize("kind", cones())
-@pytest.mark.parametrize("algorithm", CONIC)
+@pytest.mark.parametrize("algorithm", ANY_CONE)
 def test_data_that_are_all_0_are_infeasible(algorithm: str, kind: str) -> None:
     """No step divides by a norm of 0."""
     cone = cones()[kind]

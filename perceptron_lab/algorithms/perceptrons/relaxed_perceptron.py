@@ -25,7 +25,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
-from perceptron_lab.system import ConicSystem
+from perceptron_lab.system import ConicSystem, Cut
 
 # The margin claimed, in units of -sigma: the oracle's scores have rounding errors
 ALLOWANCE = 1.0 + 1e-9
@@ -101,7 +101,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
                 state.tries += 1
                 state.phase = f"try {state.tries}"
                 return state, None
-            cut = system.cut(state.point, self.sigma * length)
+            cut = self.violated(system, state, self.sigma * length)
             if cut is None:
                 return state, MarginAbove(state.point / length, -ALLOWANCE * self.sigma)
             if cut.norm == 0.0:
@@ -111,6 +111,10 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
             state.spent += cut.norm**-2
             state.updates += 1
         return state, None
+
+    def violated(self, system: ConicSystem, state: RelaxedState, slack: float) -> Cut | None:
+        """Return a cut a with a'x < -slack at the point, or None."""
+        return system.cut(state.point, slack)
 
     def bound(self, facts: Facts) -> Bound:
         """Return the updates of one try over the probability that a try succeeds: an expectation.

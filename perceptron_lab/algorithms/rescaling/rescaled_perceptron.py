@@ -80,6 +80,7 @@ class Preset:
 PRESETS: Final = {
     "dunagan-vempala": Preset(c=32.0, d=32.0, gamma=1.0, beta=1.0),
     "thesis": Preset(c=16.0, d=32.0, gamma=0.5, beta=1.0),
+    "belloni-freund-vempala": Preset(c=4.0, d=32.0, gamma=1.0, beta=1.0),
     "practical": Preset(c=2.0, d=2.0, gamma=0.5, beta=0.5),
     "least-bound": Preset(c=64.0, d=32.0, gamma=0.5, beta=1.0, kappa=0.93, epsilon=0.3),
 }
@@ -211,7 +212,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     def step(self, system: ConicSystem, state: RescaledState, most: int) -> Step[RescaledState]:
         """Go on with the phase under way, for at most ``most`` updates."""
         view = system if state.operator is None else system.with_operator(state.operator)
-        relaxed, limit = self._relaxed(view.dimension), self.perceptron_limit(view.dimension)
+        relaxed, limit = self.relaxed(view.dimension), self.perceptron_limit(view.dimension)
         if isinstance(state.inner, RelaxedState):
             _, claim = advance(relaxed, view, state.inner, most)
         elif state.inner.updates < limit:
@@ -235,7 +236,8 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         state.enter(Perceptron().start(view, state.rng), "perceptron")
         return state, None
 
-    def _relaxed(self, dimension: int) -> RelaxedPerceptron:
+    def relaxed(self, dimension: int) -> RelaxedPerceptron:
+        """Return phase 2."""
         constants = self.constants(dimension)
         return RelaxedPerceptron(sigma=constants.sigma, theta=constants.theta)
 
@@ -256,7 +258,7 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
         if reason:
             return Bound(None, "", reason)
         eta = cap_probability(facts.dimension, constants.theta)
-        tries = (self._relaxed(facts.dimension).limit(facts.dimension) + 1.0) / eta
+        tries = (self.relaxed(facts.dimension).limit(facts.dimension) + 1.0) / eta
         rescalings = self.most_rescalings(facts.dimension, facts.unit_margin)
         return Bound(
             rescalings * (constants.rho**-2 + tries),
