@@ -143,20 +143,28 @@ class DeepSeparation:
 
     def deepest(self, point: FloatArray) -> Deep | None:
         """Return the deepest unit cut at a point; None if it has no cut of a depth above 0."""
-        found = []
+        found = [self._of_rows(point), self._of_cones(point)]
+        deepest = max(found, key=lambda cut: cut.depth)
+        return deepest if deepest.depth > 0.0 else None
+
+    def _of_rows(self, point: FloatArray) -> Deep:
+        if not len(self._rows):
+            return Deep(point, 0.0)
         scores = self._rows @ point
-        if len(scores):
-            least = int(scores.argmin())
-            found.append(Deep(self._rows[least], -float(scores[least])))
-        outside = [] if self._cones is None else self._cones.outside(point)
-        if self._cones is not None and len(outside):
-            residuals = self._cones.residuals(point, outside)
-            depths = np.linalg.norm(residuals, axis=1)
-            place = int(depths.argmax())
-            depth = float(depths[place])
-            found.append(Deep(residuals[place] / (depth or 1.0), depth))
-        deepest = max(found, key=lambda cut: cut.depth, default=None)
-        return deepest if deepest is not None and deepest.depth > 0.0 else None
+        least = int(scores.argmin())
+        return Deep(self._rows[least], -float(scores[least]))
+
+    def _of_cones(self, point: FloatArray) -> Deep:
+        if self._cones is None:
+            return Deep(point, 0.0)
+        outside = self._cones.outside(point)
+        if not len(outside):
+            return Deep(point, 0.0)
+        residuals = self._cones.residuals(point, outside)
+        depths = np.linalg.norm(residuals, axis=1)
+        place = int(depths.argmax())
+        depth = float(depths[place])
+        return Deep(residuals[place] / (depth or 1.0), depth)
 
 
 def _normals(system: ConicSystem, place: slice) -> FloatArray:
