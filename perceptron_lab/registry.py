@@ -120,6 +120,7 @@ _OURS = {
         "files": "datasets.collections.files:Files",
         "maxcut": "datasets.generated.maxcut:Maxcut",
         "margin-sets": "datasets.generated.margin_sets:MarginSets",
+        "labelled-sets": "datasets.generated.labelled_sets:LabelledSets",
         "streams": "datasets.generated.streams:Streams",
         "resisting": "datasets.generated.resisting:Resisting",
         "rows-on-disk": "datasets.generated.rows_on_disk:RowsOnDisk",

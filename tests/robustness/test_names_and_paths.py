@@ -104,6 +104,7 @@ MADE = {
         "rows": st.integers(1, 10**9),
         "difficulty": REALS,
     },
+    "labelled-sets": {"family": st.just("sparse"), "difficulty": REALS, "density": REALS},
     "streams": {"dimension": st.integers(2, 1000), "margin": REALS, "flipped": REALS},
     "conic-sets": {"family": st.just("mixed"), "margin": REALS, "rows": st.integers(1, 1000)},
     "conditioned-cones": {"family": st.just("orthant"), "delta": REALS, "large": REALS},
