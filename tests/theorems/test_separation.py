@@ -179,6 +179,6 @@ def test_sparse_rows_stay_sparse_and_are_separated_as_those_written_out() -> Non
         assert isinstance(single, sp.csr_array)
         assert np.abs(single.toarray() - dense).max() < 1e-7
         halves = in_single(search.operator, search.working[:1000], None)
-        joined = in_single(search.operator, search.working, None, halves)
+        joined = in_single(search.operator, search.working, None, known=halves)
         assert isinstance(joined, sp.csr_array)
         assert np.array_equal(joined.toarray(), single.toarray())

@@ -119,7 +119,7 @@ class Auto(SeesAll[State]):
     ----------
     first, growth
         Rows of the first working set, and rows that may join per round, in units of the dimension;
-        1 or more (default 3 and 2).
+        1 or more (default 4 and 2).
     epsilon
         norm(A w) <= epsilon is claimed as a bound of the margin; > 0 (default 1e-9).
 
@@ -134,7 +134,7 @@ class Auto(SeesAll[State]):
         "coordinates: runs": "kernel",
     }
 
-    first: Annotated[int, Field(ge=1)] = 3
+    first: Annotated[int, Field(ge=1)] = 4
     growth: Annotated[int, Field(ge=1)] = 2
     epsilon: Annotated[float, Field(gt=0)] = 1e-9
 
@@ -187,6 +187,8 @@ class Auto(SeesAll[State]):
         if state.search is None:
             few = self.first * unit
             rows, most = np.arange(size), few if size > 2 * few else size
+        elif score > 0.0:
+            rows, most = np.empty(0, dtype=np.int64), 0
         else:
             outside = np.ones(size, dtype=bool)
             outside[state.search.working] = False

@@ -8,6 +8,7 @@ import numpy as np
 
 from perceptron_lab.algorithms.automatic.single_rows import in_single
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
+from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, separates
 from perceptron_lab.compiled.entropic_separation import Course, Rows, carried, separate
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
@@ -17,7 +18,9 @@ from perceptron_lab.operators.whitening import LARGEST_DIMENSION, Whitening
 from perceptron_lab.results import FloatArray, IntArray
 
 FEW = 2.5  # Rows, in units of the dimension, that are not worth primal-dual steps
-STEPS = 100  # Primal-dual steps between looks at what they have come to
+# Primal-dual steps between looks at what they have come to: as many as unknowns, within these,
+# so that a factorisation costs no more than the steps before it
+FEWEST_STEPS, STEPS = 50, 100
 MOST_STEPS = 400  # Primal-dual steps in one attempt
 # As many times more on sparse rows at most, which the sweeps that come after would write out
 SPARSER = 10
@@ -77,6 +80,7 @@ class Separation:
     _given: FloatArray | None = None
     _begun: bool = False
     _nearer: bool = False
+    _exact: ActiveSet | None = None
 
     def __post_init__(self) -> None:
         self._stepping = len(self.working) > FEW * self.operator.dimension
@@ -84,11 +88,13 @@ class Separation:
     @property
     def given(self) -> FloatArray:
         """The rows in double precision, shape ``(k, n)``."""
-        known = np.empty((0, self.operator.dimension)) if self._given is None else self._given
-        if len(known) < len(self.working):
+        known = self._given
+        if known is None:
+            known = self.operator.rows(self.working)
+        elif len(known) < len(self.working):
             joining = self.operator.rows(self.working[len(known) :])
-            known = np.concatenate([known, joining]) if len(known) else joining
-            self._given = known
+            known = np.concatenate([known, joining])
+        self._given = known
         return known
 
     @property
@@ -111,8 +117,14 @@ class Separation:
             parts.append(f"the rescaled perceptron in {digits} precision, with {rescaled}")
         return " and ".join(parts) or "Wolfe's algorithm"
 
+    @property
+    def _steps_at_once(self) -> int:
+        return min(STEPS, max(FEWEST_STEPS, self.operator.dimension))
+
     def join(self, joining: IntArray) -> None:
         """Take more rows in."""
+        if not self.steps and len(joining) >= self.operator.dimension:
+            self._nearer = False  # so many more: the first few steps were no more than a start
         self.working = np.concatenate([self.working, joining])
         if self.hull is not None:
             self.hull = np.concatenate([self.hull, np.zeros(len(joining))])
@@ -145,12 +157,19 @@ class Separation:
 
     def _begin(self, zero: float) -> Settled:
         """Try Wolfe's algorithm on the first rows, or where it has been ahead of the steps."""
+        if self._exact is not None:
+            point = self._sharpened()
+            if point is not None:
+                return True, point
         begun, self._begun = self._begun, True
         entries = len(self.working) * self.operator.dimension
         turns = self._turns_beside(entries) if self._nearer else 0
         if not begun and entries <= SMALL:
-            turns = self.operator.dimension
-        return self._by_nearest(turns, zero) if turns > 0 else (False, None)
+            turns = 2 * self.operator.dimension
+        if turns <= 0:
+            return False, None
+        self._nearer, point = self._by_nearest(turns, zero)
+        return self._nearer, point
 
     def _stepped(self, zero: float) -> Settled:
         """Seek a separator by primal-dual steps and in turns by Wolfe's algorithm.
@@ -159,14 +178,14 @@ class Separation:
         """
         if not self._stepping:
             return False, None
-        single, self._nearer = self._in_single(), False
+        single = self._in_single()
         if self._course is not None:
             self._course = carried(self._course, single)
         times = len(self.working) * self.operator.dimension // max(single.size, 1)
         left = MOST_STEPS * max(1, min(SPARSER, times))
         while left > 0:
-            run = separate(single, STEPS, start=self._course)
-            self._course, left = run.course, left - STEPS
+            run = separate(single, self._steps_at_once, start=self._course)
+            self._course, left = run.course, left - self._steps_at_once
             self.steps += run.iterations
             if run.separated:
                 return True, run.point if self.transform is None else self.transform @ run.point
@@ -197,12 +216,14 @@ class Separation:
         """
         dimension, rows = self.operator.dimension, len(self.working)
         carrying = 0 if self.hull is None else int(np.count_nonzero(self.hull))
-        work = STEPS * entries - 1.5 * carrying**2 * dimension
+        work = self._steps_at_once * entries - 1.5 * carrying**2 * dimension
         return int(work / (rows * dimension / 4 + 4 * dimension**2))
 
     def _in_single(self) -> Rows:
         """Return the rows in the space of the steps."""
-        self._single = in_single(self.operator, self.working, self.transform, self._single)
+        written = self.given if self.transform is not None else None
+        given = self.operator, self.working, self.transform
+        self._single = in_single(*given, known=self._single, written=written)
         return self._single
 
     def _turns(self, seen: int) -> int:
@@ -228,6 +249,10 @@ class Separation:
         if length <= zero:
             return True, None
         if made < turns:
+            even = equal_scores(self.given[self.hull > 0.0])
+            if separates(self.given, even):
+                self.events.append("the point of equal scores on the rows that carry it separates")
+                return True, even
             point = self._sharpened()
             if point is not None or np.linalg.norm(self.hull @ self.given) <= zero:
                 return True, point
@@ -254,7 +279,7 @@ class Separation:
         """Return the separator of largest margin, or None; the hull may have turned out to be 0."""
         assert self.hull is not None
         rows, carrying = self.given, np.flatnonzero(self.hull)
-        exact = ActiveSet(carrying, rows[carrying])
+        exact, self._exact = self._exact or ActiveSet(carrying, rows[carrying]), None
         exact.enter(rows, np.arange(len(rows)))
         if exact.vanishing:
             self.hull = np.zeros(len(rows))
@@ -262,6 +287,7 @@ class Separation:
             self.events.append("a convex combination of the rows is 0")
         elif separates(rows, exact.point):
             self.events.append(f"the largest margin of these rows is {1.0 / exact.length:.1e}")
+            self._exact = exact  # for when more rows join
             return exact.point
         return None
 

@@ -16,7 +16,12 @@ _CHUNK = 2**17  # Entries that are converted at a time
 
 
 def in_single(
-    operator: Matrix, indices: IntArray, transform: FloatArray | None, known: Rows | None = None
+    operator: Matrix,
+    indices: IntArray,
+    transform: FloatArray | None,
+    *,
+    known: Rows | None = None,
+    written: FloatArray | None = None,
 ) -> Rows:
     """Return some rows times T, divided by their norms; never all of them in double precision.
 
@@ -28,6 +33,8 @@ def in_single(
         T, shape ``(n, r)``; None, the identity, leaves sparse rows sparse.
     known
         What this function has returned for the first of the indices, or None.
+    written
+        The rows in double precision, if they are at hand, shape ``(k, n)``, or None.
     """
     stored = operator.stored
     first = 0 if known is None else known.shape[0]
@@ -45,7 +52,8 @@ def in_single(
     step = max(1, _CHUNK // operator.dimension)
     for start in range(first, len(rows), step):
         at = slice(start, start + step)
-        rows[at] = imaged(operator.rows(indices[at]), transform)
+        given = operator.rows(indices[at]) if written is None else written[at]
+        rows[at] = imaged(given, transform)
     return rows
 
 

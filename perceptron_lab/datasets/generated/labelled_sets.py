@@ -62,8 +62,9 @@ def sparse(rng: Generator, *, features: int, rows: int, density: float) -> sp.cs
     """
     each = max(1, round(density * features))
     drawn = [rng.choice(features, each, replace=False, shuffle=False) for _ in range(rows)]
+    # Some programs refuse indices of 64 bits, and both kinds of them must be alike
     columns = np.sort(np.array(drawn, dtype=np.int32), axis=1).ravel()
-    ends = np.arange(0, rows * each + 1, each)
+    ends = np.arange(0, rows * each + 1, each, dtype=np.int32)
     values = rng.standard_normal(rows * each)
     return sp.csr_array((values, columns, ends), shape=(rows, features))
 
