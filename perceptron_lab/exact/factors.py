@@ -22,9 +22,15 @@ import scipy.linalg
 
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.symmetric.factor import factorised
 
-# Larger matrices would take minutes here, and hours to check
-LARGEST = 3000
+# Rows and values
+Column = tuple[IntArray, FloatArray]
+
+# Larger matrices are factorised on their pattern,
+LARGEST_DENSE = 1500
+# unless the factor has more entries than that: some 60 MB, and minutes to check
+MOST_FILL = 3_000_000
 # Bits of the largest number of L: doubles have 53
 _FEWEST, _MOST = 24, 52
 # Products of long whole numbers in an elimination at most: some ten seconds
@@ -45,21 +51,58 @@ def short_factor(
     scale
         D.
     """
-    if cone.rank > LARGEST or not lowest > 0.0:
+    if not (lowest > 0.0 and possible(cone)):
         return None
-    order = elimination_order(cone)
-    matrix = cone.matrix(scores)[np.ix_(order, order)]
-    largest = float(matrix.diagonal().max())
+    largest = float(scores[cone.identity > 0.0].max())
+    factor = _sparse if cone.rank > LARGEST_DENSE else _dense
+    columns = factor(cone, scores, 0.5 * lowest)
+    if columns is None:
+        return None
     needed = math.log2(8.0 * float(cone.rank) ** 1.5 * largest / lowest)
-    if needed > _MOST:
-        return None
-    factor = _cholesky(matrix - 0.5 * lowest * np.eye(cone.rank))
-    if factor is None:
-        return None
-    bits = max(_FEWEST, math.ceil(needed))
+    bits = min(max(_FEWEST, math.ceil(needed)), _MOST)
     shift = 2 * bits - math.ceil(math.log2(largest)) - _log2(scale)
     root = _root(scale * Fraction(2) ** shift)
-    return [shift, *_columns(np.rint(factor * root), order)]
+    return [shift, *(_whole(places, root * values) for places, values in columns)]
+
+
+def possible(cone: Semidefinite) -> bool:
+    """Return whether a factor is of a size that is written."""
+    return cone.rank <= LARGEST_DENSE or cone.pattern.elimination.fill <= MOST_FILL
+
+
+def _dense(cone: Semidefinite, scores: FloatArray, shift: float) -> list[Column] | None:
+    """Return the columns of the Cholesky factor of A - s I, rows in their own order; or None."""
+    order = elimination_order(cone)
+    matrix = cone.matrix(scores)[np.ix_(order, order)] - shift * np.eye(cone.rank)
+    try:
+        factor = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        return None
+    places = [np.flatnonzero(column) for column in factor.T]
+    return [(order[at], column[at]) for at, column in zip(places, factor.T, strict=True)]
+
+
+def _sparse(cone: Semidefinite, scores: FloatArray, shift: float) -> list[Column] | None:
+    """Return the same, its zeros never formed."""
+    found = factorised(cone.pattern, np.asarray(scores), shift)
+    if found.failed >= 0:
+        return None
+    how = found.elimination
+    ends, rows = how.structure[6], how.structure[7]
+    columns: list[Column] = []
+    for j in range(how.head):
+        span = slice(ends[j], ends[j + 1])
+        values = np.append(1.0, found.entries[span]) * math.sqrt(found.pivots[j])
+        columns.append((how.order[np.append(j, rows[span])], values))
+    columns += [(how.order[how.head + k :], found.rest[k:, k]) for k in range(len(found.rest))]
+    return columns
+
+
+def _whole(places: IntArray, values: FloatArray) -> list[list[int]]:
+    """Return a column of L, rounded to whole numbers, without its zeros."""
+    rounded = np.rint(values)
+    used = np.flatnonzero(rounded)
+    return [places[used].tolist(), [int(one) for one in rounded[used].tolist()]]
 
 
 def elimination_order(cone: Semidefinite) -> IntArray:
@@ -70,13 +113,6 @@ def elimination_order(cone: Semidefinite) -> IntArray:
     return np.asarray(how.order)
 
 
-def _cholesky(matrix: FloatArray) -> FloatArray | None:
-    try:
-        return np.asarray(scipy.linalg.cholesky(matrix, lower=True, check_finite=False))
-    except scipy.linalg.LinAlgError:
-        return None
-
-
 def _log2(value: Fraction) -> int:
     return value.numerator.bit_length() - value.denominator.bit_length()
 
@@ -85,15 +121,6 @@ def _root(value: Fraction) -> float:
     """Return the square root of a number, which may be beyond the range of doubles itself."""
     exponent = _log2(value) // 2 * 2
     return math.ldexp(math.sqrt(float(value / Fraction(2) ** exponent)), exponent // 2)
-
-
-def _columns(factor: FloatArray, order: Any) -> list[Any]:
-    """Return the columns [rows, values] of a factor, rows as they are without the order."""
-    columns = []
-    for column in factor.T:
-        places = np.flatnonzero(column)
-        columns.append([order[places].tolist(), [int(one) for one in column[places].tolist()]])
-    return columns
 
 
 def long_factor(matrix: list[dict[int, int]], order: Sequence[int], lowest: Fraction) -> Any:

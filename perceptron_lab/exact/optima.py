@@ -12,13 +12,14 @@ docs/notes/how-to-distrust-us.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.exact.factors import LARGEST
+from perceptron_lab.exact.factors import possible
 from perceptron_lab.exact.points import Claim, factors_at
 from perceptron_lab.exact.whole_numbers import exactly
 from perceptron_lab.results import FloatArray
@@ -31,8 +32,8 @@ _PLACES = 50
 
 def objective_at_most(
     system: ConicSystem, point: FloatArray, claimed: float, data: Any
-) -> Claim | None:
-    """Return the claim that an objective c'x / x_0 is reached, near a bound; None without a proof.
+) -> Iterator[Claim]:
+    """Yield claims that an objective c'x / x_0 is reached, near a bound, the nearest first.
 
     A point whose matrix is too near to a singular one for a short proof is moved into the interior
     where a direction to it is known, which costs the objective.
@@ -57,19 +58,18 @@ def objective_at_most(
         )
         bound = max(Fraction(claimed), _raised(value))
         pair = [bound.numerator, bound.denominator]
-        return {"claim": "objective at most", "bound": pair, "point": whole, "factors": factors}
-    return None
+        yield {"claim": "objective at most", "bound": pair, "point": whole, "factors": factors}
 
 
 def _candidates(system: ConicSystem, point: FloatArray) -> list[FloatArray]:
     """Return a point, and those farther and farther inside."""
     interior = system.interior
-    orders = [part.rank for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]
-    if interior is None or not orders or max(orders) > LARGEST:
+    parts = [part for part, _ in system.cone.blocks if isinstance(part, Semidefinite)]
+    if interior is None or not parts or not all(map(possible, parts)):
         return [point]
-    order, scores = max(orders), system.operator.scores(point)
+    order, scores = max(part.rank for part in parts), system.operator.scores(point)
     step = 16.0 * order**1.5 * float(np.abs(scores).max()) * 2.0**-52
-    return [point, *(point + factor * step * interior for factor in (1.0, 4.0, 16.0, 256.0))]
+    return [point, *(point + step * 2.0**k * interior for k in range(-12, 9, 3))]
 
 
 def _raised(value: Fraction) -> Fraction:

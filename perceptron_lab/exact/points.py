@@ -8,6 +8,7 @@ docs/notes/how-to-distrust-us.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,12 @@ import numpy as np
 
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.exact.factors import LARGEST, elimination_order, long_factor, short_factor
+from perceptron_lab.exact.factors import (
+    LARGEST_DENSE,
+    elimination_order,
+    long_factor,
+    short_factor,
+)
 from perceptron_lab.exact.whole_numbers import exactly, rounded
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -32,8 +38,8 @@ Claim = dict[str, Any]
 
 def feasible(
     system: ConicSystem, point: FloatArray, interior: FloatArray | None, data: Any
-) -> Claim | None:
-    """Return the claim that a short point is strictly feasible; None where no factor is found.
+) -> Iterator[Claim]:
+    """Yield claims that a short point is strictly feasible, by short and by long factors.
 
     Any feasible point proves it: where a direction to the interior is known, one is taken that is
     farther from the boundary than the answer.
@@ -65,10 +71,13 @@ def feasible(
     else:
         short = exactly(point)
     at = np.array([float(one) for one in short])
+    claim: Claim = {"claim": "feasible", "point": short}
     factors = factors_at(system, at, short, data.scale)
-    if factors is None:
-        factors = _shifted_factors(system, short, Fraction(0), data)
-    return None if factors is None else {"claim": "feasible", "point": short, "factors": factors}
+    if factors is not None:
+        yield claim | {"factors": factors}
+    factors = _shifted_factors(system, short, Fraction(0), data) if factors != {} else None
+    if factors is not None:
+        yield claim | {"factors": factors}
 
 
 def margin_at_least(
@@ -126,7 +135,7 @@ def _shifted_factors(
 ) -> dict[str, Any] | None:
     """Return factors of q 2^64 F(y) - p D t I, t >= norm(y) 2^64, as the checker forms it."""
     blocks = {number: part for number, part, _ in _matrices(system.cone)}
-    if max(part.rank for part in blocks.values()) > LARGEST:
+    if max(part.rank for part in blocks.values()) > LARGEST_DENSE:
         return None
     matrices: dict[int, list[dict[int, int]]] = {
         number: [{i: 0} for i in range(part.rank)] for number, part in blocks.items()

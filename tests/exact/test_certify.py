@@ -66,6 +66,18 @@ def test_a_maxcut_optimum_is_enclosed_exactly(tmp_path: Path) -> None:
     assert abs(lower - Fraction(system.optimum_lower)) <= Fraction(upper) / 10**9
 
 
+def test_large_matrices_are_factorised_on_their_pattern(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("perceptron_lab.exact.factors.LARGEST_DENSE", 4)
+    monkeypatch.setattr("perceptron_lab.exact.factors._dense", None)  # which is not called
+    problem = {"dataset": "maxcut", "instances": ["random-100-150"]}
+    path = certified(tmp_path, problem, {"name": "auto"})
+    record = assert_accepted(certified_cell(path), "feasible", "margin at least", "margin at most")
+    columns = record["claims"][0]["factors"]["1"][1:]
+    assert sum(len(places) for places, _ in columns) < 100 * 101 / 4
+
+
 @pytest.mark.parametrize("name", ["kernel", "ellipsoid"])
 def test_answers_without_an_exact_proof_are_told(name: str, tmp_path: Path) -> None:
     problem, algorithm, more, _ = CELLS[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -108,14 +108,14 @@ def exact_optimum(claims: Claims, answer: Answer, proof: Mapping[str, FloatArray
     if claims.status is Status.INFEASIBLE:
         _add(found, "infeasible", answer, _infeasible(answer))
     if upper is not None:
-        attempt = objective_at_most(answer.original, answer.point, upper, answer.system)
-        _add(found, OPTIMUM[1], answer, _near(attempt, upper))
+        attempts = objective_at_most(answer.original, answer.point, upper, answer.system)
+        _add(found, OPTIMUM[1], answer, _near(attempts, upper))
     if lower is not None:
         vectors = proof.get(VECTORS)
         attempt = None
         if vectors is not None and MaxCutProgram.of_system(answer.original) is not None:
             attempt = objective_at_least(vectors, lower, answer.system)
-        _add(found, OPTIMUM[0], answer, _near(attempt, lower))
+        _add(found, OPTIMUM[0], answer, _near([attempt] if attempt else [], lower))
     return found
 
 
@@ -130,13 +130,12 @@ def only(claim: Claim | None, reading: Reading) -> Exact:
     return found
 
 
-def _near(claim: Claim | None, claimed: float) -> Iterator[Claim | None]:
-    """Yield a claim whose bound is that of a row, or weaker by a small part of it."""
-    if claim is None:
-        return
-    missed = abs(Fraction(*claim["bound"]) - Fraction(claimed))
-    if missed <= _PARTS[-1] * Fraction(max(1.0, abs(claimed))):
-        yield claim
+def _near(attempts: Iterable[Claim], claimed: float) -> Iterator[Claim]:
+    """Yield the claims whose bound is that of a row, or weaker by a small part of it."""
+    for claim in attempts:
+        missed = abs(Fraction(*claim["bound"]) - Fraction(claimed))
+        if missed <= _PARTS[-1] * Fraction(max(1.0, abs(claimed))):
+            yield claim
 
 
 def _add(found: Exact, name: str, answer: Answer, attempts: Iterator[Claim | None]) -> None:
@@ -166,7 +165,7 @@ def refused(system: Any, claim: Claim) -> str:
 
 
 def _feasible(answer: Answer) -> Iterator[Claim | None]:
-    yield feasible(answer.original, answer.point, answer.view.interior, answer.system)
+    yield from feasible(answer.original, answer.point, answer.view.interior, answer.system)
 
 
 def _infeasible(answer: Answer) -> Iterator[Claim | None]:
