@@ -128,15 +128,18 @@ class Reader(AbstractContextManager["Reader"]):
             return replace(stored, fault="its certificate is not the one that was written")
         return stored
 
-    def trace(self, cell: str) -> Trace | None:
-        """Return the course of a cell, as far as it came; None if nothing is known of it."""
+    def trace(self, cell: str, *, measures: bool = True) -> Trace | None:
+        """Return the course of a cell, as far as it came; None if nothing is known of it.
+
+        Without ``measures`` those of the problem are left out.
+        """
         found = self._select("SELECT trace, trace_sha256 FROM run WHERE cell = ?", cell)
         if not found or found[0]["trace_sha256"] is None:
             return None
         content, where = found[0]["trace"], f"the trace of the cell {cell}"
         if _hashed(content) != found[0]["trace_sha256"]:
             raise self._unusable(f"{where}: damaged")
-        return decoded_trace(content, f"{self._path}: {where}")
+        return decoded_trace(content, f"{self._path}: {where}", measures=measures)
 
     def bound(self, cell: str) -> Bound | None:
         """Return the guarantee that a cell's algorithm gave; None without a result."""

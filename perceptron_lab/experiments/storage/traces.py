@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -32,15 +33,18 @@ def encoded_trace(trace: Trace) -> bytes:
     return packed(arrays)
 
 
-def decoded_trace(content: bytes, where: str) -> Trace:
-    """Return the trace in the bytes that :func:`encoded_trace` made."""
+def decoded_trace(content: bytes, where: str, *, measures: bool = True) -> Trace:
+    """Return the trace in the bytes that :func:`encoded_trace` made.
+
+    Without ``measures`` these are not read, which may be most of the bytes.
+    """
     try:
-        arrays = unpacked(content)
+        arrays = unpacked(content, None if measures else tuple(_KINDS))
         lists: dict[str, Any] = {name: arrays.pop(name).tolist() for name in _KINDS}
     except BROKEN as error:
         raise DataError(f"{where}: damaged ({error}); `plab run` computes it again") from None
-    measures = {name.removeprefix(_MEASURE): list(values) for name, values in arrays.items()}
-    return Trace(**lists, measures=measures)
+    found = {name.removeprefix(_MEASURE): list(values) for name, values in arrays.items()}
+    return Trace(**lists, measures=found)
 
 
 def packed(arrays: dict[str, Any]) -> bytes:
@@ -53,7 +57,10 @@ def packed(arrays: dict[str, Any]) -> bytes:
     return content.getvalue()
 
 
-def unpacked(content: bytes) -> dict[str, Any]:
-    """Return the arrays of an ``.npz``; errors are those of :data:`BROKEN`."""
+def unpacked(content: bytes, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the arrays of an ``.npz``, or those of these names.
+
+    Errors are those of :data:`BROKEN`.
+    """
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+        return {name: arrays[name] for name in (arrays.files if names is None else names)}
