@@ -1,0 +1,214 @@
+"""Ratios of costs between algorithms, and of updates to guarantees, with confidence intervals.
+
+Costs differ by factors, so that logarithms of their ratios are averaged, seed by seed on the same
+instance (paired). With log ratios ``z_1, ..., z_n`` of mean ``m`` and standard deviation ``s`` the
+geometric mean of the ratios is ``exp(m)``, and its 95 % interval ``exp(m +- t s / sqrt(n))``, t
+the 0.975 quantile of Student's distribution with n - 1 degrees of freedom. On one problem the z_i
+are those of its seeds; over all problems they are the problems' means, so that problems count
+alike and seeds of one problem are not taken for independent problems. Cells count that ended with
+a proved answer, or, of learners, with a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import stdtrit
+
+from perceptron_lab.reporting.summary import CLAIMS
+from perceptron_lab.results import FloatArray, Status
+
+BoolArray = npt.NDArray[np.bool_]
+
+LEVEL: Final = 0.95
+"""Of the intervals."""
+COSTS: Final = ("updates", "queries", "products", "seconds")
+"""The columns of the runs that are compared."""
+
+
+class Interval(NamedTuple):
+    """A geometric mean of ratios and the ends of its interval, which one ratio alone has not."""
+
+    ratio: float
+    lower: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as much one label costs as another.
+
+    Parameters
+    ----------
+    label, against
+        The two; the ratio is that of the first to the second.
+    problem
+        On which; empty for the mean over all problems.
+    pairs
+        How many pairs count: seeds of the problem, or problems.
+    possible
+        How many there are of which both were run.
+    by_cost
+        Cost -> interval, of those of :data:`COSTS` that both have above 0.
+    """
+
+    label: str
+    against: str
+    problem: str
+    pairs: int
+    possible: int
+    by_cost: dict[str, Interval]
+
+
+@dataclass(frozen=True)
+class GuaranteeRatio:
+    """Updates over the guarantee of the algorithm, on all problems where it gave one.
+
+    ``cells`` of its runs have a guarantee and a proved answer; ``largest`` is their largest ratio.
+    """
+
+    label: str
+    problems: int
+    cells: int
+    interval: Interval
+    largest: float
+
+
+def interval_of(logarithms: Sequence[float] | FloatArray) -> Interval:
+    """Return the geometric mean of ratios and its 95 % t interval.
+
+    Parameters
+    ----------
+    logarithms
+        Of the ratios, at least one; independent and about normal for the interval to hold.
+
+    Examples
+    --------
+    >>> one = interval_of(np.log([1.0, 2.0, 4.0]))
+    >>> [round(float(value), 4) for value in one]
+    [2.0, 0.3575, 11.1904]
+    """
+    z = np.asarray(logarithms, dtype=float)
+    mean = float(z.mean())
+    if len(z) < 2:
+        return Interval(float(np.exp(mean)), None, None)
+    quantile = float(stdtrit(len(z) - 1, 0.5 + LEVEL / 2.0))
+    reach = quantile * float(z.std(ddof=1)) / len(z) ** 0.5
+    return Interval(*(float(np.exp(end)) for end in (mean, mean - reach, mean + reach)))
+
+
+def ratios(runs: pd.DataFrame) -> list[Ratio]:
+    """Return the ratios of every two labels over all problems, and of the first label's on each.
+
+    In pairs of labels as they are first met, the later one's costs over the earlier one's.
+
+    Parameters
+    ----------
+    runs
+        The checked table of runs.
+    """
+    costs = _Costs.of(runs)
+    pairs = list(combinations(range(len(costs.labels)), 2))
+    over_all = [costs.over_all(first, second) for first, second in pairs]
+    by_problem = [
+        costs.on_problem(place, first, second)
+        for first, second in pairs
+        if first == 0
+        for place in range(len(costs.problems))
+    ]
+    return [one for one in (*over_all, *by_problem) if one is not None]
+
+
+@dataclass(frozen=True)
+class _Costs:
+    """Logarithms of costs by problem, seed, label and cost; NaN where a cell does not count."""
+
+    problems: list[str]
+    labels: list[str]
+    logarithms: FloatArray
+    run: BoolArray
+    """Whether there is such a cell, by problem, seed and label."""
+
+    @classmethod
+    def of(cls, runs: pd.DataFrame) -> _Costs:
+        axes = [list(dict.fromkeys(runs[name])) for name in ("problem", "seed", "label")]
+        places = [{value: place for place, value in enumerate(axis)} for axis in axes]
+        shape = tuple(map(len, axes))
+        index = tuple(
+            np.array([known[value] for value in runs[name]])
+            for known, name in zip(places, ("problem", "seed", "label"), strict=True)
+        )
+        found = np.full((*shape, len(COSTS)), np.nan)
+        costs = runs[list(COSTS)].to_numpy(dtype=float)
+        counted = answered(runs).to_numpy()[:, None] & (costs > 0)
+        found[index] = np.log(np.where(counted, costs, np.nan))
+        run = np.zeros(shape, dtype=bool)
+        run[index] = True
+        return cls(axes[0], axes[2], found, run)
+
+    def over_all(self, first: int, second: int) -> Ratio | None:
+        """Return the ratio over all problems; None where both were run on none."""
+        means = [self._means(place, first, second) for place in range(len(self.problems))]
+        possible = int(self._both(first, second).any(axis=1).sum())
+        return self._ratio(first, second, "", possible, np.array(means))
+
+    def on_problem(self, problem: int, first: int, second: int) -> Ratio | None:
+        """Return the ratio on a problem; None where both were not run on it."""
+        found = self.logarithms[problem, :, second] - self.logarithms[problem, :, first]
+        possible = int(self._both(first, second)[problem].sum())
+        return self._ratio(first, second, self.problems[problem], possible, found)
+
+    def _both(self, first: int, second: int) -> BoolArray:
+        both: BoolArray = self.run[:, :, first] & self.run[:, :, second]
+        return both
+
+    def _means(self, problem: int, first: int, second: int) -> FloatArray:
+        """Return the mean over the seeds of each cost's log ratio; NaN without any."""
+        found = self.logarithms[problem, :, second] - self.logarithms[problem, :, first]
+        known = ~np.isnan(found)
+        total = np.where(known, found, 0.0).sum(axis=0)
+        means: FloatArray = np.where(known.any(axis=0), total / np.maximum(known.sum(0), 1), np.nan)
+        return means
+
+    def _ratio(
+        self, first: int, second: int, problem: str, possible: int, found: FloatArray
+    ) -> Ratio | None:
+        if not possible:
+            return None
+        known = [column[~np.isnan(column)] for column in found.T]
+        by_cost = {cost: interval_of(z) for cost, z in zip(COSTS, known, strict=True) if len(z)}
+        pairs = max(map(len, known))
+        names = self.labels[second], self.labels[first]
+        return Ratio(*names, problem, pairs, possible, by_cost)
+
+
+def answered(runs: pd.DataFrame) -> pd.Series:
+    """Return whether each run ended with a proved answer or, of learners, with a model."""
+    proved = runs["status"].isin(CLAIMS) & runs["proved"]
+    return proved | (runs["status"] == Status.FITTED)
+
+
+def guarantee_ratios(runs: pd.DataFrame) -> list[GuaranteeRatio]:
+    """Return updates over the guarantee, for each label of which some runs have both.
+
+    Parameters
+    ----------
+    runs
+        The checked table of runs.
+    """
+    counted = runs[answered(runs) & (runs["bound"] > 0) & (runs["updates"] > 0)]
+    found = []
+    for label, own in counted.groupby("label", sort=False):
+        shares = own["updates"] / own["bound"]
+        logarithms = pd.Series(np.log(shares.to_numpy()), index=own.index)
+        means = logarithms.groupby(own["problem"], sort=False).mean()
+        largest = float(shares.max())
+        one = interval_of(means.to_numpy())
+        found.append(GuaranteeRatio(str(label), len(means), len(own), one, largest))
+    return found

@@ -1,0 +1,85 @@
+"""Ratios and their intervals against known answers, scipy's t test, and their coverage."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from perceptron_lab.reporting.ratios import guarantee_ratios, interval_of, ratios
+from tests.reporting.made_runs import MakeRuns, make_row
+
+
+def test_the_interval_of_three_known_ratios() -> None:
+    """Of logarithms -log 2, 0, log 2: deviation log 2, and t(2, 0.975) = 4.302653."""
+    found = interval_of(np.log([0.5, 1.0, 2.0]))
+    reach = math.exp(4.302652729911275 * math.log(2.0) / math.sqrt(3.0))
+    assert found == pytest.approx((1.0, 1.0 / reach, reach), rel=1e-9)
+
+
+def test_one_ratio_has_no_interval_and_equal_ones_have_a_point() -> None:
+    assert interval_of([math.log(3.0)]) == (pytest.approx(3.0), None, None)
+    assert interval_of([math.log(3.0)] * 4) == pytest.approx((3.0, 3.0, 3.0))
+
+
+def test_it_is_the_interval_of_the_paired_t_test() -> None:
+    rng = np.random.default_rng(2)
+    first, second = np.exp(rng.normal(size=(2, 12)))
+    judge = stats.ttest_rel(np.log(second), np.log(first)).confidence_interval(0.95)
+    found = interval_of(np.log(second / first))
+    assert found[1:] == pytest.approx((math.exp(judge.low), math.exp(judge.high)), rel=1e-9)
+
+
+def test_it_covers_the_true_ratio_as_often_as_it_says() -> None:
+    """Of 2000 samples of log-normal ratios; 95 % of them give 1900, with a deviation of 9.7."""
+    samples = np.random.default_rng(0).normal(math.log(2.0), 0.7, size=(2000, 6))
+    found = [interval_of(sample) for sample in samples]
+    covered = sum((one.lower or 0.0) <= 2.0 <= (one.upper or 0.0) for one in found)
+    assert abs(covered - 1900) < 40
+
+
+@pytest.fixture
+def paired(make_runs: MakeRuns) -> pd.DataFrame:
+    """On one problem B costs twice as much with both seeds, on the other 8 times as much."""
+    rows = [
+        make_row(problem, label, seed=seed, seconds=cost * (1.0 + seed), updates=None)
+        for problem, factor in (("p", 2.0), ("q", 8.0))
+        for label, cost in (("A", 1.0), ("B", factor))
+        for seed in (0, 1)
+    ]
+    return make_runs(*rows)
+
+
+def test_problems_count_alike_whatever_their_seeds(paired: pd.DataFrame) -> None:
+    over_all, on_p, on_q = ratios(paired[:-1])  # q has one pair of seeds
+    assert (over_all.label, over_all.against, over_all.problem) == ("B", "A", "")
+    assert (over_all.pairs, over_all.possible) == (2, 2)
+    assert over_all.by_cost["seconds"] == interval_of(np.log([2.0, 8.0]))
+    assert on_p.by_cost["seconds"] == pytest.approx((2.0, 2.0, 2.0))
+    assert on_q.by_cost["seconds"] == (pytest.approx(8.0), None, None)
+    assert (on_q.pairs, on_q.possible) == (1, 1)
+    assert "updates" not in over_all.by_cost
+
+
+def test_cells_without_an_answer_are_counted_and_left_out(paired: pd.DataFrame) -> None:
+    paired.loc[paired["problem"] == "q", ["status", "proved"]] = ["TIME_LIMIT", False]
+    over_all, _, on_q = ratios(paired)
+    assert (over_all.pairs, over_all.possible) == (1, 2)
+    assert over_all.by_cost["seconds"].lower is None
+    assert (on_q.pairs, on_q.possible, on_q.by_cost) == (0, 2, {})
+
+
+def test_guarantees_are_held_against_updates(make_runs: MakeRuns) -> None:
+    runs = make_runs(
+        make_row("p", "A", updates=10, bound=100.0),
+        make_row("q", "A", updates=90, bound=100.0),
+        make_row("r", "A", updates=90, bound=None),
+        make_row("s", "A", updates=9, bound=1.0, status="UPDATE_LIMIT", proved=False),
+        make_row("p", "B", bound=None),
+    )
+    (found,) = guarantee_ratios(runs)
+    assert (found.label, found.problems, found.cells, found.largest) == ("A", 2, 2, 0.9)
+    assert found.interval.ratio == pytest.approx(0.3)
