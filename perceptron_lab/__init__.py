@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from perceptron_lab.reporting.compare import compare as compare
     from perceptron_lab.reporting.experiment import Results as Results
     from perceptron_lab.reporting.experiment import run as run
+    from perceptron_lab.reporting.pages.writing import pages as pages
     from perceptron_lab.reporting.report import report as report
     from perceptron_lab.results import Result as Result
     from perceptron_lab.results import Status as Status
@@ -89,6 +90,7 @@ _PUBLIC = {
     "maximum_support": "perceptron_lab.verdicts.maximum_support",
     "negative_margin": "perceptron_lab.infeasible_margin",
     "optimum": "perceptron_lab.programs.optimum",
+    "pages": "perceptron_lab.reporting.pages.writing",
     "register": "perceptron_lab.registration",
     "report": "perceptron_lab.reporting.report",
     "run": "perceptron_lab.reporting.experiment",

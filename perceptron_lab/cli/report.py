@@ -13,16 +13,24 @@ from perceptron_lab.reporting import rebuilt
 
 @click.command("report")
 @click.argument("targets", metavar="[CONFIG|FOLDER]...", nargs=-1, shell_complete=complete_config)
+@click.option(
+    "--html", is_flag=True, help="Write pages (index.html) instead of tables and figures."
+)
 @output_option
 @quiet_option
-def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
+def report(targets: tuple[str, ...], html: bool, output: Path, quiet: bool) -> int:
     """Rebuild the tables and figures of results.
 
     FOLDER holds results (runs.sqlite), or several such folders; CONFIG stands for the results of
     its experiment, reported as it says now. Without either, every experiment in the folder of
     results is reported. A table or figure that the runs do not suit is named, and the others are
     written: exit code 1.
+
+    With --html each experiment has one page that needs no network and can be sent: index.html in
+    its folder; and where all results of a folder are reported, there is one of all of them.
     """
+    if html:
+        return _write_pages(targets, output, quiet)
     failed = False
     for made in rebuilt(targets, output):
         for one in made.failed:
@@ -36,4 +44,17 @@ def report(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
             show_frame(made.title or name, table.frame)
         for path in made.files:
             click.echo(str(path))
+    return 1 if failed else 0
+
+
+def _write_pages(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
+    from perceptron_lab.reporting.pages.writing import written
+
+    failed = False
+    for page in written(targets, output):
+        for one in page.failed:
+            click.echo(f"failed: {page.path.parent.name}: {one}", err=True)
+        failed |= bool(page.failed)
+        if not quiet:
+            click.echo(f"{page.path}{' (as it was)' if page.kept else ''}")
     return 1 if failed else 0

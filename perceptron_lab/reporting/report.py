@@ -21,7 +21,7 @@ from perceptron_lab.errors import (
     counted,
     did_you_mean,
 )
-from perceptron_lab.experiments.configuration.config import Curves
+from perceptron_lab.experiments.configuration.config import Curves, ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import Named, load_experiment
 from perceptron_lab.experiments.running.output_folder import (
     absent_of,
@@ -118,7 +118,7 @@ def curves(evidence: Evidence, columns: Curves) -> Figure:
     return draw(partial(draw_curves, curves=columns), evidence)
 
 
-def _figure_asked(entry: str | Mapping[str, Any]) -> tuple[str, Callable[[Evidence], Figure]]:
+def figure_asked(entry: str | Mapping[str, Any]) -> tuple[str, Callable[[Evidence], Figure]]:
     """Return the name of a figure's files, and the function that draws it."""
     if isinstance(entry, str):
         return entry, registry.load("figure", entry)
@@ -211,7 +211,7 @@ def make_report(
     for entry in report.get("figures", ()):
         from perceptron_lab.reporting.printing.drawing import render  # it takes half a second
 
-        name, make = _figure_asked(entry)
+        name, make = figure_asked(entry)
         with failures.of("figure", name):
             files = render(make, evidence, caption)
             contents |= {folder / f"{name}.{kind}": content for kind, content in files.items()}
@@ -300,7 +300,21 @@ def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:
     targets, output
         As for :func:`report`; no targets stand for every experiment in ``output``.
     """
-    found = []
+    for folder, config in experiments_asked(targets, output):
+        yield make_report(folder, config.report.model_dump(), config.title)
+
+
+def experiments_asked(
+    targets: Sequence[Target], output: Path
+) -> list[tuple[Path, ExperimentConfig]]:
+    """Return the folders that targets stand for, with their configurations; all have results.
+
+    Parameters
+    ----------
+    targets, output
+        As for :func:`rebuilt`.
+    """
+    found: list[tuple[Path, ExperimentConfig]] = []
     for target in targets or folders_with_results(output):
         named = results_named(target, output)
         if named is not None:
@@ -314,5 +328,4 @@ def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:
     for folder, _ in found:
         if not (folder / schema.NAME).is_file():
             raise absent_of(folder)
-    for folder, config in found:
-        yield make_report(folder, config.report.model_dump(), config.title)
+    return found

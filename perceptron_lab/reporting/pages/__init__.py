@@ -1,0 +1,1 @@
+"""Pages of results: HTML that needs no network, no server and no JavaScript to be read."""

@@ -1,0 +1,95 @@
+"""All that a page says of an experiment, read from its store once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.storage.certificate_files import path_of
+from perceptron_lab.experiments.storage.exports import difference
+from perceptron_lab.experiments.storage.reader import Reader, shown
+from perceptron_lab.experiments.storage.rows import Row
+from perceptron_lab.experiments.storage.stored import Planned, Stored
+from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.reporting.pages.courses import Course, course_of
+from perceptron_lab.reporting.report import cautions
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell: what was planned, what is stored, its row of runs.csv, and its course."""
+
+    planned: Planned
+    stored: Stored
+    row: Row
+    course: Course | None
+    filed: bool
+    """Whether its certificate's file is there."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment's results.
+
+    Parameters
+    ----------
+    folder
+        Where they are.
+    config
+        As the report is asked for.
+    cells
+        Those that have a row, in the order of the plan.
+    planned
+        How many are planned.
+    environments
+        Name -> description.
+    amiss
+        Sentences to be known before results are compared.
+    """
+
+    folder: Path
+    config: ExperimentConfig
+    cells: Sequence[Cell]
+    planned: int
+    environments: dict[str, Any]
+    amiss: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """That of its folder, as overrides have folders of their own."""
+        return self.folder.name
+
+    @property
+    def title(self) -> str:
+        """One line for readers."""
+        return self.config.title or self.name
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What tables and figures are made from."""
+        return Evidence.of_rows([cell.row for cell in self.cells], self.folder)
+
+
+def read_experiment(folder: Path, config: ExperimentConfig) -> Experiment:
+    """Return the results in a folder; errors are those of a report."""
+    with Reader.open(folder) as reader:
+        rows = reader.rows()  # it refuses damaged ones
+        cells = [
+            Cell(
+                planned,
+                stored,
+                shown(planned, stored),
+                course_of(reader.trace(planned.cell, measures=False)),
+                stored.certificate is not None and path_of(folder, planned.cell).is_file(),
+            )
+            for planned, stored in reader.runs()
+        ]
+        planned, environments = len(reader.plan()), reader.environments()
+    found = cautions(folder, Evidence.of_rows(rows, folder))
+    edited = difference(folder, rows)
+    amiss = (*found, *filter(None, [edited]))
+    return Experiment(folder, config, cells, planned, environments, amiss)

@@ -1,0 +1,213 @@
+"""Pages of results: valid, whole, in order, without places of the machine, and up to date."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from perceptron_lab.cli.main import main
+from perceptron_lab.experiments.configuration.config import ExperimentConfig
+from perceptron_lab.experiments.storage import schema
+from perceptron_lab.experiments.storage.reader import Reader, read_config_of
+from perceptron_lab.reporting.pages.brief import configuration_text
+from perceptron_lab.reporting.pages.places import placeless, without_places
+from perceptron_lab.reporting.pages.writing import pages, written
+from perceptron_lab.results import Bound
+from tests.reporting.made_runs import CONFIG, make_result, make_row, make_trace, write_folder
+from tests.reporting.pages.page_parser import ParsedPage
+
+SAMPLES = Path(__file__).parents[3] / "results" / "sample"
+REPORT: dict[str, Any] = {"tables": ["table_6_1"], "figures": ["table_6_1"]}
+
+
+def make_experiment(folder: Path, **changes: Any) -> None:
+    """Store two problems by two algorithms: proved, but for one; one has a course."""
+    rows = [
+        make_row("mcp100", "PRA", updates=12, message="read /home/me/data/a.csv & <more>"),
+        make_row("mcp100", "EA", status="UPDATE_LIMIT", proved=False),
+        make_row("mcp124-1", "PRA", seconds=0.125),
+        make_row("mcp124-1", "EA"),
+    ]
+    result = make_result(
+        make_trace([0, 1, 4, 12], [-1.0, -0.5, -0.1, 1e-4]), Bound(50.0, "Theorem <1>")
+    )
+    results = {"mcp100-PRA-0": result}
+    config = CONFIG | {"title": "PRA & EA <both>", "report": REPORT} | changes
+    write_folder(folder, rows, results, config)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of two experiments with their pages; the second one's table cannot be made."""
+    folder = tmp_path_factory.mktemp("results")
+    make_experiment(folder / "first")
+    make_experiment(folder / "second", report={"tables": ["learners", "summary"]})
+    pages(folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["index.html", "first/index.html", "second/index.html"])
+def page(results: Path, request: pytest.FixtureRequest) -> str:
+    return (results / request.param).read_text("utf-8")
+
+
+def test_it_is_valid_and_its_headings_are_in_order(page: str) -> None:
+    parsed = ParsedPage(page)
+    assert parsed.faults == []
+    assert parsed.faults_of_order() == []
+    assert len(parsed.ids) == len(set(parsed.ids))
+    assert parsed.nameless == []
+    assert all(text.strip() for _, text in parsed.headings)
+
+
+def test_all_lines_of_a_table_have_its_columns(page: str) -> None:
+    tables = ParsedPage(page).tables
+    assert len(tables) > 2
+    for caption, lines in tables.items():
+        assert len({len(line) for line in lines}) == 1, caption
+
+
+def test_it_refers_to_nothing_outside_of_the_folder(page: str) -> None:
+    references = [one.strip("\"'") for one in ParsedPage(page).references]
+    local = re.compile(r"#\S*|data:,|(?:\.\./|\w+/)index\.html")
+    assert [one for one in references if not local.fullmatch(one)] == []
+    assert not re.search(r"https?:|//[a-z]", re.sub(r"<script>.*?</script>", "", page, flags=re.S))
+
+
+def test_references_within_the_page_lead_somewhere(page: str) -> None:
+    parsed = ParsedPage(page)
+    asked = {one.strip("\"'")[1:] for one in parsed.references if one.startswith("#")}
+    assert asked <= set(parsed.ids)
+
+
+def test_it_names_no_place_and_no_host(page: str) -> None:
+    assert "/home/" not in page
+    assert "/tmp/" not in page
+    assert socket.gethostname() not in page
+
+
+def cells_of(page: str) -> list[dict[str, str]]:
+    head, *lines = ParsedPage(page).tables["Cells"]
+    return [dict(zip(head, line, strict=True)) for line in lines]
+
+
+def test_each_cell_has_its_numbers_course_guarantee_and_message(results: Path) -> None:
+    page = (results / "first" / "index.html").read_text("utf-8")
+    first, second, third, _ = cells_of(page)
+    assert (first["problem"], first["algorithm"], first["updates"]) == ("mcp100", "PRA", "12")
+    assert (first["ending"], second["ending"]) == ("FEASIBLE", "UPDATE_LIMIT")
+    assert (first["seconds"], third["seconds"]) == ("0.250", "0.125")
+    assert (first["margin lower"], first["margin upper"]) == ("0.0001", "0.125")
+    assert "50 updates (Theorem <1>)" in first["certificate and parameters"]
+    assert "read a.csv & <more>" in first["certificate and parameters"]
+    assert 'aria-label="margin -1 to 0.0001, update 0 to 12"' in page
+    assert page.count('<svg class="course" role="img"') == 1
+
+
+def test_the_table_shows_the_papers_values_beside_ours(results: Path) -> None:
+    parsed = ParsedPage((results / "first" / "index.html").read_text("utf-8"))
+    groups, heads, line, *_ = parsed.tables["table_6_1: PRA & EA <both>"]
+    assert groups.count("PRA") == 1
+    assert "thesis queries" in heads
+    assert line[heads.index("thesis queries")] == "313"
+
+
+def test_ratios_leave_out_the_problem_without_an_answer(results: Path) -> None:
+    parsed = ParsedPage((results / "first" / "index.html").read_text("utf-8"))
+    head, line = parsed.tables["Ratios over all problems"]
+    shown = dict(zip(head, line, strict=True))
+    assert (shown["cost of"], shown["over that of"]) == ("EA", "PRA")
+    assert (shown["pairs that count"], shown["seconds"]) == ("1 of 2", "4")
+
+
+def test_the_page_of_all_has_each_experiment_and_opens_without_a_script(results: Path) -> None:
+    parsed = ParsedPage((results / "index.html").read_text("utf-8"))
+    head, first, second = parsed.tables["All experiments"]
+    assert (first[0], second[0]) == ("first", "second")
+    assert first[head.index("cells")] == "4"
+    assert [text for level, text in parsed.headings if level == 2].count("PRA & EA <both>") == 2
+    assert parsed.details >= 2
+
+
+def test_a_table_that_cannot_be_made_is_named_and_the_exit_code_says_so(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "Not made: table learners" in (results / "second" / "index.html").read_text("utf-8")
+    assert main(["report", "--html", str(results)]) == 1
+    printed = capsys.readouterr()
+    assert "failed: second: table learners" in printed.err
+    shown = [line.split(" (")[0] for line in printed.out.splitlines()]
+    assert [Path(one) for one in shown] == [
+        results / "first" / "index.html",
+        results / "second" / "index.html",
+        results / "index.html",
+    ]
+
+
+def test_a_page_is_made_again_if_and_only_if_something_changed(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "first"
+    make_experiment(folder, report={"tables": ["summary"]})
+    made = (folder / "index.html", False)
+    (one,) = written([folder], tmp_path)
+    assert (one.path, one.kept) == made
+    content = made[0].read_bytes()
+    assert [page.kept for page in written([folder], tmp_path)] == [True]
+    (folder / "runs.csv").write_text("cell\nmcp100-PRA-0\n")
+    (one,) = written([folder], tmp_path)
+    assert not one.kept
+    assert b"differs from the store" in made[0].read_bytes()
+    (folder / "runs.csv").unlink()
+    (one,) = written([folder], tmp_path)
+    assert made[0].read_bytes() == content
+
+
+def test_the_configuration_on_the_page_is_that_of_the_run(results: Path) -> None:
+    config = read_config_of(results / "first")
+    tree = yaml.safe_load(configuration_text(config))
+    assert ExperimentConfig.model_validate(tree) == config
+    assert "budget" not in tree
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("see /home/me/x/a.csv: line 3", "see a.csv: line 3"),
+        (r"C:\Users\me\b.csv is absent", "b.csv is absent"),
+        ("1/2 of https://a.org/b/c and /one", "1/2 of https://a.org/b/c and /one"),
+        ("results/made/runs.csv", "results/made/runs.csv"),
+    ],
+)
+def test_places_are_left_out_of_texts(given: str, shown: str) -> None:
+    assert without_places(given) == shown
+    assert placeless({"a": [given, 1]}) == {"a": [shown, 1]}
+
+
+SAMPLE = "figure_6_1"
+
+
+@pytest.mark.slow
+def test_every_cell_of_a_sample_is_on_its_page_with_its_counts(tmp_path: Path) -> None:
+    folder = tmp_path / SAMPLE
+    folder.mkdir()
+    shutil.copy(SAMPLES / SAMPLE / schema.NAME, folder)
+    (path,) = pages(folder)
+    text = path.read_text("utf-8")
+    assert ParsedPage(text).faults == []
+    runs = list(csv.DictReader(io.StringIO((SAMPLES / SAMPLE / "runs.csv").read_text())))
+    shown = [(one["problem"], one["algorithm"], one["updates"]) for one in cells_of(text)]
+    assert shown == [(one["problem"], one["label"], one["updates"]) for one in runs]
+    with Reader.open(folder) as reader:
+        (environment,) = reader.environments().values()
+    facts = dict(line[:2] for line in ParsedPage(text).tables["Environments"])
+    assert facts["numpy"] == environment["packages"]["numpy"]
+    assert environment["git"]["revision"] in facts["revision"]
