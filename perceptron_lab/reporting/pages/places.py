@@ -17,7 +17,7 @@ def without_places(text: str) -> str:
 
     Examples
     --------
-    >>> without_places("/home/me/data/a.csv, line 3: 1/2 is no number")
+    >>> without_places("/srv/data/a.csv, line 3: 1/2 is no number")
     'a.csv, line 3: 1/2 is no number'
     """
 
