@@ -60,3 +60,21 @@ def test_the_perceptron_rescales_where_margins_are_small(tmp_path: Path) -> None
     assert table.loc[(0.003, "PRA practical"), "ended"] == "FEASIBLE"
     perceptron = table.loc[(0.003, "perceptron"), "updates"]
     assert table.loc[(0.003, "PRA practical"), "updates"] < perceptron / 3
+
+
+def test_rescaling_is_for_small_margins_on_second_order_cones_too(tmp_path: Path) -> None:
+    results = run(
+        "conic_rescaling",
+        tmp_path,
+        "problems.0.dimension=4",
+        "problems.0.blocks=4",
+        "problems.0.grid.margin=[0.1, 0.0001]",
+        "seeds=[0]",
+        "budget.updates=3000",
+        "report.figures=[]",
+    )
+    table = pd.read_csv(results / "rescalings.csv").set_index(["margin", "label"])
+    for label in ("correlation", "correlation second-order", "deterministic", "deep separation"):
+        assert table.loc[(0.0001, label), "ended"] == "FEASIBLE"
+        assert table.loc[(0.0001, label), "rescalings"] > 0
+    assert table.loc[(0.0001, "perceptron"), "ended"] == "UPDATE_LIMIT"

@@ -127,7 +127,8 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
     others |= {"soft_separation"}
     others |= {"online", "worst_case", "resisting"}
     others |= {"lp_feasibility", "separation_verdicts"}
-    others |= {"maxcut_density", "maxcut_cuts", "sdp_rescaling"}  # tests/cli/test_maxcut_configs.py
+    others |= {"maxcut_density", "maxcut_cuts"}  # tests/cli/test_maxcut_configs.py
+    others |= {"sdp_rescaling", "conic_rescaling"}  # there, too
     others |= {
         "figure_6_1",
         "sdplib_optimum",

@@ -15,12 +15,18 @@ from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.summary import Summary, summaries
 
 RESCALED: Final = "rescaled-perceptron"
+_RESCALING: Final = (
+    RESCALED,
+    "conic-rescaled-perceptron",
+    "deterministic-rescaled-perceptron",
+    "correlation-rescaling",
+)
 
 
 def suits(outline: Outline) -> None:
-    """Refuse experiments without the rescaled perceptron, or without known margins."""
-    if all(method.algorithm != RESCALED for method in outline.methods().values()):
-        raise DataError(f"rescalings: no label is of {RESCALED}; add one")
+    """Refuse experiments without a perceptron that rescales, or without known margins."""
+    if all(method.algorithm not in _RESCALING for method in outline.methods().values()):
+        raise DataError(f"rescalings: no label is of {' or '.join(_RESCALING)}; add one")
     for problem in outline.problems():
         if not isinstance(outline.parameters(problem).get("margin"), int | float):
             raise DataError(
@@ -35,7 +41,7 @@ def rescalings(evidence: Evidence) -> Table:
 
     Columns ``problem``, ``margin``, ``label``, ``seeds``; medians over the seeds: ``updates``,
     ``times margin squared`` (1 is Novikoff's bound for cuts of norm 1), ``seconds``,
-    ``rescalings`` (of the rescaled perceptron alone); ``ended``, how the cells ended.
+    ``rescalings`` (of those that rescale); ``ended``, how the cells ended.
     """
     margins = reals(evidence.frame[f"{PARAMETER}margin"], invalid="coerce")
     known = dict(zip(evidence.frame["problem"], margins, strict=True))
@@ -62,11 +68,12 @@ def rescalings(evidence: Evidence) -> Table:
 
 
 def rescalings_of(evidence: Evidence, entry: Summary) -> list[int]:
-    """Return how often each cell of a rescaled perceptron has rescaled; of others nothing.
+    """Return how often each cell of a perceptron that rescales has rescaled; of others nothing.
 
-    The phases of its trace are called ``perceptron k`` and ``relaxed k``, k - 1 rescalings on.
+    The phases of its trace are called ``perceptron k`` and ``relaxed k``, or ``phase k``, k - 1
+    rescalings on.
     """
-    if evidence.methods()[entry.label].algorithm != RESCALED:
+    if evidence.methods()[entry.label].algorithm not in _RESCALING:
         return []
     traces = [evidence.trace(str(cell)) for cell in entry.runs["cell"]]
     found = [re.fullmatch(r"\w+ (\d+)", trace.phase[-1]) for trace in traces if trace]
