@@ -13,6 +13,8 @@ from typing import Any, Literal, TypedDict
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
@@ -50,6 +52,13 @@ _COLOURS = (
 _IN_A_ROW = 7
 _MARKERS = ("o", "s", "D", "^", "v", "P", "h", "<")
 _LINES: tuple[Line, ...] = ("-", "--", ":", "-.")
+
+_DPI = 300.0
+_PRINT: dict[str, Callable[[Figure], Callable[..., None]]] = {
+    "png": lambda figure: FigureCanvasAgg(figure).print_png,
+    "pdf": lambda figure: FigureCanvasPdf(figure).print_pdf,
+    "svg": lambda figure: FigureCanvasSVG(figure).print_svg,
+}
 
 LOWER_EDGE = 0.03
 """Height, as a part of a logarithmic axis, of values that it cannot show."""
@@ -126,10 +135,15 @@ def saved(figure: Callable[[], Figure], title: str) -> dict[str, bytes]:
     files = {}
     with style.context(STYLE):  # also fonts are chosen when the figure is saved
         drawn = figure()
+        drawn.set_dpi(_DPI)
+        layout = drawn.get_layout_engine()
+        if layout is not None:  # it is laid out once; savefig would draw all twice for each file
+            layout.execute(drawn)
+            drawn.set_layout_engine("none")
         for kind, metadata in undated.items():
             buffer = BytesIO()
-            drawn.savefig(buffer, format=kind, dpi=300, metadata=metadata)
-            drawn.set_layout_engine("none")  # what was laid out stays: that takes most of the time
+            drawn.set_dpi(_DPI)
+            _PRINT[kind](drawn)(buffer, metadata=metadata)
             files[kind] = buffer.getvalue()
     return files
 
