@@ -25,7 +25,7 @@ from perceptron_lab.roundoff import SMALLEST, above, gamma, require_ieee_mode
 # Floating-point steps towards A w = 0 at most
 STEPS = 24
 # Below this part of the largest pivot of R the normal equations have lost too many digits
-LOST = 1e-5
+LOST = 1e-3
 
 
 def ill_conditioned(blocks: list[Automorphism]) -> bool:
