@@ -55,6 +55,7 @@ SWEEP: dict[str, Any] = {
         ("online", "report.figures=[worst_case]", "0 problems with a worst case"),
         ("worst_case", "problems.0.grid.steepness=[4]", "1 problem with a worst case"),
         ("worst_case", "report.figures=[resisting]", "no problem resists"),
+        ("sdp_rescaling", "report.figures=[rescaling]", "no problem has a controlled condition"),
         ("worst_case", "report.tables=[rescalings]", "no label is of rescaled-perceptron"),
         ("maxcut", "report.tables=[rescalings]", "the margin of mcp100 is not known"),
         ("sdp_rescaling", "report.tables=[table_6_1_oracles]", "no two labels as `PRA ORACLE`"),

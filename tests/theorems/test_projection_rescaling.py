@@ -103,7 +103,7 @@ def test_projections_become_small_while_no_element_is_found(
 ) -> None:
     """On subspaces that miss the interior of K: the complements of those with a point inside."""
     name = algorithm.procedure
-    system, _ = made(family, seed, delta=0.3, side="infeasible")
+    system, _ = made(family, seed, delta=1e-4, side="infeasible")
     algebra = algebra_of(system.cone)
     base = rescaled_data.Range.of(ready(algorithm, system))
     columns = np.linalg.qr(base.columns)[0]
@@ -226,6 +226,16 @@ def test_rescalings_grow_with_the_logarithm_of_the_condition(seed: int, family: 
             assert result.certificate["claims_rejected"] == 0
             counts.append(result.updates)
     assert max(counts) <= 2000
+
+
+def test_weights_of_a_middling_condition_prove_infeasibility() -> None:
+    """Blocks scaled by w have condition 4e6: too much for normal equations, and seen as such."""
+    record = ConditionedCones(
+        family="second-order", blocks=12, block_size=5, delta=0.01, side="infeasible"
+    )
+    result = solve(record.problem(0).system, "projection-rescaling", budget=Budget(updates=5000))
+    assert result.status is Status.INFEASIBLE
+    assert "rescaled " in result.message
 
 
 @every_family

@@ -199,6 +199,8 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         state.updates += 1
         state.iterations += 1
         if side.rescalings > before:
+            first, second = (one.rescalings for one in state.sides)
+            state.remark = f"rescaled {first} and {second} times"
             state.learn(system, side)
             if state.upper <= system.target:
                 state.answer = claim_bound(system, state.weights, self.epsilon)

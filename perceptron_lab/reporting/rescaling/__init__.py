@@ -1,0 +1,1 @@
+"""Rescaling: algorithms beside each other on cones of a controlled condition."""
