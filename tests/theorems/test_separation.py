@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from perceptron_lab.algorithms.automatic.separation import Separation, rounding
 from perceptron_lab.algorithms.automatic.single_rows import in_single
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
+from perceptron_lab.datasets.generated.labelled_sets import LabelledSets
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -182,3 +183,16 @@ def test_sparse_rows_stay_sparse_and_are_separated_as_those_written_out() -> Non
         joined = in_single(search.operator, search.working, None, known=halves)
         assert isinstance(joined, sp.csr_array)
         assert np.array_equal(joined.toarray(), single.toarray())
+
+
+def test_sparse_rows_fewer_than_unknowns_are_not_written_out() -> None:
+    rng = np.random.default_rng(5)
+    record = LabelledSets(family="sparse", dimension=3000, rows=400)
+    operator = record.problem(0).system.operator
+    assert isinstance(operator, Matrix)
+    search = Separation(operator, np.arange(400))
+    point = search.separate(rng, rounding(3000))
+    assert point is not None
+    assert operator.scores(point).min() > 0.0
+    assert search.steps > 0
+    assert not search.events

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from perceptron_lab.algorithms.automatic.single_rows import in_single
+from perceptron_lab.algorithms.automatic.single_rows import in_single, stays_sparse
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, separates
@@ -17,7 +17,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.whitening import LARGEST_DIMENSION, Whitening
 from perceptron_lab.results import FloatArray, IntArray
 
-FEW = 2.5  # Rows, in units of the dimension, that are not worth primal-dual steps
+FEW = 2.5  # Rows, in units of the dimension, that are not worth steps, unless sparse and large
 # Primal-dual steps between looks at what they have come to: as many as unknowns, within these,
 # so that a factorisation costs no more than the steps before it
 FEWEST_STEPS, STEPS = 50, 100
@@ -83,7 +83,9 @@ class Separation:
     _exact: ActiveSet | None = None
 
     def __post_init__(self) -> None:
-        self._stepping = len(self.working) > FEW * self.operator.dimension
+        entries = len(self.working) * self.operator.dimension
+        many = len(self.working) > FEW * self.operator.dimension
+        self._stepping = many or (entries > SMALL and stays_sparse(self.operator))
 
     @property
     def given(self) -> FloatArray:

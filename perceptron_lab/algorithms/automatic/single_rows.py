@@ -15,6 +15,12 @@ SPARSE = 0.1
 _CHUNK = 2**17  # Entries that are converted at a time
 
 
+def stays_sparse(operator: Matrix) -> bool:
+    """Return whether steps on these rows as they are stored are cheaper than written out."""
+    stored, most = operator.stored, SPARSE * operator.size * operator.dimension
+    return isinstance(stored, sp.csr_array) and stored.nnz <= most
+
+
 def in_single(
     operator: Matrix,
     indices: IntArray,
@@ -38,8 +44,8 @@ def in_single(
     """
     stored = operator.stored
     first = 0 if known is None else known.shape[0]
-    most = SPARSE * operator.size * operator.dimension
-    if isinstance(stored, sp.csr_array) and stored.nnz <= most and transform is None:
+    if stays_sparse(operator) and transform is None:
+        assert isinstance(stored, sp.csr_array)
         joining = _sparse(stored, operator.scale, indices[first:])
         if known is None:
             return joining
