@@ -32,6 +32,8 @@ _BITS = (3, 5, 8, 11, 14, 17, 20, 24, 28, 32, 36, 40, 44, 48, 52)
 _KEPT = 0.5
 # The part of its size by which a point is moved into the interior
 _STEP = 2.0**-7
+# Estimates of lowest eigenvalues are lowered by this factor until there is a Cholesky factor
+_LOWER = 30.0
 
 Claim = dict[str, Any]
 
@@ -113,12 +115,22 @@ def factors_at(
     scores = system.operator.scores(point)
     factors = {}
     for number, part, span in _matrices(system.cone):
-        lowest = 0.9 * part.lowest(scores[span])
-        found = short_factor(part, scores[span], lowest, scale * multiple)
+        found = _short(part, scores[span], scale * multiple)
         if found is None:
             return None
         factors[str(number)] = found
     return factors
+
+
+def _short(part: Semidefinite, scores: FloatArray, scale: Fraction) -> list[Any] | None:
+    """Return a short factor of a matrix whose lowest eigenvalue may be far below the estimate."""
+    lowest, least = 0.9 * part.lowest(scores), 1e-15 * float(np.abs(scores).max())
+    while lowest > least:
+        found = short_factor(part, scores, lowest, scale)
+        if found is not None:
+            return found
+        lowest /= _LOWER
+    return None
 
 
 def _matrices(cone: Cone) -> list[tuple[int, Semidefinite, slice]]:

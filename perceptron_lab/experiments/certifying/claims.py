@@ -18,6 +18,7 @@ from perceptron_lab.exact.weights import infeasible_cone, infeasible_rows, margi
 from perceptron_lab.exact.whole_numbers import exactly, written
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
 from perceptron_lab.maxcut.program import MaxCutProgram
+from perceptron_lab.maxcut.upper_bound import proved_upper
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.programs.proofs import VECTORS
@@ -105,15 +106,17 @@ def exact_optimum(claims: Claims, answer: Answer, proof: Mapping[str, FloatArray
     """
     found = Exact()
     lower, upper = (claims.figures.get(name) for name in OPTIMUM)
+    program = MaxCutProgram.of_system(answer.original)
     if claims.status is Status.INFEASIBLE:
         _add(found, "infeasible", answer, _infeasible(answer))
     if upper is not None:
-        attempts = objective_at_most(answer.original, answer.point, upper, answer.system)
+        start = _start(answer, program)
+        attempts = objective_at_most(answer.original, start, upper, answer.system)
         _add(found, OPTIMUM[1], answer, _near(attempts, upper))
     if lower is not None:
         vectors = proof.get(VECTORS)
         attempt = None
-        if vectors is not None and MaxCutProgram.of_system(answer.original) is not None:
+        if vectors is not None and program is not None:
             attempt = objective_at_least(vectors, lower, answer.system)
         _add(found, OPTIMUM[0], answer, _near([attempt] if attempt else [], lower))
     return found
@@ -128,6 +131,15 @@ def only(claim: Claim | None, reading: Reading) -> Exact:
     else:
         found.claims.append(claim)
     return found
+
+
+def _start(answer: Answer, program: MaxCutProgram | None) -> FloatArray:
+    """Return the point, of MAXCUT's form the one that the floating-point proof has raised."""
+    point = answer.point
+    if program is None or not point[0] > 0.0:
+        return point
+    raised = proved_upper(program, point[1:] / point[0])[1]
+    return np.append(1.0, raised)
 
 
 def _near(attempts: Iterable[Claim], claimed: float) -> Iterator[Claim]:
