@@ -35,7 +35,7 @@ def winning_margins(dimension: int, exponent: int = OPERATIONS) -> tuple[float, 
     True
     >>> lower, upper = winning_margins(10)
     >>> round(lower, 5), round(upper, 5)
-    (0.01049, 0.9995)
+    (0.01047, 0.9995)
     """
     x = -(float(dimension) ** -exponent)
     if x < -math.exp(-1.0):

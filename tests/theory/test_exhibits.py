@@ -24,6 +24,7 @@ from perceptron_lab.theory.learning_complexity import (
 from perceptron_lab.theory.refutations import ALL, Claim, Finding
 from perceptron_lab.theory.winning_margins import winning_margins
 from tests.families import exact_margin
+from tests.repetitions import repeated
 
 NAMES = registry.names("theory")
 
@@ -127,7 +128,7 @@ def test_the_names_are_listed_and_explained(capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", repeated(NAMES, kept=3))
 def test_every_exhibit_gives_the_same_files_again(name):
     first, again = exhibit(name).files(), exhibit(name).files()
     assert first == again
