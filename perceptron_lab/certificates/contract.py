@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -39,6 +40,11 @@ class Automorphism(ABC):
     @abstractmethod
     def columns(self) -> tuple[FloatArray, float]:
         """Return fl(A T) in isometric coordinates, ``(n, k)``, and a bound of its error's norm."""
+
+    @cached_property
+    def image(self) -> tuple[FloatArray, float]:
+        """``columns()``, computed once."""
+        return self.columns()
 
     @abstractmethod
     def moved(self, step: FloatArray) -> Self | None:

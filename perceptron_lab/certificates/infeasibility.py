@@ -162,7 +162,7 @@ def _polished(blocks: list[Automorphism], near: bool) -> list[Automorphism] | No
         if not 0.0 <= square < (math.inf if near else 1.0):
             return None
         part = 1.0 if square < WHOLE or not near else 0.9 / math.sqrt(square)
-        moved = [block.moved(-part * (block.columns()[0].T @ multipliers)) for block in blocks]
+        moved = [block.moved(-part * (block.image[0].T @ multipliers)) for block in blocks]
         blocks = [block for block in moved if block is not None]
         if len(blocks) < len(moved):
             return None
@@ -174,10 +174,10 @@ def _polished(blocks: list[Automorphism], near: bool) -> list[Automorphism] | No
 def _normal_equations(blocks: list[Automorphism]) -> tuple[FloatArray, FloatArray]:
     """Return B B' and r = B e, computed."""
     first, *others = blocks
-    columns = first.columns()[0]
+    columns = first.image[0]
     product, residual = columns @ columns.T, columns @ first.unit
     for block in others:
-        columns = block.columns()[0]
+        columns = block.image[0]
         product += columns @ columns.T
         residual += columns @ block.unit
     return product, residual
@@ -188,7 +188,7 @@ def _ratio(blocks: list[Automorphism]) -> float | None:
     product, residual = _normal_equations(blocks)
     length, error, rank, terms = 0.0, 0.0, 0, 0
     for block in blocks:
-        columns, wrong = block.columns()
+        columns, wrong = block.image
         length, error = math.hypot(length, norm_above(columns)), math.hypot(error, wrong)
         rank, terms = rank + block.rank, terms + columns.shape[1] + 1
     product = (product + product.T) / 2.0

@@ -41,14 +41,14 @@ def stepped(blocks: list[Automorphism]) -> list[Automorphism] | None:
         factor = _factor(blocks)
         if factor is None:
             return None
-        residual = np.sum([block.columns()[0] @ block.unit for block in blocks], axis=0)
+        residual = np.sum([block.image[0] @ block.unit for block in blocks], axis=0)
         image = scipy.linalg.solve_triangular(factor, residual, trans="T", check_finite=False)
         before, square = square, float(image @ image)
         if not square < min(1.0, before):
             # rounding errors are reached, or there is nothing near
             return blocks if before < 1.0 else None
         multipliers = scipy.linalg.solve_triangular(factor, image, check_finite=False)
-        moved = [block.moved(-(block.columns()[0].T @ multipliers)) for block in blocks]
+        moved = [block.moved(-(block.image[0].T @ multipliers)) for block in blocks]
         found = [block for block in moved if block is not None]
         if len(found) < len(moved):
             return None
@@ -71,7 +71,7 @@ def ratio(blocks: list[Automorphism]) -> float | None:
     length, error, rank, terms = 0.0, 0.0, 0, 0
     product, image = np.zeros((size, size)), np.zeros(size)
     for block in blocks:
-        columns, wrong = block.columns()
+        columns, wrong = block.image
         seen = inverse @ columns
         product += seen @ seen.T
         image += seen @ block.unit
@@ -93,7 +93,7 @@ def ratio(blocks: list[Automorphism]) -> float | None:
 
 def _factor(blocks: list[Automorphism]) -> FloatArray | None:
     """Return R; None where it is singular or not finite."""
-    stacked = np.concatenate([block.columns()[0].T for block in blocks])
+    stacked = np.concatenate([block.image[0].T for block in blocks])
     if stacked.shape[0] < stacked.shape[1] or not np.isfinite(stacked).all():
         return None
     factor = np.asarray(np.linalg.qr(stacked, mode="r"))

@@ -27,6 +27,9 @@ from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
 
+# Entries of matrices that are seen through an automorphism at a time: 32 megabytes
+AT_A_TIME = 2**22
+
 
 @dataclass
 class Congruence(Automorphism):
@@ -62,17 +65,25 @@ class Congruence(Automorphism):
         """Return the entries of L' F_i L."""
         root, magnitude = np.sqrt(self.cone.multiplicity), np.abs(self.factor)
         columns, length = np.empty(self.rows.T.shape), 0.0
-        for i, entries in enumerate(self.rows.T):
-            matrix = self.cone.matrix(entries)
-            image = self.factor.T @ matrix @ self.factor
-            columns[i] = image[self.cone.rows, self.cone.columns] * root
-            length = math.hypot(length, norm_above(magnitude.T @ np.abs(matrix) @ magnitude))
+        step = max(1, AT_A_TIME // self.rank**2)
+        for at in (slice(i, i + step) for i in range(0, len(columns), step)):
+            matrices = self._matrices(self.rows.T[at])
+            image = _congruent(self.factor, matrices)
+            columns[at] = image[:, self.cone.rows, self.cone.columns] * root
+            length = math.hypot(length, norm_above(_congruent(magnitude, np.abs(matrices))))
         # two products of ``rank`` terms each, then sqrt 2 and one rounding; before, those of F_i
         wrong = gamma(2 * self.rank + 8 + 2 * self.roundings) * above(
             length, 2 * self.rank + len(columns)
         )
         wrong = above(wrong, 4) + 2.0 * UNIT_ROUNDOFF * norm_above(columns)
         return columns, wrong + 4.0 * self.rank * columns.size * SMALLEST
+
+    def _matrices(self, entries: FloatArray) -> FloatArray:
+        """Return symmetric matrices, shape ``(count, rank, rank)``, from ``(count, size)``."""
+        found = np.zeros((len(entries), self.rank, self.rank))
+        found[:, self.cone.rows, self.cone.columns] = entries
+        found[:, self.cone.columns, self.cone.rows] = entries
+        return found
 
     def moved(self, step: FloatArray) -> Self | None:
         """Return that at the factor of L (I + d) L'."""
@@ -89,6 +100,12 @@ class Congruence(Automorphism):
     def operations(self, unknowns: int) -> float:
         """Return those of the products with L, and the others."""
         return super().operations(unknowns) + 10.0 * unknowns * float(self.rank) ** 3
+
+
+def _congruent(factor: FloatArray, matrices: FloatArray) -> FloatArray:
+    """Return L' F_i L, shape ``(count, rank, rank)``."""
+    half = (matrices.reshape(-1, len(factor)) @ factor).reshape(matrices.shape)
+    return np.asarray(factor.T @ half)
 
 
 class SemidefiniteProofs(ConeProofs[Semidefinite]):

@@ -1,0 +1,100 @@
+"""No false claim on conic systems of any condition, ill-posed among them, judged in fractions."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from perceptron_lab import solve
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
+from perceptron_lab.results import Result, Status
+from perceptron_lab.system import ConicSystem
+from tests.certificates.exact_margins import rational
+from tests.certificates.exact_weights import (
+    Vector,
+    blocks,
+    inner,
+    is_infeasible_near,
+    lies_in_dual_cone,
+)
+from tests.conformance.rational_judge import has_solution
+from tests.repetitions import parts
+
+SIDES = ("feasible", "infeasible", "ill-posed")
+
+
+def drawn(rng: np.random.Generator, family: str, side: str) -> ConditionedCones:
+    """Small blocks, and a condition from 0.2 down to 1e-9."""
+    shapes: dict[str, dict[str, int]] = {
+        "orthant": {"rows": int(rng.integers(4, 9))},
+        "second-order": {"blocks": int(rng.integers(2, 4)), "block_size": int(rng.integers(2, 5))},
+        "semidefinite": {"blocks": int(rng.integers(1, 3)), "order": int(rng.integers(2, 4))},
+        "mixed": {"rows": 2, "blocks": 1, "block_size": int(rng.integers(2, 4)), "order": 2},
+    }
+    return ConditionedCones(
+        family=family,  # type: ignore[arg-type]
+        side=side,  # type: ignore[arg-type]
+        known=str(rng.choice(["centre", "margin"])),  # type: ignore[arg-type]
+        delta=float(f"{0.2 * 10.0 ** rng.uniform(-8, 0):.3g}"),
+        dimension=2 + int(rng.integers(0, 2)) if family != "semidefinite" else 2,
+        rotated=bool(rng.integers(0, 2)) and side != "feasible",
+        **shapes[family],  # type: ignore[arg-type]
+    )
+
+
+def exact_scores(data: np.ndarray, point: np.ndarray) -> Vector:
+    unknowns = rational(point)
+    return [inner(list(row), unknowns) for row in map(rational, data)]
+
+
+def is_strictly_inside(system: ConicSystem, data: np.ndarray, point: np.ndarray) -> bool:
+    """Whether A*point lies inside every block, in fractions."""
+    scores = exact_scores(data, point)
+    multiplicity = rational(system.cone.multiplicity)
+    weights = [score * factor for score, factor in zip(scores, multiplicity, strict=True)]
+    spans = [(part, at) for part, at in blocks(system.cone)]
+    rows = all(score > 0 for part, at in spans if isinstance(part, Orthant) for score in scores[at])
+    return (
+        rows
+        and all(any(weights[at]) for _, at in spans)
+        and lies_in_dual_cone(system.cone, weights)
+    )
+
+
+def is_true(system: ConicSystem, data: np.ndarray, result: Result) -> bool:
+    if result.status is Status.FEASIBLE:
+        return is_strictly_inside(system, data, result.point)
+    if result.status is not Status.INFEASIBLE:
+        return True
+    assert result.weights is not None
+    if system.cone.of_rows:
+        return not has_solution([rational(row) for row in data])
+    return is_infeasible_near(system.cone, data, result.weights)
+
+
+@pytest.mark.parametrize("family", ["orthant", "second-order", "semidefinite", "mixed"])
+@pytest.mark.parametrize("seeds", parts(850, kept=3))
+def test_no_claim_is_false(family: str, seeds: range) -> None:
+    answers: Counter[tuple[str, Status]] = Counter()
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        for side in SIDES:
+            record = drawn(rng, family, side)
+            made, system = record.generate(seed), record.problem(seed).system
+            result = solve(system, ("auto", "interior-point")[seed % 2])
+            assert is_true(system, made.data, result), (record.name, seed, result.status)
+            answers[side, result.status] += 1
+    assert answers["feasible", Status.INFEASIBLE] == 0  # the known point was proved
+    assert answers["feasible", Status.FEASIBLE] > 0.9 * len(seeds)
+    assert answers["infeasible", Status.INFEASIBLE] > 0.5 * len(seeds)
+
+
+def test_the_judge_tells_true_from_false() -> None:
+    record = ConditionedCones(family="mixed", rows=2, blocks=1, block_size=2, order=2)
+    made, system = record.generate(0), record.problem(0).system
+    assert made.point is not None
+    assert is_strictly_inside(system, made.data, made.point)
+    assert not is_strictly_inside(system, made.data, -made.point)
