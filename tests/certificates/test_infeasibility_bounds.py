@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_lab.certificates import infeasibility
+from perceptron_lab.certificates import infeasibility, orthogonal_factor
 from perceptron_lab.certificates.by_cone import proofs_of
 from perceptron_lab.certificates.matrices.semidefinite import Congruence
 from perceptron_lab.certificates.second_order import QuadraticRepresentation
@@ -66,10 +66,16 @@ def exact_weights(cone: Cone, made: list[Any]) -> Vector:
     return weights
 
 
-def assert_ratio_is_true(cone: Cone, data: FloatArray, weights: FloatArray) -> float | None:
+BOUNDS = {"normal equations": infeasibility._ratio, "orthogonal factor": orthogonal_factor.ratio}
+every_bound = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
+
+
+def assert_ratio_is_true(
+    cone: Cone, data: FloatArray, weights: FloatArray, bound: Any = infeasibility._ratio
+) -> float | None:
     """Return q if it was bounded, and then truly; None if nothing was proved."""
     made = built(cone, data, weights)
-    ratio = infeasibility._ratio(made)
+    ratio = bound(made)
     if ratio is None:
         return None
     at = exact_weights(cone, made)
@@ -81,7 +87,8 @@ def assert_ratio_is_true(cone: Cone, data: FloatArray, weights: FloatArray) -> f
 
 
 @every_cone
-def test_the_bound_of_q_is_true_far_from_and_near_to_zero(cone: Cone) -> None:
+@every_bound
+def test_the_bound_of_q_is_true_far_from_and_near_to_zero(cone: Cone, bound: Any) -> None:
     """Weights with A w = 0 to rounding leave a residual of rounding errors, none of it lost."""
     known = 0
     for seed in range(60):
@@ -90,7 +97,7 @@ def test_the_bound_of_q_is_true_far_from_and_near_to_zero(cone: Cone) -> None:
         weights = weights / np.abs(weights).max()
         if seed % 2:
             weights = weights + 10.0 ** rng.uniform(-17, -1) * cone.multiplicity * cone.identity
-        known += assert_ratio_is_true(cone, data, weights) is not None
+        known += assert_ratio_is_true(cone, data, weights, bound) is not None
     assert known > 50
 
 
@@ -109,13 +116,14 @@ def test_the_bound_of_q_is_sharp_for_one_unknown(cone: Cone, seeds: range) -> No
         assert ratio == pytest.approx(q, rel=1e-9, abs=1e-25)
 
 
+@every_bound
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_bound_of_q_is_true_where_the_equations_nearly_depend_on_each_other(
-    turned: bool,
+    turned: bool, bound: Any
 ) -> None:
     """B = diag(1, s) V, the rows of V orthonormal, the first orthogonal to e: q = <v_2, e>^2.
 
-    The lowest eigenvalue s^2 falls to what rounding alone makes of B B'.
+    The lowest eigenvalue s^2 falls to what rounding alone makes of B B'; s itself does not.
     """
     answers: Counter[bool] = Counter()
     for seed in range(400):
@@ -129,8 +137,12 @@ def test_the_bound_of_q_is_true_where_the_equations_nearly_depend_on_each_other(
         rows = v * [1.0, 10.0 ** rng.uniform(-8.5, -5)]
         if turned:
             rows = rows @ np.linalg.qr(rng.standard_normal((2, 2)))[0]
-        answers[assert_ratio_is_true(Orthant(count), rows, np.ones(count)) is not None] += 1
-    assert min(answers[True], answers[False]) > 50
+        q = assert_ratio_is_true(Orthant(count), rows, np.ones(count), bound)
+        answers[q is not None] += 1
+    if bound is orthogonal_factor.ratio:
+        assert answers[True] == 400
+    else:
+        assert min(answers[True], answers[False]) > 50
 
 
 def exact_error(block: Any, cone: Cone, data: FloatArray, columns: FloatArray) -> Fraction:
@@ -218,19 +230,23 @@ class Wrong:
     def rank(self) -> int:
         return len(self.unit)
 
-    def columns(self) -> tuple[FloatArray, float]:
+    @property
+    def image(self) -> tuple[FloatArray, float]:
         return self.computed, self.error
 
 
-def ratio_of(true: FloatArray, wrong: FloatArray) -> tuple[float, float]:
+def ratio_of(
+    true: FloatArray, wrong: FloatArray, bound: Any = infeasibility._ratio
+) -> tuple[float, float]:
     """q of the true columns of one unknown, and what is proved of it from the wrong ones."""
     block = Wrong(np.ones(true.size), wrong, float(np.linalg.norm(wrong - true)))
-    ratio = infeasibility._ratio([block])  # type: ignore[list-item]
+    ratio = bound([block])
     assert ratio is not None
     return float(true.sum() ** 2 / (true**2).sum()), ratio
 
 
-def test_the_bound_of_q_is_true_whatever_the_error_of_the_columns() -> None:
+@every_bound
+def test_the_bound_of_q_is_true_whatever_the_error_of_the_columns(bound: Any) -> None:
     """The residual shrinks by the error times sqrt k where all columns are too small alike.
 
     Where they nearly cancel, and the residual is as small as the error, nothing is left of it.
@@ -246,7 +262,7 @@ def test_the_bound_of_q_is_true_whatever_the_error_of_the_columns() -> None:
             for direction in (less, longer, less + longer, 2 * less + longer, less - longer):
                 share = error * np.linalg.norm(true) / np.linalg.norm(direction)
                 wrong = true + share * direction
-                q, ratio = ratio_of(true, wrong)
+                q, ratio = ratio_of(true, wrong, bound)
                 assert q <= ratio * (1 + 1e-14)
 
 
