@@ -9,6 +9,7 @@ within its limit counts as one that takes as long as that.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.datasets.generated.labelled_sets import LabelledSets
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.system import ConicSystem
 
 LIMIT = 20.0
@@ -41,8 +43,9 @@ def seconds_to_a_proof(algorithm: AnyAlgorithm, system: ConicSystem, limit: floa
     view = algorithm.view(system).started({}, np.random.default_rng(0))
     clock, claim = time.process_time(), None
     state = algorithm.start(view, np.random.default_rng(1))
-    while claim is None and time.process_time() - clock < limit:
-        claim = _next(algorithm, view, state)
+    with suppress(NumericalError):  # no answer
+        while claim is None and time.process_time() - clock < limit:
+            claim = _next(algorithm, view, state)
     spent = time.process_time() - clock
     proved = isinstance(claim, FeasiblePoint) and view.prove_point(claim.point).feasible
     return spent if proved else max(spent, limit)
@@ -89,6 +92,7 @@ LABELLED: list[tuple[dict[str, Any], float]] = [
 ]
 
 
+@pytest.mark.timeout(0)  # some peers take their limit, of a busy processor
 @pytest.mark.parametrize(("parameters", "goal"), LABELLED)
 def test_labelled_examples_beside_peers(parameters: dict[str, Any], goal: float) -> None:
     record = LabelledSets(**parameters)

@@ -98,10 +98,11 @@ class Auto(SeesAll[State]):
 
     On rows, rounds of a working set: all rows are priced at the current y; if none is violated, y
     is claimed; else the most violated ones join the set, and y becomes a separator of the set, or
-    weights on it prove that nothing separates it (:class:`Separation`): by the rescaled perceptron
-    in its practical form, insensitive to small margins, in turns with Wolfe's algorithm for the
-    point of least norm, which is exact. Once y is proved, a run with another goal goes on with
-    ``minimum-norm-point`` towards the largest margin.
+    weights on it prove that nothing separates it (:class:`Separation`): by a few steps of Wolfe's
+    algorithm for the point of least norm, which is exact; by primal-dual steps in single precision,
+    on sparse rows as they are stored; and by the rescaled perceptron in its practical form,
+    insensitive to small margins; the latter two in turns with Wolfe's algorithm. Once y is proved,
+    a run with another goal goes on with ``minimum-norm-point`` towards the largest margin.
 
     Everything is claimed on the data as given. Kernels are treated as rows, in the coordinates of
     their pivoted Cholesky factor. Of two classes with a free bias the nearest points of the hulls
