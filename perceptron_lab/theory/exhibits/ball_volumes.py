@@ -33,7 +33,7 @@ def ball_volumes() -> Exhibit:
         numbers("step safe", [coefficients(n, "safe").log_ratio for n in _DIMENSIONS]),
     ]
     note = (
-        "The volume of {x : (x - c)'E(x - c) $\\leq$ 1} is b / sqrt(det E), b that of the unit "
+        "The volume of \\{x : (x - c)'E(x - c) $\\leq$ 1\\} is b / sqrt(det E), b that of the unit "
         "ball ((7.4) of Kharechko2009). Step: the logarithm of the ratio of the volumes of the "
         "enclosing ellipsoids after and before an update of the ellipsoid method."
     )

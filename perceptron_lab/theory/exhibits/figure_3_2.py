@@ -42,11 +42,11 @@ def figure_3_2() -> Exhibit:
             numbers(f"{kind} proved", [proved_winning_margin(n, exponent) for n in _DIMENSIONS]),
         ]
     note = (
-        "Lower, upper: the margins between which 1/rho$^{2}$ $\\leq$ 2 n$^{k}$ log(1/rho), k = 3 "
-        "for operations and 2 for queries. Proved: the margin from which on, up to 1, the same "
-        "holds with the ellipsoid method's bound 2 n$^{2}$ log(1/r), r the volume radius of the "
-        "feasible cone, for 2 n$^{2}$ log(1/rho), which Theorem 2.9 of Kharechko2009 prints and "
-        "which is false near margin 1."
+        "Lower, upper: the margins between which 1/rho$^{2}$ $\\leq$ 2 n$^{3}$ log(1/rho) "
+        "(operations) or 2 n$^{2}$ log(1/rho) (queries). Proved: the margin from which on, up to "
+        "1, the same holds with log(1/r) for log(1/rho), r the volume radius of the feasible cone: "
+        "the ellipsoid method's bound with log(1/rho), Theorem 2.9 of Kharechko2009, is false near "
+        "margin 1."
     )
     title = "Figure 3.2: margins for which the perceptron beats the ellipsoid method"
     return Exhibit(title, Table("figure_3_2", columns, notes=[note]), _draw)
