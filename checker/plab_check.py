@@ -148,19 +148,20 @@ def require_definite(entries, order, factor):
     # the sum of few products. Half of the range is added to each entry, so that none is negative.
     longest = max((abs(one).bit_length() for _, values in columns for one in values), default=0)
     size = (2 * longest + len(columns).bit_length() + 8) // 8
-    half, rows = 1 << 8 * size - 1, [[] for _ in range(order)]
+    half, nothing, rows = 1 << 8 * size - 1, bytes(size - 1) + b"\x80", [[] for _ in range(order)]
     for places, values in columns:
         if len(set(places)) < len(values) or not set(places) <= set(range(order)):
             raise ValueError("a column of L with entries in no place, or two in one")
         packed = sum(value << 8 * size * i for i, value in zip(places, values, strict=True))
         for i, value in zip(places, values, strict=True):
             rows[i].append((value, packed))
-    halves = int.from_bytes(half.to_bytes(size, "little") * order, "little")
+    halves = int.from_bytes(nothing * order, "little")
     for i, line in enumerate(matrix):
         product = sum((value * packed for value, packed in rows[i]), halves)
         content, left = product.to_bytes(size * order, "little"), 0
-        for j in range(order):
-            entry = int.from_bytes(content[j * size : (j + 1) * size], "little") - half
+        parts = [content[at : at + size] for at in range(0, size * order, size)]
+        for j in [j for j, part in enumerate(parts) if part != nothing or j in line]:
+            entry = int.from_bytes(parts[j], "little") - half
             entry = (line.get(j, 0) << max(shift, 0)) - (entry << max(-shift, 0))
             left += entry if i == j else -abs(entry)
         require(left > 0, f"row {i + 1} of a residual is not dominated by its diagonal")
@@ -208,8 +209,7 @@ def check_point(system, claim):
         factor = claim["factors"].get(str(block))
         require_inside(kind, order, scores[block], not margin, factor)
     if claim["claim"] == "objective at most":
-        value, most = sum(map(mul, system.objective, y[1:])) * q, p * y[0] * system.scale
-        require(value <= most, "the objective is larger")
+        require(sum(map(mul, system.objective, y[1:])) * q <= p * y[0] * system.scale, "too large")
 
 
 def element(block, given):
