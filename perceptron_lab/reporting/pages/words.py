@@ -26,10 +26,8 @@ def sentences(experiment: Experiment, ratios: Sequence[Ratio]) -> Iterator[str]:
     yield f"{_proofs(runs)} {_endings(runs)}"
     yield from _by_label(runs)
     total, proofs = runs["seconds"].sum(), runs["proof_seconds"].sum()
-    yield (
-        f"The algorithms took {plain(seconds(total))} seconds in all, the proofs of their answers "
-        f"{plain(seconds(proofs))}."
-    )
+    proving = f", the proofs of their answers {plain(seconds(proofs))}" if proofs else ""
+    yield f"The algorithms took {plain(seconds(total))} seconds in all{proving}."
     yield from _compared(ratios)
     certified = sum(cell.filed for cell in experiment.cells)
     if certified:
