@@ -109,6 +109,8 @@ def both_report(command: Command) -> None:
         path.name for path in written
     ]
     assert lab.report(output="command") == written
+    (page,) = command("report", "--html", "command/small").splitlines()
+    assert [str(path) for path in lab.pages("command/small")] == [page]
 
 
 def both_solve(command: Command) -> None:

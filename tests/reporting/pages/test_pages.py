@@ -211,3 +211,21 @@ def test_every_cell_of_a_sample_is_on_its_page_with_its_counts(tmp_path: Path) -
     facts = dict(line[:2] for line in ParsedPage(text).tables["Environments"])
     assert facts["numpy"] == environment["packages"]["numpy"]
     assert environment["git"]["revision"] in facts["revision"]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+def test_the_page_of_all_samples_can_be_sent_by_mail(tmp_path: Path) -> None:
+    stores = list(SAMPLES.glob(f"*/{schema.NAME}"))
+    for store in stores:
+        (tmp_path / store.parent.name).mkdir()
+        shutil.copy(store, tmp_path / store.parent.name)
+    *own, whole = written([tmp_path], tmp_path)
+    assert not [page.failed for page in own if page.failed]
+    text = whole.path.read_text("utf-8")
+    assert len(text.encode()) <= 2_000_000
+    for page in text, *(one.path.read_text("utf-8") for one in own):
+        parsed = ParsedPage(page)
+        assert parsed.faults + parsed.faults_of_order() + parsed.nameless == []
+        assert len(parsed.ids) == len(set(parsed.ids))
+    assert len(parsed.tables) > 4
