@@ -48,10 +48,10 @@ def report(targets: tuple[str, ...], html: bool, output: Path, quiet: bool) -> i
 
 
 def _write_pages(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
-    from perceptron_lab.reporting.pages.writing import written
+    from perceptron_lab.reporting.pages.writing import processors, written
 
     failed = False
-    for page in written(targets, output):
+    for page in written(targets, output, processors()):
         for one in page.failed:
             click.echo(f"failed: {page.path.parent.name}: {one}", err=True)
         failed |= bool(page.failed)

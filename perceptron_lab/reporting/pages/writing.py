@@ -120,8 +120,17 @@ def pages(target: Target | None = None, *, output: str | Path = RESULTS) -> list
     return [page.path for page in written([] if target is None else [target], Path(output))]
 
 
-def written(targets: Sequence[Target], output: Path) -> Iterator[Page]:
-    """Yield pages as they are written, the page of all experiments last."""
+def written(targets: Sequence[Target], output: Path, processes: int = 1) -> Iterator[Page]:
+    """Yield pages as they are written, the page of all experiments last.
+
+    Parameters
+    ----------
+    targets, output
+        As for :func:`pages`.
+    processes
+        How many make pages at a time. More than one import the main module again, which has to
+        allow for it.
+    """
     asked = experiments_asked(targets, output)
     roots = {folder.parent for folder, _ in asked}
     whole = [root for root in sorted(roots) if _all_asked(root, [folder for folder, _ in asked])]
@@ -130,7 +139,7 @@ def written(targets: Sequence[Target], output: Path) -> Iterator[Page]:
         for folder, config in asked
     ]
     made = []
-    for one in _made_in_parallel(jobs):
+    for one in _made_in_parallel(jobs, processes):
         made.append(one)
         path = one.folder / NAME
         if not one.kept:
@@ -151,9 +160,9 @@ def _all_asked(root: Path, folders: Sequence[Path]) -> bool:
 _Job = tuple[Path, ExperimentConfig, bool]
 
 
-def _made_in_parallel(jobs: Sequence[_Job]) -> Iterator[_Made]:
-    """Yield the pages in their order, made by as many processes as there are processors."""
-    workers = min(_processors(), len(jobs) // 2)
+def _made_in_parallel(jobs: Sequence[_Job], processes: int) -> Iterator[_Made]:
+    """Yield the pages in their order; a process is worth its start for two of them."""
+    workers = min(processes, len(jobs) // 2)
     if workers < 2:
         yield from starmap(_made_page, jobs)
         return
@@ -161,7 +170,8 @@ def _made_in_parallel(jobs: Sequence[_Job]) -> Iterator[_Made]:
         yield from pool.map(_made_page, *zip(*jobs, strict=True))
 
 
-def _processors() -> int:
+def processors() -> int:
+    """Return how many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux

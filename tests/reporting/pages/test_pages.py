@@ -213,6 +213,20 @@ def test_every_cell_of_a_sample_is_on_its_page_with_its_counts(tmp_path: Path) -
     assert environment["git"]["revision"] in facts["revision"]
 
 
+@pytest.mark.slow
+def test_several_processes_write_the_pages_that_one_writes(tmp_path: Path) -> None:
+    names = ("a", "b", "c", "d")
+    for name in names:
+        make_experiment(tmp_path / name, report={"tables": ["summary"]})
+    places = [page.path for page in written([tmp_path], tmp_path, processes=2)]
+    assert places == [*(tmp_path / name / "index.html" for name in names), tmp_path / "index.html"]
+    contents = [path.read_bytes() for path in places]
+    for path in places:
+        path.unlink()
+    assert [page.path for page in written([tmp_path], tmp_path)] == places
+    assert [path.read_bytes() for path in places] == contents
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_the_page_of_all_samples_can_be_sent_by_mail(tmp_path: Path) -> None:
