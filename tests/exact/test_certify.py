@@ -78,6 +78,21 @@ def test_large_matrices_are_factorised_on_their_pattern(
     assert sum(len(places) for places, _ in columns) < 100 * 101 / 4
 
 
+def test_a_damaged_answer_is_told_and_no_proof_that_fails_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
+    monkeypatch.setattr(
+        "perceptron_lab.experiments.certifying.claims.feasible",
+        lambda *_: exec("raise ZeroDivisionError('a test')"),
+    )
+    assert "a test" in certified_cell(path).message
+    path.write_bytes(path.read_bytes()[:100])
+    cell = certified_cell(path)
+    assert cell.outcome is Outcome.NOT_CERTIFIED
+    assert "not a certificate" in cell.message
+
+
 @pytest.mark.parametrize("name", ["kernel", "ellipsoid"])
 def test_answers_without_an_exact_proof_are_told(name: str, tmp_path: Path) -> None:
     problem, algorithm, more, _ = CELLS[name]

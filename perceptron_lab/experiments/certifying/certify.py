@@ -15,7 +15,7 @@ from typing import Any, Literal
 from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.durable_files import replace_file
-from perceptron_lab.errors import DataError, MissingDataError, PlabError
+from perceptron_lab.errors import DataError, PlabError
 from perceptron_lab.exact.readings import Reading
 from perceptron_lab.exact.vipr import vipr_text
 from perceptron_lab.exact.whole_numbers import written
@@ -43,6 +43,7 @@ from perceptron_lab.experiments.verification.separation_verdicts import (
     data_of_verdict,
     is_verdict,
 )
+from perceptron_lab.failures import kept, log, sentence
 from perceptron_lab.learners.learning import Learner
 from perceptron_lab.learners.registered.separation_verdict import ProvedSeparation
 from perceptron_lab.system.linear_system import LinearSystem
@@ -180,9 +181,8 @@ def certifying(
             yield _on_verdict(target, to, base)
             return
         if target.is_file():
-            certificate = read_certificate(target)
-            name = str(certificate.algorithm.get("name", ""))
-            yield _on_certificate(target.stem, name, certificate, problems, to, base)
+            seen = CertifiedCell(target.stem, "", "", "", Outcome.NOT_CERTIFIED)
+            yield _on_certificate(seen, target, problems, to, base)
             return
         with Reader.open(target) as reader:
             runs = reader.runs()
@@ -197,8 +197,7 @@ def certifying(
                 status = stored.status.value
                 yield replace(seen, status=status, outcome=Outcome.NOTHING_CLAIMED)
             else:
-                certificate = read_certificate(path)
-                yield _on_certificate(planned.cell, planned.label, certificate, problems, to, base)
+                yield _on_certificate(seen, path, problems, to, base)
 
 
 @dataclass(frozen=True)
@@ -231,26 +230,32 @@ def _on_verdict(path: Path, to: _Destination, base: Path | None) -> CertifiedCel
 
 
 def _on_certificate(
-    name: str,
-    label: str,
-    certificate: Certificate,
+    seen: CertifiedCell,
+    path: Path,
     problems: CertifiedProblems,
     to: _Destination,
     base: Path | None,
 ) -> CertifiedCell:
-    """Certify one answer, if it claims something."""
-    claims = Claims.of_certificate(certificate)
-    problem_name = str(certificate.problem.get("instance", ""))
-    seen = CertifiedCell(name, problem_name, label, claims.status.value, Outcome.NOT_CERTIFIED)
-    if claims.nothing:
-        return replace(seen, outcome=Outcome.NOTHING_CLAIMED)
+    """Certify one answer, if it claims something; what fails is told, and the others go on."""
     try:
+        certificate = read_certificate(path)
+        claims = Claims.of_certificate(certificate)
+        label = seen.label or str(certificate.algorithm.get("name", ""))
+        named = str(certificate.problem.get("instance", ""))
+        seen = replace(seen, problem=named, label=label, status=claims.status.value)
+        if claims.nothing:
+            return replace(seen, outcome=Outcome.NOTHING_CLAIMED)
         problem = problems.load(certificate)
         if problem.sha256 != certificate.sha256:
             raise DataError("the data have changed since the answer was found")
         reading, found = _proved(claims, certificate, problem, problems, base)
-    except (PlabError, MissingDataError) as error:
+    except (PlabError, OSError) as error:
         return replace(seen, message=str(error))
+    except Exception as error:
+        if not kept(error):
+            raise
+        log(error, "an exact proof failed")
+        return replace(seen, message=f"no exact proof: {sentence(error)}")
     if to.form == "vipr":
         return _linear(seen, found, reading.system(), to.folder)
     return _written(seen, found, reading, to.folder)
