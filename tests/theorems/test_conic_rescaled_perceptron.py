@@ -178,19 +178,19 @@ def paired(rows, size):
 
 @pytest.mark.parametrize("seed", repeated(SEEDS, kept=1))
 def test_algorithm_6_fails_on_large_data_and_the_proved_ones_do_not(seed):
-    """Data times 10^4 have the same points. Rescaling that measures cuts by their norms does not
-    notice; Algorithm 8 then asks for a'x >= -sigma of cuts a of norm 10^4, and a try lasts until
-    the sum of 1 / norm(a)^2 tells that it is over, 10^8 times as long (Theorem 6.5)."""
+    """Data times 2^13 have the same points. Rescaling that measures cuts by their norms does not
+    notice; Algorithm 8 then asks for a'x >= -sigma of cuts a of norm 2^13, and a try lasts until
+    the sum of 1 / norm(a)^2 tells that it is over, 2^26 times as long (Theorem 6.5)."""
     rows, _ = planted(8, 40, 1e-6, np.random.default_rng(seed))
     budget = Budget(updates=6000, seconds=100)
     given, large = (
-        solve(paired(rows, size), CorrelationRescaling(), budget=budget) for size in (1.0, 1e4)
+        solve(paired(rows, size), CorrelationRescaling(), budget=budget) for size in (1.0, 2.0**13)
     )
     assert given.status is large.status is Status.FEASIBLE
     assert given.updates == large.updates
     algorithm_6 = RescaledPerceptron(preset="practical")
     given, large = (
-        solve(paired(rows, size), algorithm_6, budget=budget, seed=seed) for size in (1.0, 1e4)
+        solve(paired(rows, size), algorithm_6, budget=budget, seed=seed) for size in (1.0, 2.0**13)
     )
     assert given.status is Status.FEASIBLE
     assert large.status is Status.UPDATE_LIMIT
