@@ -50,7 +50,7 @@ class Separation:
        rows decide (:mod:`~perceptron_lab.algorithms.nearest_point.active_set`).
     1. Primal-dual steps in single precision, while they are few: they are the fastest where the
        margin is not too small. If the first ones do not suffice, the rows are whitened if they are
-       ill-conditioned; else Wolfe's algorithm takes turns with them, for as much work.
+       ill-conditioned; from the second failure on Wolfe's algorithm takes turns with them.
     2. The rescaled perceptron, in compiled sweeps in single precision: it does not mind small
        margins.
     3. Wolfe's algorithm, for as much work as was spent on 2.
@@ -184,7 +184,7 @@ class Separation:
         if self._course is not None:
             self._course = carried(self._course, single)
         times = len(self.working) * self.operator.dimension // max(single.size, 1)
-        left = MOST_STEPS * max(1, min(SPARSER, times))
+        left, first = MOST_STEPS * max(1, min(SPARSER, times)), True
         while left > 0:
             run = separate(single, self._steps_at_once, start=self._course)
             self._course, left = run.course, left - self._steps_at_once
@@ -196,7 +196,9 @@ class Separation:
                 self._single = self._course = None
                 single, left = self._in_single(), MOST_STEPS
                 continue
-            turns = self._turns_beside(single.size)
+            # more steps once more: they are the faster ones of the two where a margin is not tiny
+            turns = 0 if first else self._turns_beside(single.size)
+            first = False
             settled, point = self._by_nearest(turns, zero) if turns > FEW_TURNS else (False, None)
             if settled:
                 self._nearer = True
