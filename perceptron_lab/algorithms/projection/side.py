@@ -13,7 +13,7 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.system.cuts import Counters
 
 # After t steps of a phase the next look at the growth is after this factor
-SPACING = 1.1
+SPACING = 1.5
 # lambda is taken to be this part of 1 / rank at least: a valid bound, and the growth stays finite
 LEAST = 1e-6
 # Phases of so many times the steps that they can take in exact arithmetic are the last ones
