@@ -25,7 +25,14 @@ SMALL = (
 
 def test_every_side_is_decided_at_every_condition(tmp_path: Path) -> None:
     words = [word for given in SMALL for word in ("-s", given)]
-    words += ["-s", "experiment=rescaling", "-s", "report.figures=[]", "-s", "budget.seconds=5"]
+    words += [
+        "-s",
+        "experiment=rescaling",
+        "-s",
+        "report.figures=[]",
+        "-s",
+        "budget={updates: 5000, seconds: 60}",
+    ]
     assert main(["run", "rescaling", "-q", "--output", str(tmp_path), *words]) == 0
     rows = pd.read_csv(tmp_path / "rescaling" / "runs.csv")
     assert len(rows) == 2 * 6 * 3
