@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tokenize
 from fractions import Fraction
+from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,24 @@ def test_x_0_needs_a_weight_for_the_closed_claim(tmp_path: Path) -> None:
     other = program + b"0 1 2 2 1\n"
     weights = [[[0], [1]], [[], [1, 1], [], []]]
     assert on_files(tmp_path, other, said, open_claim | {"closed": True, "weights": weights}) == 0
+
+
+def test_weights_of_matrices_are_not_negative(tmp_path: Path) -> None:
+    program = b"1\n1\n2\n1\n1 1 1 1 1\n1 1 2 2 2\n"  # F(x) = diag(x, 2 x)
+    claim = {"claim": "infeasible", "closed": False, "weights": [[[], []], [[], [2, -1], [], []]]}
+    assert on_files(tmp_path, program, SDPA | {"digits": 0}, claim) == 1
+
+
+def test_norms_that_are_no_fractions_are_rounded_to_the_safe_side(tmp_path: Path) -> None:
+    # (u, t) = (0, y_1 + y_2): at y = (1, 1) the margin is sqrt 2
+    read = READ | {"skip": 0, "digits": 0, "labels": None, "width": 2}
+    read |= {"cone": [["second-order", 2]]}
+    claim = {"claim": "margin at least", "margin": "directional", "point": [1, 1], "factors": {}}
+    q = 2**80
+    root = isqrt(2 * q * q)
+    for p, accepted in ((root + 1, False), (root - 2**25, True)):
+        found = on_files(tmp_path, b"0,0\n1,1\n", read, claim | {"bound": [p, q]})
+        assert found == 1 - accepted
 
 
 def test_a_partition_needs_both_sides(tmp_path: Path) -> None:
