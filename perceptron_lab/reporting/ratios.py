@@ -92,7 +92,7 @@ def interval_of(logarithms: Sequence[float] | FloatArray) -> Interval:
     --------
     >>> one = interval_of(np.log([1.0, 2.0, 4.0]))
     >>> [round(float(value), 4) for value in one]
-    [2.0, 0.3575, 11.1904]
+    [2.0, 0.3575, 11.19]
     """
     z = np.asarray(logarithms, dtype=float)
     mean = float(z.mean())

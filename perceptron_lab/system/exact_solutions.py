@@ -29,7 +29,7 @@ def near_solution(
     equations: Sequence[Equation],
     guess: Sequence[Fraction],
     order: Sequence[int],
-    most_pivots: int = MOST_PIVOTS,
+    most_pivots: int | None = None,
 ) -> list[Fraction] | None:
     """Return an exact solution of equations near a guess; None if there is none, or too much work.
 
@@ -45,7 +45,7 @@ def near_solution(
     order
         The unknowns that may be solved for, each once.
     most_pivots
-        The rank beyond which there is too much work.
+        The rank beyond which there is too much work; None: :data:`MOST_PIVOTS`.
     """
     used = {j for one in equations for j in one.entries}
     columns = [j for j in order if j in used]
@@ -85,14 +85,14 @@ def independent(columns: Sequence[Mapping[int, int]]) -> bool:
 
 
 def basis(
-    equations: Sequence[Equation], columns: Sequence[int], most_pivots: int = MOST_PIVOTS
+    equations: Sequence[Equation], columns: Sequence[int], most_pivots: int | None = None
 ) -> tuple[list[int], list[int]] | None:
     """Return independent equations, and as many of the columns in which they are so."""
     if not equations or not columns:
         return [], []
     table = [[one.entries.get(j, 0) % PRIME for j in columns] for one in equations]
     pivots = _pivots(table)
-    if len(pivots) > most_pivots:
+    if len(pivots) > (MOST_PIVOTS if most_pivots is None else most_pivots):
         return None
     turned = [[row[place] for row in table] for place in pivots]
     return _pivots(turned), [columns[place] for place in pivots]

@@ -271,7 +271,9 @@ def test_columns_computed_in_single_precision_leave_nothing_open(seed: int) -> N
     assert frame.dimension == 6
     found = maximal_separation(inner, outer)
     assert found.ratio_upper - found.ratio_lower <= 1e-6 * (found.ratio_lower or 1.0)
-    assert found.status is (Status.MARGIN_BOUNDED if seed == 3 else Status.FEASIBLE)
+    # of overlapping classes t = 0 is proved, unless rounding leaves a bound of it
+    overlapping_too = (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
+    assert found.status in (overlapping_too if seed == 3 else (Status.FEASIBLE,))
     proved = again((inner, outer), proof_arrays(found))
     assert proved.status is found.status
     assert proved.ratio_lower == found.ratio_lower
