@@ -22,6 +22,7 @@ from perceptron_lab.errors import ConfigError
 from perceptron_lab.experiments.configuration.catalogue import KINDS
 from perceptron_lab.experiments.storage.rows import CLOCKS, parsed
 from perceptron_lab.reporting.experiment import Results
+from perceptron_lab.theory.exhibit import written
 
 pytestmark = pytest.mark.slow
 
@@ -165,6 +166,24 @@ def both_verify(command: Command) -> None:
     assert found.counts == {"PROVED": len(rows_of("command"))}
 
 
+def both_certify(command: Command) -> None:
+    printed = json.loads(command("certify", "command/small", "--output", "one", "--json"))
+    found = lab.certify("command/small", "one")
+    assert plain(found.as_json()) == printed
+    assert found.counts == {"CERTIFIED": len(rows_of("command"))}
+    files = {path.name: path.read_bytes() for path in Path("one").iterdir()}
+    assert command("certify", "command/small", "--output", "other").startswith("CERTIFIED")
+    assert {path.name: path.read_bytes() for path in Path("other").iterdir()} == files
+
+
+def both_theory(command: Command) -> None:
+    command("theory", "parameter_sets", "--output", "one")
+    (made,) = written(["parameter_sets"], Path("other"))
+    assert {path.name for path in made.files} <= {path.name for path in Path("one").iterdir()}
+    csv = "parameter_sets.csv"
+    assert Path("one", csv).read_bytes() == Path("other", csv).read_bytes()
+
+
 def both_compare(command: Command) -> None:
     printed = json.loads(command("compare", "command/small", "function/small", "--json"))
     assert plain(lab.compare("command/small", "function/small").as_json()) == printed
@@ -206,7 +225,9 @@ BOTH: dict[str, Callable[[Command], None]] = {
     "show": both_show,
     "status": both_status,
     "verify": both_verify,
+    "certify": both_certify,
     "compare": both_compare,
+    "theory": both_theory,
     "data": both_data,
 }
 
