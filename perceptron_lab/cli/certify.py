@@ -8,8 +8,7 @@ from typing import get_args
 
 import click
 
-from perceptron_lab.cli.options import bytes_of, quiet_option
-from perceptron_lab.datasets.confinement import GENERATED
+from perceptron_lab.cli.options import base_option, generate_option, quiet_option
 from perceptron_lab.exact.checker import checker_path
 from perceptron_lab.experiments.certifying.certify import (
     Certification,
@@ -28,20 +27,8 @@ from perceptron_lab.experiments.certifying.certify import (
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the certificates; it is made if there is none.",
 )
-@click.option(
-    "--base",
-    metavar="DIR",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="Folder that relative paths of data files start from, if they have moved.",
-)
-@click.option(
-    "--generate",
-    type=bytes_of,
-    metavar="SIZE",
-    default=f"{GENERATED // 10**6}MB",
-    show_default=True,
-    help="How much generated data may take for one problem.",
-)
+@base_option
+@generate_option
 @click.option(
     "--format",
     "form",

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from perceptron_lab import registry
+from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.experiments.configuration.catalogue import gallery
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
@@ -58,6 +59,22 @@ output_option = click.option(
     default=Path("results"),
     show_default=True,
     help="Folder of all results; each experiment has a folder of its own in it.",
+)
+
+base_option = click.option(
+    "--base",
+    metavar="DIR",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="Folder that relative paths of data files start from, if they have moved.",
+)
+
+generate_option = click.option(
+    "--generate",
+    type=bytes_of,
+    metavar="SIZE",
+    default=f"{GENERATED // 10**6}MB",
+    show_default=True,
+    help="How much generated data may take for one problem.",
 )
 
 override_option = click.option(

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from perceptron_lab.cli.colours import coloured
-from perceptron_lab.cli.options import bytes_of, quiet_option
-from perceptron_lab.datasets.confinement import GENERATED
+from perceptron_lab.cli.options import base_option, generate_option, quiet_option
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.experiments.verification.verify import Verification, verifying
 from perceptron_lab.outward import bracket_text
@@ -17,20 +16,8 @@ from perceptron_lab.outward import bracket_text
 
 @click.command("verify")
 @click.argument("target", metavar="RUN|FILE", type=click.Path(path_type=Path))
-@click.option(
-    "--base",
-    metavar="DIR",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="Folder that relative paths of data files start from, if they have moved.",
-)
-@click.option(
-    "--generate",
-    type=bytes_of,
-    metavar="SIZE",
-    default=f"{GENERATED // 10**6}MB",
-    show_default=True,
-    help="How much generated data may take for one problem.",
-)
+@base_option
+@generate_option
 @click.option(
     "--exact",
     is_flag=True,

@@ -58,11 +58,9 @@ def vipr_text(system: Any, claim: Mapping[str, Any]) -> str | None:
     bounded = claim["claim"] == "objective at least"
     if not (bounded or claim["closed"]):
         return _infeasible([(row, 1) for row in rows], multiples)
-    # x_0 = 1: what it multiplies is a constant, and its own row says nothing
+    # x_0 = 1: what it multiplies is a constant, and its own row, block 0, says nothing
     own = [m for m, cut in zip(multiples, cuts, strict=True) if cut.block]
-    given = [
-        (row[1:], -row[0]) for row, cut in zip(rows, cuts, strict=True) if cut.block or any(row[1:])
-    ]
+    given = [(row[1:], -row[0]) for row, cut in zip(rows, cuts, strict=True) if cut.block]
     if not bounded:
         return _infeasible(given, own)
     scale = whole(claim["unit"]) * system.scale
