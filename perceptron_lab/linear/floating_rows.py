@@ -9,6 +9,7 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.linear.quiet_highs import QuietHighs
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.linear_system import LinearSystem
 
@@ -121,8 +122,7 @@ def loaded(
     program.a_matrix_.start_ = matrix.indptr
     program.a_matrix_.index_ = matrix.indices
     program.a_matrix_.value_ = matrix.data
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.silent()
+    solver: Any = QuietHighs()  # type: ignore[no-untyped-call]
     for name, value in {
         "threads": 1,
         "time_limit": max(seconds, 0.01),

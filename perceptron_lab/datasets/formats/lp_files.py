@@ -57,11 +57,12 @@ def _read(path: Path) -> tuple[Any, list[int], bool]:
     # Imported here: configurations that name files are checked without it.
     import highspy
 
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    from perceptron_lab.linear.quiet_highs import QuietHighs
+
+    solver: Any = QuietHighs()  # type: ignore[no-untyped-call]
     with TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         for name, value in {
-            "log_to_console": False,
             "log_file": str(log),
             "small_matrix_value": _SMALLEST,
         }.items():
