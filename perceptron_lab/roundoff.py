@@ -35,5 +35,8 @@ def gamma(terms: int) -> float:
 
 
 def above(value: float, terms: int) -> float:
-    """Return an upper bound of a non-negative sum or norm computed from ``terms`` terms."""
+    """Return an upper bound of a non-negative sum or norm computed from ``terms`` terms.
+
+    Inequality (C1) of docs/notes/how-to-distrust-us.md.
+    """
     return math.nextafter(value * (1.0 + 2.0 * (terms + 2) * UNIT_ROUNDOFF), math.inf)

@@ -52,6 +52,8 @@ def residual_with_radius(
     In twice the precision: Dot2 of Ogita, Rump and Oishi. For n products of result r,
     |r - exact| <= u |exact| + gamma_n^2 S + 5 n eta, S being the sum of the magnitudes.
 
+    Inequality (C4) of docs/notes/how-to-distrust-us.md.
+
     Parameters
     ----------
     matrix, right

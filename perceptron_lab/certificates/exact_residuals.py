@@ -34,6 +34,8 @@ def exact_residual(
 ) -> tuple[FloatArray, FloatArray]:
     """Return r near b - M v and a bound of its error, entry by entry, shape ``(rows,)`` each.
 
+    Inequality (C5) of docs/notes/how-to-distrust-us.md.
+
     Parameters
     ----------
     matrix, vector, right

@@ -33,6 +33,8 @@ def prove_point(
     lowest eigenvalue by the residual test (for matrices on a sparsity pattern by the shift test),
     less the norm of the entries' errors.
 
+    Inequality (C13) of docs/notes/how-to-distrust-us.md.
+
     Parameters
     ----------
     operator, cone

@@ -184,7 +184,10 @@ def _normal_equations(blocks: list[Automorphism]) -> tuple[FloatArray, FloatArra
 
 
 def _ratio(blocks: list[Automorphism]) -> float | None:
-    """Return an upper bound of q, or None where B B' cannot be proved positive definite."""
+    """Return an upper bound of q, or None where B B' cannot be proved positive definite.
+
+    Inequality (C21) of docs/notes/how-to-distrust-us.md.
+    """
     product, residual = _normal_equations(blocks)
     length, error, rank, terms = 0.0, 0.0, 0, 0
     for block in blocks:

@@ -53,6 +53,8 @@ def prove_weights(
 
     The data are the original ones, unscaled; the weights, flat, need not be normalised;
     ``unit_rows`` says that the margin is that of the rows divided by their norms.
+
+    Inequalities (C14) and (C15) of docs/notes/how-to-distrust-us.md.
     """
     if isinstance(operator, Classes):
         return prove_classes_weights(operator, weights)

@@ -43,6 +43,8 @@ def norm_bound(operator: Operator, cone: Cone, kind: Literal["atoms", "euclidean
     It is 1 where A = 0, so that steps that it divides stay defined, and infinite beyond the range
     of doubles. For data rescaled by a map H it is norm(H) times that of the data.
 
+    Inequality (C31) of docs/notes/how-to-distrust-us.md.
+
     Parameters
     ----------
     operator, cone

@@ -59,7 +59,10 @@ def stepped(blocks: list[Automorphism]) -> list[Automorphism] | None:
 
 
 def ratio(blocks: list[Automorphism]) -> float | None:
-    """Return an upper bound of q; None where M B B'M' cannot be proved positive definite."""
+    """Return an upper bound of q; None where M B B'M' cannot be proved positive definite.
+
+    Inequality (C22) of docs/notes/how-to-distrust-us.md.
+    """
     require_ieee_mode()
     factor = _factor(blocks)
     if factor is None:

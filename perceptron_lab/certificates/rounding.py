@@ -36,12 +36,18 @@ MOST_TERMS = 50_000
 
 
 def below(value: float, terms: int) -> float:
-    """Return a lower bound of a non-negative sum or norm computed from ``terms`` terms."""
+    """Return a lower bound of a non-negative sum or norm computed from ``terms`` terms.
+
+    Inequality (C1) of docs/notes/how-to-distrust-us.md.
+    """
     return max(0.0, math.nextafter(value * (1.0 - 2.0 * (terms + 2) * UNIT_ROUNDOFF), -math.inf))
 
 
 def norm_above(vector: FloatArray) -> float:
-    """Return an upper bound of the Euclidean norm of a vector (or Frobenius norm of a matrix)."""
+    """Return an upper bound of the Euclidean norm of a vector (or Frobenius norm of a matrix).
+
+    Inequality (C1) of docs/notes/how-to-distrust-us.md.
+    """
     flat = vector.ravel()
     largest = float(np.abs(flat).max(initial=0.0))
     if largest == 0.0:
@@ -51,7 +57,10 @@ def norm_above(vector: FloatArray) -> float:
 
 
 def norm_below(vector: FloatArray) -> float:
-    """Return a lower bound of the Euclidean norm of a vector."""
+    """Return a lower bound of the Euclidean norm of a vector.
+
+    Inequality (C1) of docs/notes/how-to-distrust-us.md.
+    """
     flat = vector.ravel()
     largest = float(np.abs(flat).max(initial=0.0))
     if largest == 0.0:
@@ -131,7 +140,10 @@ def _compact(rows: FloatArray) -> bool:
 
 
 def _radius(terms: int | IntArray, sizes: FloatArray) -> FloatArray:
-    """Return the bound of the errors of dot products of so many terms, given s~."""
+    """Return the bound of the errors of dot products of so many terms, given s~.
+
+    Inequality (C2) of docs/notes/how-to-distrust-us.md.
+    """
     slack = 1.0 + 4.0 * terms * UNIT_ROUNDOFF + 1e-10
     return np.asarray((terms + 2) * UNIT_ROUNDOFF * slack * sizes + 2.0 * terms * SMALLEST)
 
@@ -140,6 +152,8 @@ def exact_dot(left: FloatArray, right: FloatArray) -> Fraction:
     """Return left'right exactly.
 
     Every double is an integer times a power of two, so the sum is exact in integers.
+
+    Inequality (C3) of docs/notes/how-to-distrust-us.md.
     """
     pairs = [(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True) if a and b]
     terms = [(_integer(a), _integer(b)) for a, b in pairs]
@@ -149,7 +163,10 @@ def exact_dot(left: FloatArray, right: FloatArray) -> Fraction:
 
 
 def dot_below(left: FloatArray, right: FloatArray, roundings: int) -> Fraction:
-    """Return left'right exactly, or the least that it can be where ``left`` was rounded."""
+    """Return left'right exactly, or the least that it can be where ``left`` was rounded.
+
+    Inequality (C3) of docs/notes/how-to-distrust-us.md.
+    """
     least = exact_dot(left, right)
     if roundings:
         least -= roundings * Fraction(UNIT_ROUNDOFF) * exact_dot(np.abs(left), np.abs(right))
@@ -206,7 +223,10 @@ def sharpen(
 
 
 def exact_norm_above(columns: FloatArray, weights: FloatArray) -> float:
-    """Return an upper bound of norm(M'w) by exact sums, for M' of shape ``(columns, rows)``."""
+    """Return an upper bound of norm(M'w) by exact sums, for M' of shape ``(columns, rows)``.
+
+    Inequality (C3) of docs/notes/how-to-distrust-us.md.
+    """
     entries = [float(abs(exact_dot(column, weights))) for column in columns]
     return norm_above(np.array([math.nextafter(entry, math.inf) for entry in entries]))
 

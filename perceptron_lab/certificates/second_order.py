@@ -62,7 +62,10 @@ class QuadraticRepresentation(Automorphism):
         return np.asarray(2.0 * np.outer(v, v) - determinant * np.diag(reflection))
 
     def columns(self) -> tuple[FloatArray, float]:
-        """Return sqrt(2) A Q_v."""
+        """Return sqrt(2) A Q_v.
+
+        Inequality (C25) of docs/notes/how-to-distrust-us.md.
+        """
         columns = math.sqrt(2.0) * (self.rows.T @ self._representation())
         size = np.abs(self.root)
         largest = 2.0 * np.outer(size, size) + 2.0 * float(size @ size) * np.eye(len(size))
@@ -87,7 +90,10 @@ class SecondOrderProofs(ConeProofs[SecondOrder]):
     def prove_point(
         self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
     ) -> PointProof:
-        """Bound t - norm(u) from below; where that is not positive, compare t^2 and norm(u)^2."""
+        """Bound t - norm(u) from below; where that is not positive, compare t^2 and norm(u)^2.
+
+        Inequality (C11) of docs/notes/how-to-distrust-us.md.
+        """
         method = "second-order blocks by dot-product bounds"
         scores, radius = product_with_radius(data, point, roundings)
         if not np.isfinite(scores).all():
@@ -110,7 +116,10 @@ class SecondOrderProofs(ConeProofs[SecondOrder]):
         )
 
     def moved_inside(self, weights: FloatArray) -> FloatArray:
-        """Return (u, t) with norm(u) <= t for sure: t is raised to an upper bound of norm(u)."""
+        """Return (u, t) with norm(u) <= t for sure: t is raised to an upper bound of norm(u).
+
+        Inequality (C20) of docs/notes/how-to-distrust-us.md.
+        """
         u, t = weights[:-1], float(weights[-1])
         length = norm_above(u)
         if length <= t or (t > 0 and exact_dot(u, u) <= Fraction(t) ** 2):
@@ -118,7 +127,10 @@ class SecondOrderProofs(ConeProofs[SecondOrder]):
         return np.append(u, length)
 
     def atom_norm(self, data: FloatArray | sp.csr_array) -> float:
-        """Bound norm(A(u, 1)) by norm(A_t) + norm(A_u)_2, and by sqrt 2 norm(A)_2."""
+        """Bound norm(A(u, 1)) by norm(A_t) + norm(A_u)_2, and by sqrt 2 norm(A)_2.
+
+        Inequality (C31) of docs/notes/how-to-distrust-us.md.
+        """
         dense = data if isinstance(data, np.ndarray) else data.toarray()
         apart = float(np.linalg.norm(dense[-1])) + spectral_norm_above(dense[:-1])
         return min(apart, math.sqrt(2.0) * spectral_norm_above(dense)) * SLACK

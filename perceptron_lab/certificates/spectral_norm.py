@@ -19,7 +19,10 @@ SLACK = 1.0 + 1e-10
 
 
 def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
-    """Return an upper bound of norm(M)_2: computed where a side is short, else a rough one."""
+    """Return an upper bound of norm(M)_2: computed where a side is short, else a rough one.
+
+    Inequality (C31) of docs/notes/how-to-distrust-us.md.
+    """
     rough = rough_norm_above(matrix)
     side = min(matrix.shape)
     if not 0 < side <= EXACT_UP_TO:

@@ -78,7 +78,10 @@ def _lowest_computed(matrix: FloatArray) -> float:
 
 
 def shifted_bound(matrix: FloatArray, shift: float) -> float:
-    """Return s - e of the residual test for one shift s, or -inf where A - sI has no factor."""
+    """Return s - e of the residual test for one shift s, or -inf where A - sI has no factor.
+
+    Inequality (C17) of docs/notes/how-to-distrust-us.md.
+    """
     n = len(matrix)
     shifted = matrix.copy()
     shifted[np.diag_indices(n)] -= shift
@@ -144,7 +147,10 @@ def pattern_eigenvalue_bound(pattern: Pattern, entries: FloatArray) -> float:
 
 
 def shifted_pattern_bound(pattern: Pattern, entries: FloatArray, shift: float) -> float:
-    """Return the bound of the test for one shift s, or -inf where A - sI has no factor."""
+    """Return the bound of the test for one shift s, or -inf where A - sI has no factor.
+
+    Inequality (C18) of docs/notes/how-to-distrust-us.md.
+    """
     diagonal = entries[pattern.diagonal] - shift
     if not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
         return -math.inf
@@ -196,6 +202,8 @@ def exactly_semidefinite(matrix: FloatArray) -> bool:
     """Return whether a symmetric matrix is positive semidefinite, by elimination in integers.
 
     Entries after k steps are minors of order k + 1 (Bareiss), so that divisions leave no rest.
+
+    Inequality (C19) of docs/notes/how-to-distrust-us.md.
     """
     mantissas, exponents = np.frexp(matrix)
     shift = 53 - int(exponents[mantissas != 0.0].min(initial=53))

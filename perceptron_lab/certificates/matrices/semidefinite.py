@@ -62,7 +62,10 @@ class Congruence(Automorphism):
         return cls(place, cone, rows, factor, roundings) if inside else None
 
     def columns(self) -> tuple[FloatArray, float]:
-        """Return the entries of L' F_i L."""
+        """Return the entries of L' F_i L.
+
+        Inequality (C24) of docs/notes/how-to-distrust-us.md.
+        """
         root, magnitude = np.sqrt(self.cone.multiplicity), np.abs(self.factor)
         columns, length = np.empty(self.rows.T.shape), 0.0
         step = max(1, AT_A_TIME // self.rank**2)
@@ -114,7 +117,10 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
     def prove_point(
         self, data: Data, point: FloatArray, norms: FloatArray | None, roundings: int
     ) -> PointProof:
-        """Bound the lowest eigenvalue of F(y) by the one computed, less the errors of entries."""
+        """Bound the lowest eigenvalue of F(y) by the one computed, less the errors of entries.
+
+        Inequality (C12) of docs/notes/how-to-distrust-us.md.
+        """
         scores, radius = product_with_radius(data, point, roundings)
         # norm of the matrix of entry errors <= its largest row sum
         spread = float(self.cone.pattern.row_sums(radius).max())
@@ -127,6 +133,8 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
         """Move weights inside; entries outside the pattern are taken to be 0, as any others may be.
 
         Weights that do not lie in the cone to the last bit are moved by a multiple of e.
+
+        Inequality (C20) of docs/notes/how-to-distrust-us.md.
         """
         diagonal = self.cone.identity > 0
         if not weights[~diagonal].any() and (weights >= 0).all():
@@ -154,6 +162,8 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
         norm(A(vv'))^2 = sum_i (v'F_i v)^2
             <= norm(F_0)_2^2 + norm(sqrt(multiplicity) (F_1, ..))_2^2.
         On MAXCUT this is norm(C_0)_2^2 + 1.
+
+        Inequality (C31) of docs/notes/how-to-distrust-us.md.
         """
         columns = sp.csc_array(data)
         weighted = sp.csc_array(sp.diags_array(np.sqrt(self.cone.multiplicity)) @ columns)

@@ -68,7 +68,10 @@ def prove_classes_point(classes: Classes, point: FloatArray) -> PointProof:
 
 
 def _scores_with_radius(classes: Classes, point: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return fl(s_i (w'x_i + b)) and bounds of their errors, shape ``(m,)`` each."""
+    """Return fl(s_i (w'x_i + b)) and bounds of their errors, shape ``(m,)`` each.
+
+    Inequality (C8) of docs/notes/how-to-distrust-us.md.
+    """
     given = classes.spread(point[:-1])
     scores, radius = product_with_radius(classes.examples, given, classes.roundings)
     scores = (scores + point[-1]) * classes.signs
@@ -77,7 +80,10 @@ def _scores_with_radius(classes: Classes, point: FloatArray) -> tuple[FloatArray
 
 
 def prove_classes_weights(classes: Classes, weights: FloatArray) -> float | None:
-    """Return a proved upper bound of the geometric margin, or None if the weights prove nothing."""
+    """Return a proved upper bound of the geometric margin, or None if the weights prove nothing.
+
+    Inequality (C16) of docs/notes/how-to-distrust-us.md.
+    """
     require_ieee_mode()
     support = np.flatnonzero(weights) if weights.shape == (classes.size,) else np.empty(0, int)
     signs, ray = classes.signs[support], normalised(weights[support])

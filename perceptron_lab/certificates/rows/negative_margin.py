@@ -76,6 +76,8 @@ def span_of(rows: FloatArray) -> Span | None:
     The dimension is the numerical rank of the rows, divided by their norms. It is never less than
     the true one where a span is returned.
 
+    Inequality (C27) of docs/notes/how-to-distrust-us.md.
+
     Parameters
     ----------
     rows
@@ -184,6 +186,8 @@ def prove_reach(
 ) -> Reach | None:
     """Prove how far the point of these weights lies along an axis; None if it proves nothing.
 
+    Inequality (C28) of docs/notes/how-to-distrust-us.md.
+
     Parameters
     ----------
     rows
@@ -216,6 +220,8 @@ def prove_reach(
 def inner_radius(span: Span, reaches: list[Reach]) -> float:
     """Return a proved lower bound of |rho|, 0 if there is none.
 
+    Inequality (C29) of docs/notes/how-to-distrust-us.md.
+
     Parameters
     ----------
     span
@@ -235,6 +241,8 @@ def outer_radius(
     operator: Matrix, combination: FloatArray, *, whole: bool, unit_rows: bool
 ) -> float:
     """Return a proved upper bound of |rho|, by a direction of the span; inf if it proves nothing.
+
+    Inequality (C30) of docs/notes/how-to-distrust-us.md.
 
     Parameters
     ----------

@@ -43,6 +43,8 @@ def decided(
     """Return whether all scores are positive, their lower bounds, and how many took integers.
 
     ``exact`` gives a row's score, or the least that it can be.
+
+    Inequality (C6) of docs/notes/how-to-distrust-us.md.
     """
     lower = scores - radius
     if not np.isfinite(scores).all():
@@ -65,6 +67,8 @@ def margin_below(
 
     norm(y) lies in [shortest, longest]; the norms were computed from so many terms each, which may
     have been rounded before.
+
+    Inequality (C7) of docs/notes/how-to-distrust-us.md.
     """
     if not np.isfinite(lower).all():
         return -math.inf
@@ -98,7 +102,10 @@ class Scaling(Automorphism):
         self.unit, self.rank = np.ones(len(self.positive)), len(self.positive)
 
     def columns(self) -> tuple[FloatArray, float]:
-        """Return the rows times x."""
+        """Return the rows times x.
+
+        Inequality (C23) of docs/notes/how-to-distrust-us.md.
+        """
         columns = (dense_rows(self.data, self.place, self.used) * self.positive[:, None]).T
         return columns, (2.0 + 2.0 * self.roundings) * UNIT_ROUNDOFF * norm_above(
             columns
@@ -219,7 +226,10 @@ def prove_kernel_point(gram: Gram, coefficients: FloatArray, *, unit_rows: bool)
 def kernel_scores(
     gram: Gram, coefficients: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return S c, a bound of its error, and the part of it that is due to the kernel's values."""
+    """Return S c, a bound of its error, and the part of it that is due to the kernel's values.
+
+    Inequality (C9) of docs/notes/how-to-distrust-us.md.
+    """
     raw, radius = product_with_radius(gram.kernel, gram.signs * coefficients)
     if not gram.matrix.spread:
         return gram.signs * raw, radius, np.zeros(len(raw))
@@ -235,6 +245,8 @@ def kernel_square(
     """Return c'Sc, computed, non-negative, and a bound of its error, given S c and its radius.
 
     S is positive semidefinite: a negative value is an error, and 0 is nearer to the true one.
+
+    Inequality (C10) of docs/notes/how-to-distrust-us.md.
     """
     magnitude = np.abs(coefficients)
     rounding = gamma(len(scores) + 2) * above(float(magnitude @ np.abs(scores)), len(scores))
@@ -243,7 +255,10 @@ def kernel_square(
 
 
 def identical_examples_cancel(gram: Gram, weights: FloatArray) -> bool:
-    """Return whether sum_i w_i s_i = 0 over each group of identical examples, exactly."""
+    """Return whether sum_i w_i s_i = 0 over each group of identical examples, exactly.
+
+    Inequality (C15) of docs/notes/how-to-distrust-us.md.
+    """
     groups = gram.matrix.groups
     if groups is None:
         return False

@@ -119,6 +119,8 @@ def error_bounds(
     |x - x~| <= t + alpha / (1 - alpha) max_j t_j: docs/notes/infeasibility.md. Where x~ = y + z,
     y is off by |z| more.
 
+    Inequality (C26) of docs/notes/how-to-distrust-us.md.
+
     Parameters
     ----------
     matrix, right
@@ -153,7 +155,10 @@ def error_bounds(
 
 
 def _defect(matrix: FloatArray, inverse: FloatArray, roundings: int = 0) -> float:
-    """Return an upper bound of norm(I - R M)_inf; NaN or infinite where something overflows."""
+    """Return an upper bound of norm(I - R M)_inf; NaN or infinite where something overflows.
+
+    Inequality (C26) of docs/notes/how-to-distrust-us.md.
+    """
     order = len(matrix)
     difference = np.abs(np.eye(order) - _product(inverse, matrix)).sum(axis=1)
     magnitude = np.abs(inverse) @ np.abs(matrix).sum(axis=1)
