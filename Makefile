@@ -6,6 +6,7 @@ SHARE ?= 1
 SEED ?= 0
 # Made only after a complete installation, so that an interrupted one is done again.
 INSTALLED := .venv/.installed
+FOR_DOCS := .venv/.installed-docs
 LOWEST := .venv-lowest
 
 # Whole files, in the order of tests/conftest.py.
@@ -16,7 +17,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # One run starts hundreds of processes, none of which shall compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quickstart test test-long test-processors test-lowest check check-static format maxcut report
+.PHONY: help setup quickstart test test-long test-processors test-lowest check check-static format maxcut report docs
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +62,10 @@ maxcut: $(INSTALLED)  ## reproduce Table 6.1 of the thesis (needs SDPLIB: downlo
 report: $(INSTALLED)  ## make tables and figures again from the runs in results/
 	$(BIN)/plab report
 
+docs: $(FOR_DOCS)  ## build the documentation, its examples and pictures run: docs/_build/html/index.html
+	$(BIN)/python -m sphinx -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 $(INSTALLED): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "$(PYTHON): not found; install Python 3.11 or newer, or name one: make setup PYTHON=..." >&2; exit 2; }
@@ -70,6 +75,12 @@ $(INSTALLED): pyproject.toml
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@$(BIN)/python -m perceptron_lab.compiled
+	@touch $@
+
+# Into the same .venv: the tests of the pages build them too where this has been done.
+$(FOR_DOCS): $(INSTALLED)
+	@echo "Installing the tools of the documentation into .venv ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	@touch $@
 
 $(LOWEST)/.installed: pyproject.toml

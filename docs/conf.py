@@ -1,0 +1,71 @@
+"""How Sphinx builds the documentation: `make docs`; nothing is asked of a network."""
+
+import os
+import sys
+from pathlib import Path
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")  # as `plab` does; must precede the first import of numpy
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import perceptron_lab
+
+project = "perceptron_lab"
+author = "The perceptron_lab developers"
+release = version = perceptron_lab.__version__
+copyright = author
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+    "from_code",
+]
+exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "**/sg_execution_times.rst"]
+default_role = "key"
+smartquotes = False  # a' is a transposed
+highlight_language = "python"
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "from_code.gallery_order.InReadingOrder",
+    "abort_on_example_error": True,
+    "only_warn_on_example_error": False,
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "min_reported_time": 1e6,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+    "capture_repr": ("__repr__",),
+    "image_srcset": ["2x"],
+    "copyfile_regex": "",
+    "nested_sections": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "perceptron_lab"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 8,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": True,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}

@@ -1,0 +1,61 @@
+"""Docstrings as reStructuredText: formulas in plain text become blocks, and nothing is markup.
+
+The docstrings of this project are plain text that reads well in a terminal: formulas stand in
+indented paragraphs, and ``*``, ``|`` and ``_`` are mathematics.
+"""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent, indent
+
+_UNDERLINED = re.compile(r"^(?P<name>[A-Z][A-Za-z ]+)\n-{3,}[ \t]*$", re.MULTILINE)
+_MARKUP = re.compile(r"(``.+?``|:[\w:]+:`[^`]+`|`[^`\n]+`|https?://\S+)", re.DOTALL)
+
+
+def sections(docstring: str) -> dict[str, str]:
+    """Return the text of each section by its heading; that before the first one under ``""``."""
+    parts = _UNDERLINED.split(docstring)
+    return {"": parts[0].strip("\n")} | {
+        name: text.strip("\n") for name, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+def as_restructured_text(docstring: str) -> str:
+    """Return a whole docstring as reStructuredText for napoleon, its sections in their order."""
+    found = sections(docstring)
+    texts = [running_text(found.pop(""))]
+    for name, text in found.items():
+        shown = text if name == "Examples" else escaped(text)
+        texts.append(f"{name}\n{'-' * len(name)}\n{shown}")
+    return "\n\n".join(texts) + "\n"
+
+
+def running_text(text: str) -> str:
+    """Return paragraphs as reStructuredText; indented ones become blocks of plain text."""
+    shown = []
+    for block in re.split(r"\n(?:[ \t]*\n)+", text.strip("\n")):
+        table = re.match(r"=+ +=+", block)
+        if block.startswith(("    ", "  ")) and dedent(block) != block:
+            shown.append(f".. code-block:: text\n\n{indent(dedent(block), '    ')}")
+        else:
+            shown.append(block if table else escaped(block))
+    return "\n\n".join(shown)
+
+
+def escaped(text: str) -> str:
+    """Return a text in which no star, bar or final underscore is markup; code and keys stay."""
+    parts = _MARKUP.split(text)
+    for index in range(0, len(parts), 2):
+        part = re.sub(r"([*|\\])", r"\\\1", parts[index])
+        part = re.sub(r"_(?!\w)", r"\\_", part)
+        after, before = index > 0, index + 1 < len(parts)
+        part = f"\\ {part}" if after and re.match(r"[\w^(]", part) else part
+        parts[index] = f"{part}\\ " if before and re.search(r"[\w^]$", part) else part
+    return "".join(parts)
+
+
+def summary_and_rest(text: str) -> tuple[str, str]:
+    """Return the first paragraph of a text in one line, and the others."""
+    first, _, rest = text.strip().partition("\n\n")
+    return " ".join(first.split()), rest.strip("\n")
