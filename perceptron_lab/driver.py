@@ -13,7 +13,7 @@ import numpy.typing as npt
 from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, State
-from perceptron_lab.claims import Claim
+from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
@@ -24,7 +24,7 @@ from perceptron_lab.judge import Judge
 from perceptron_lab.recording import FREE, Observe, Recorder, Watch
 from perceptron_lab.resisting.rounds import drive_in_rounds
 from perceptron_lab.resisting.system import ResistingSystem
-from perceptron_lab.results import PROVED, Result, Status
+from perceptron_lab.results import PROVED, FloatArray, Result, Status
 from perceptron_lab.system import ConicSystem, CutStatistics
 from perceptron_lab.system.linear_system import LinearSystem
 
@@ -155,6 +155,8 @@ class _Run:
     idle: int = 0
     spent: bool = False
     examined: int = 0
+    length: float | None = None  # The norm of the start, if one was given
+    first: Claim | None = None  # That a start is feasible
 
     def begin(self, rng: np.random.Generator, start: npt.ArrayLike | None) -> None:
         """Start the algorithm, at a given point if there is one, and record the first state."""
@@ -162,28 +164,53 @@ class _Run:
         self.failure: Exception | None = None
         self.state = State(np.zeros(system.dimension))
         clock = time.perf_counter()
+        given = None if start is None else self.given(start)
         try:
-            self.state = self.algorithm.start(system, rng)
+            if given is None:
+                self.state = self.algorithm.start(system, rng)
+            else:
+                self.state = self.algorithm.start_at(system, rng, given)
         except Exception as error:
             if not numerical(error):
                 raise
             self.failure = error
         self.seconds = time.perf_counter() - clock
-        if start is not None:
-            if not self.algorithm.takes_start:
-                raise InputError(f"{self.name} has a starting point of its own; leave start out")
-            unknowns = system.operator.unknowns
-            try:
-                given = np.array(start, dtype=float)
-            except (TypeError, ValueError):
-                raise InputError(f"start {start!r}; give {unknowns} finite numbers") from None
-            if given.shape != (unknowns,) or not np.isfinite(given).all():
-                raise InputError(f"start has shape {given.shape}; give {unknowns} finite numbers")
-            self.state.point[:] = system.operator.expand(given)
+        if given is not None:
+            self.length = system.norm(given)
+            scores = system.operator.scores(given)
+            inside = system.inside(system.cone.lowest(scores), scores)
+            self.first = FeasiblePoint(given) if inside and self.judge.goal == "decide" else None
         self.record()
+
+    def given(self, start: npt.ArrayLike) -> FloatArray:
+        """Return a starting point as the system has it; what is none is refused."""
+        system = self.judge.system
+        if not self.algorithm.takes_start:
+            raise InputError(f"{self.name} has a starting point of its own; leave start out")
+        unknowns = system.operator.unknowns
+        try:
+            given = np.array(start, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"start {start!r}; give {unknowns} finite numbers") from None
+        if given.shape != (unknowns,):
+            raise InputError(f"start has shape {given.shape}; give {unknowns} finite numbers")
+        if not np.isfinite(given).all():
+            place = int(np.flatnonzero(~np.isfinite(given))[0])
+            raise InputError(
+                f"start[{place}] is {given[place]}; give {unknowns} finite numbers, or leave start "
+                "out"
+            )
+        point = system.operator.expand(given)
+        if not system.norm(point) > 0.0:
+            raise InputError("start is 0, which is no direction; leave it out, or give another")
+        return np.asarray(point, dtype=float)
 
     def status(self) -> Status:
         """Advance until something is proved, given up or spent."""
+        if self.first is not None and self.failure is None:  # without an update
+            status = self.settled(self.first)
+            if status is not None:
+                return status
         while True:
             if self.failure is not None:
                 self.judge.message = describe(self.failure, self.name, self.judge.certificate)
@@ -339,7 +366,7 @@ class _Run:
             total_seconds=time.perf_counter() - began,
             trace=self.recorder.trace,
             certificate=judge.certificate,
-            bound=guarantee(self.algorithm, system, facts, lower),
+            bound=guarantee(self.algorithm, system, facts, lower, self.length),
             message="; ".join(filter(None, [judge.message or unsaid, state.remark])),
             goal=judge.goal,
             goal_reached=reached,

@@ -65,6 +65,7 @@ _OURS = {
         "primal-dual": "algorithms.saddle_points.primal_dual:PrimalDual",
         "whitened": "algorithms.rescaling.whitened:Whitened",
         "interior-point": "algorithms.interior_point.interior_point:InteriorPoint",
+        "postprocessed": "peers.postprocessed:Postprocessed",
         "svc": "peers.svc:Svc",
         "linear-svc": "peers.linear_models:LinearSvc",
         "sklearn-perceptron": "peers.linear_models:SklearnPerceptron",

@@ -78,7 +78,9 @@ def solve(
     seed
         Of all randomness of the algorithm and its oracles, 0 or more.
     start
-        Where the point starts, shape ``(dimension,)``; None leaves it to the algorithm.
+        Where the point starts, shape ``(dimension,)``, not 0: the answer of another algorithm or
+        solver, or the point of a system that has changed. Where it is feasible, that is proved at
+        once (goal ``decide``). None leaves it to the algorithm.
     facts
         What is known of the system, for the bound; None takes the system's own facts.
     record_at

@@ -52,6 +52,14 @@ class Scripted(Algorithm[State]):
         return Bound(None, "none", "scripted")
 
 
+@dataclass
+class Good(Scripted):
+    """A script that begins at a feasible point."""
+
+    def start(self, system, rng):
+        return State(GOOD.point * 1e6)
+
+
 def wrong(value=-1.0):
     return FeasiblePoint(np.full(4, value))
 
@@ -122,7 +130,7 @@ def test_arithmetic_that_breaks_down_is_a_status_with_its_reason():
 
 
 def test_a_point_that_is_feasible_when_the_budget_ends_is_said_to_be():
-    result = solve(ROWS, Scripted([None]), budget=Budget(updates=3), start=GOOD.point * 1e6)
+    result = solve(ROWS, Good([None]), budget=Budget(updates=3))
     assert result.status is Status.FEASIBLE
     assert result.proved
     assert "budget" in result.message
@@ -291,7 +299,7 @@ def test_a_positive_margin_is_feasible_whatever_ends_the_run():
     for goal in ("decide", {"margin_upper": 0.2}, {"margin_ratio": 0.999}, "budget"):
         claim = MarginBelow(weights, 0.2)
         budget = Budget(updates=5)
-        result = solve(ROWS, Scripted([claim]), goal=goal, start=GOOD.point * 1e6, budget=budget)
+        result = solve(ROWS, Good([claim]), goal=goal, budget=budget)
         assert result.margin_lower > 0
         assert result.status is Status.FEASIBLE
 
@@ -324,6 +332,12 @@ def test_bad_starts_and_names_are_refused():
     for start in (np.ones(3), np.full(4, np.nan)):
         with pytest.raises(InputError, match="4 finite numbers"):
             solve(ROWS, "perceptron", start=start)
+    with pytest.raises(InputError, match=r"start\[2\] is inf; give 4 finite numbers"):
+        solve(ROWS, "perceptron", start=[1, 2, np.inf, np.nan])
+    with pytest.raises(InputError, match="start 'here'; give 4 finite numbers"):
+        solve(ROWS, "perceptron", start="here")
+    with pytest.raises(InputError, match="start is 0, which is no direction; leave it out"):
+        solve(ROWS, "perceptron", start=np.zeros(4))
     with pytest.raises(ConfigError, match="did you mean 'perceptron'"):
         solve(ROWS, "perceptrn")
     with pytest.raises(ConfigError, match="did you mean 'cyclic'"):
@@ -509,7 +523,7 @@ def test_a_reason_to_stop_ends_a_run_as_a_limit_does():
     assert result.updates == 4  # after chunks of 1, 1 and 2
     assert result.trace.updates == [0, 1, 2, 4]
     assert result.margin_lower is not None
-    feasible = solve(ROWS, Scripted([None]), stop=lambda: "now", start=GOOD.point)
+    feasible = solve(ROWS, Good([None]), stop=lambda: "now")
     assert feasible.status is Status.FEASIBLE
     assert feasible.updates == 0
 

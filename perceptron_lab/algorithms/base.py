@@ -18,6 +18,7 @@ from perceptron_lab.system import ConicSystem, Cut
 BEYOND = "the bound is beyond the range of doubles"
 NO_MARGIN = "no positive margin is known"
 NO_NORM = "no bound of the cuts' norms is known"
+OWN_START = "the theorem is for the algorithm's own starting point"
 ROUNDING = 1e-13  # Rounding error of a vanishing combination, relative to the norms of the cuts
 
 
@@ -59,7 +60,8 @@ class Algorithm(ABC, Generic[S]):
     uses_oracle
         Whether it asks separation oracles (default), or looks at all constraints itself.
     takes_start
-        Whether a starting point can be given (default).
+        Whether a starting point can be given (default). Where it cannot, the point belongs to
+        weights, or to a space of the algorithm's own, which a point alone does not tell.
     epsilon
         The norm(A w) that its certificate bound is for; 0 (default) for none.
     """
@@ -91,6 +93,16 @@ class Algorithm(ABC, Generic[S]):
             If the algorithm does not run on this system.
         """
 
+    def start_at(self, system: ConicSystem, rng: np.random.Generator, point: FloatArray) -> S:
+        """Return the state before the first update, at a given point other than 0.
+
+        It is the algorithm's own with this point in the place of its own; algorithms for which the
+        length of a point says nothing take its direction alone.
+        """
+        state = self.start(system, rng)
+        state.point[:] = point
+        return state
+
     @abstractmethod
     def step(self, system: ConicSystem, state: S, most: int) -> Step[S]:
         """Make at most ``most`` >= 1 updates, in place; return early on a claim or a new phase.
@@ -106,6 +118,10 @@ class Algorithm(ABC, Generic[S]):
     @abstractmethod
     def bound(self, facts: Facts) -> Bound:
         """Return the guarantee on the number of updates for these facts."""
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return the guarantee on the number of updates from a given point of norm ``length``."""
+        return Bound(None, self.bound(facts).theorem, OWN_START)
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return the guarantee for norm(A w) <= epsilon, where no point is feasible."""
@@ -204,6 +220,18 @@ def squared(size: float | None, margin: float | None, theorem: str) -> Bound:
     ratio = size / margin
     value = ratio * ratio
     return Bound(value, theorem) if math.isfinite(value) else Bound(None, theorem, BEYOND)
+
+
+def lengthened(bound: Bound, length: float, margin: float | None) -> Bound:
+    """Return an additive algorithm's bound with what a start of norm N adds to it: 2 N / rho.
+
+    From x_0 with norm(x_0) = N, k updates by cuts of norm L or less, each with <a, x> <= b, lead to
+    norm(x)^2 <= N^2 + k (L^2 + 2 b), and to <x, z> >= k rho - N for the z of margin rho. Hence
+    (k rho - N)^2 <= N^2 + k (L^2 + 2 b) as soon as k rho > N: k <= (L^2 + 2 b) / rho^2 + 2 N / rho.
+    """
+    if bound.value is None or not margin:
+        return bound
+    return Bound(bound.value + 2.0 * length / margin, f"{bound.theorem}, from a given start")
 
 
 def least(*bounds: Bound) -> Bound:

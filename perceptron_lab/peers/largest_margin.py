@@ -12,7 +12,7 @@ so that norm(A w) <= r. It has a solution whether the system has one or not: t i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from perceptron_lab.claims import UNPROVED
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import InputError
 from perceptron_lab.peers.base import Rows, rows_of
 from perceptron_lab.results import FloatArray
@@ -30,6 +31,8 @@ from perceptron_lab.system import ConicSystem
 # Figures of an answer, as runs.csv has them
 ERRORS = tuple(f"{UNPROVED}dimacs_{number}" for number in range(1, 7))
 SIZE = f"{UNPROVED}size"
+# Eigenvalues of weights of mass 1 that are above -DUAL are 0 or more but for rounding
+DUAL = 1e-14
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,42 @@ class LargestMargin:
             if isinstance(part, Orthant):
                 np.maximum(found[span], 0.0, out=found[span])
         return found
+
+    def answer_of(self, point: FloatArray, weights: FloatArray | None) -> Answer:
+        """Return a point and weights, whatever their lengths, as an answer.
+
+        y of norm 1 with the largest t for which A*y - t e lies in K, or y = 0 if that is negative;
+        weights w of the base, e / r where there are none in the dual cone, and of the ball the
+        least that A w asks for.
+        """
+        length = float(np.linalg.norm(point))
+        point = point / length if length > 0.0 else point
+        top = float(self.cone.lowest(np.asarray(self.data @ point)))
+        if not top > 0.0:
+            point, top = np.zeros(len(point)), 0.0
+        mass = 0.0 if weights is None else float(self.cone.identity @ weights)
+        chosen = barycentre(self.cone)
+        if weights is not None and mass > 0.0 and self._is_dual(weights / mass):
+            chosen = weights / mass
+        image = np.asarray(self.data.T @ chosen)
+        return Answer(
+            point=point,
+            top=top,
+            slack=self.slack_of(point, top),
+            ball=np.append(point, 1.0),
+            weights=chosen,
+            pull=np.append(-image, np.linalg.norm(image)),
+        )
+
+    def _is_dual(self, weights: FloatArray) -> bool:
+        """Return whether weights of mass 1 lie in the dual cone, but for rounding."""
+        return self.cone.lowest(weights / self.cone.multiplicity) >= -DUAL
+
+    def better(self, one: Answer, other: Answer) -> Answer:
+        """Return the point of larger t and the weights of lesser r."""
+        best = one if one.top >= other.top else other
+        least = one if one.pull[-1] <= other.pull[-1] else other
+        return replace(best, weights=least.weights, pull=least.pull)
 
     def figures(self, answer: Answer) -> dict[str, float]:
         """Return the six DIMACS errors of an answer and the size of the data, named for runs.csv.

@@ -32,11 +32,12 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound, IntArray
+from perceptron_lab.results import Bound, FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
 
 WIDEST = MinimumNormPoint()  # For the largest margin of rows
 MEAN = "the mean of the rows was tried as the answer"
+GIVEN = "from a given start"
 # Unknowns for which it may end with weights: they are proved of whole matrices, of patterns rarely
 FEW_UNKNOWNS = 100
 
@@ -48,15 +49,17 @@ class WorkingState(State):
     rng: np.random.Generator
     search: Separation | None = None
     largest: MinimumNormState | None = None
+    began: str = MEAN
 
     def annotate(self) -> None:
         """Set the notes."""
-        self.notes = [MEAN]
+        self.notes = [self.began]
         if self.search is not None:
             size, how = len(self.search.working), self.search.summary
             first = f"a separator of {counted(size, 'row')}, chosen in "
             first += f"{counted(self.updates, 'round')}, was sought by {how}"
-            self.notes = [first, *self.search.events]
+            given = [GIVEN] if self.began == GIVEN else []
+            self.notes = [*given, first, *self.search.events]
         if self.largest:
             self.notes.append("then minimum-norm-point went on towards the largest margin")
 
@@ -104,6 +107,9 @@ class Auto(SeesAll[State]):
     insensitive to small margins; the latter two in turns with Wolfe's algorithm. Once y is proved,
     a run with another goal goes on with ``minimum-norm-point`` towards the largest margin.
 
+    A given start is the first point: of rows those that it violates most are the first working set;
+    on other cones it is that of ``interior-point``, or of the ellipsoid method, at once.
+
     Everything is claimed on the data as given. Kernels are treated as rows, in the coordinates of
     their pivoted Cholesky factor. Of two classes with a free bias the nearest points of the hulls
     are sought, as ``minimum-norm-point`` does. What was done is in the certificate's ``notes``.
@@ -135,6 +141,8 @@ class Auto(SeesAll[State]):
         "coordinates: runs": "kernel",
     }
 
+    takes_start: ClassVar[bool] = True
+
     first: Annotated[int, Field(ge=1)] = 4
     growth: Annotated[int, Field(ge=1)] = 2
     epsilon: Annotated[float, Field(gt=0)] = 1e-9
@@ -160,6 +168,16 @@ class Auto(SeesAll[State]):
             return hulls
         mean = np.full(system.cone.size, 1.0 / system.cone.size)
         return WorkingState(system.combine(mean), notes=[MEAN], rng=rng)
+
+    def start_at(self, system: ConicSystem, rng: np.random.Generator, point: FloatArray) -> State:
+        """Return the state at a point; two classes with a free bias begin as they are."""
+        if not system.cone.of_rows:
+            return DelegatedState.at(system, rng, self.epsilon, point)
+        if isinstance(system.operator, Classes):
+            state = self.start(system, rng)
+            state.notes.append("from their own start: one point tells no pair of the hulls")
+            return state
+        return WorkingState(point.copy(), notes=[GIVEN], rng=rng, began=GIVEN)
 
     def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` rounds, or updates of the algorithm that is used."""

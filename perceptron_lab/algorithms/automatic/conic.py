@@ -19,6 +19,7 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import NumericalError, counted
+from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
 # For the largest margin: bracket and error fall like 1 / k
@@ -60,6 +61,27 @@ class DelegatedState(State):
             algorithm=algorithm,
             epsilon=epsilon,
             first=first,
+        )
+
+    @classmethod
+    def at(
+        cls, system: ConicSystem, rng: np.random.Generator, epsilon: float, point: FloatArray
+    ) -> DelegatedState:
+        """Return the state of the interior-point or the ellipsoid method, started at a point."""
+        newton = affordable(system)
+        algorithm: AnyAlgorithm = InteriorPoint(epsilon=epsilon) if newton else last(epsilon)
+        name = "interior-point" if newton else "ellipsoid"
+        inner = algorithm.start_at(system, rng, point)
+        return cls(
+            inner.point,
+            weights=inner.weights,
+            phase=name,
+            notes=[f"from a given start: {name}"],
+            rng=rng,
+            inner=inner,
+            algorithm=algorithm,
+            epsilon=epsilon,
+            first=0,
         )
 
     def hand_over(self, system: ConicSystem, algorithm: AnyAlgorithm, name: str) -> None:
@@ -106,4 +128,9 @@ class DelegatedState(State):
             self._begin_ellipsoid(system)
 
     def _begin_ellipsoid(self, system: ConicSystem) -> None:
-        self.hand_over(system, Ellipsoid(margin=min(self.epsilon, 0.5)), "ellipsoid")
+        self.hand_over(system, last(self.epsilon), "ellipsoid")
+
+
+def last(epsilon: float) -> Ellipsoid:
+    """Return the method for what nothing else is for, where a margin below epsilon is none."""
+    return Ellipsoid(margin=min(epsilon, 0.5))

@@ -25,6 +25,8 @@ from perceptron_lab.results import FloatArray
 
 # Added to the diagonal of the normal equations, relative to it, until they have a factor
 RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)
+# Part of the way to the boundary that a given start goes; and, for short steps, norm(s - e) at most
+PART, NEAR = 0.9, 0.5
 # Steps that refine a least-squares solution
 REFINED = 2
 # A step is at most so long
@@ -90,6 +92,38 @@ class Embedding:
         """Return s = z = e, theta = 1."""
         e = self.blocks.identity
         return Iterate(np.zeros(self.dimension), np.zeros(len(e)), 1.0, e.copy(), e.copy())
+
+    def start_at(self, point: FloatArray, *, near: bool) -> Iterate:
+        """Return a pair with a multiple t y of a given point, w = 0 and z = theta e.
+
+        With x = A*y and m = tr x / r, theta = 1 - t m leads to tr s = r, as at s = z = e, and to
+        s = e + t (x - m e) inside K for t small enough: s o z / theta = s. Where y is near a
+        feasible point, theta is that much less than 1; it is never above 1 + PART.
+
+        Parameters
+        ----------
+        point
+            y, shape ``(dimension,)``.
+        near
+            Whether the pair is to be as near the central path as short steps need: t norm(x - m e)
+            <= 1/2 gives sum (v - v^-1)^2 = sum (s_i - 1)^2 / s_i <= 1/2, v = s^(1/2). Else s has
+            eigenvalues of 1 - PART or more.
+        """
+        e = self.blocks.identity
+        scores = self.blocks.data @ point
+        mean = float(e @ scores) / self.rank
+        rest = scores - mean * e
+        if near:
+            part, spread = NEAR, float(np.linalg.norm(rest))
+        else:
+            part, spread = PART, -self.blocks.scaling(e, e).lowest(rest)
+        largest = max(spread, abs(mean))
+        if not largest > 0.0:  # A*y = 0
+            return self.start()
+        length = part / largest
+        theta = 1.0 - length * mean
+        primal = e + length * rest
+        return Iterate(length * point, np.zeros(len(e)), theta, primal, theta * e)
 
     def flat(self, element: FloatArray) -> FloatArray:
         """Return an element as weights in the cone's flat coordinates."""

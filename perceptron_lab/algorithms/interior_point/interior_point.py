@@ -21,6 +21,7 @@ from perceptron_lab.algorithms.base import (
     claim_bound,
 )
 from perceptron_lab.algorithms.interior_point.embedding import (
+    NEAR,
     Direction,
     Embedding,
     Iterate,
@@ -100,6 +101,10 @@ class InteriorPoint(SeesAll[PathState]):
     radius R around 0 in A Delta(K). The constants are ours; the full step is by Gu, Zangiabadi and
     Roos.
 
+    A given start y is the pair with a multiple of y, w = 0 and z = theta e
+    (:meth:`.Embedding.start_at`): theta is 1.5 at most for short steps, whose bound has ln 1.5
+    more, and the less the nearer A*y is to the interior of K.
+
     The normal equations, n^2 size multiplications and more for matrices, are in the seconds and
     not among the products. Data are used dense. The iterates end where double precision does; then
     the weights z, norm(A z) / <e, z> = theta norm(A e) / <e, z>, are claimed as a bound.
@@ -124,6 +129,7 @@ class InteriorPoint(SeesAll[PathState]):
         "runs": "rows second-order semidefinite product",
         "coordinates: runs": "kernel",
     }
+    takes_start: ClassVar[bool] = True
 
     steps: Literal["long", "short"] = "long"
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
@@ -146,6 +152,17 @@ class InteriorPoint(SeesAll[PathState]):
             np.zeros(system.dimension), embedding=embedding, iterate=embedding.start()
         )
         state.weights, state.phase = embedding.flat(state.iterate.dual), "path"
+        return state
+
+    def start_at(
+        self, system: ConicSystem, rng: np.random.Generator, point: FloatArray
+    ) -> PathState:
+        """Return the pair of a multiple of the point."""
+        state = self.start(system, rng)
+        unit = point / system.norm(point)
+        state.iterate = state.embedding.start_at(unit, near=self.steps == "short")
+        state.point = state.iterate.point if state.iterate.point.any() else unit
+        state.weights = state.embedding.flat(state.iterate.dual)
         return state
 
     def step(self, system: ConicSystem, state: PathState, most: int) -> Step[PathState]:
@@ -229,6 +246,12 @@ class InteriorPoint(SeesAll[PathState]):
         if facts.margin is None or facts.margin <= 0.0:
             return Bound(None, THEOREM, NO_MARGIN)
         return self._steps(facts, facts.margin, 0.0)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return the steps from theta <= 1.5."""
+        if facts.margin is None or facts.margin <= 0.0:
+            return Bound(None, THEOREM, NO_MARGIN)
+        return self._steps(facts, facts.margin / (1.0 + NEAR), 0.0)
 
     def certificate_bound(self, facts: Facts, epsilon: float) -> Bound:
         """Return the steps to weights inside the cone with A w = 0, by the radius of the hull."""

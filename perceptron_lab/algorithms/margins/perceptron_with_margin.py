@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import Systems
+from perceptron_lab.algorithms.base import Systems, lengthened
 from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.compiled.margin_sweeps import UNLIMITED, margin_sweep
@@ -39,10 +39,10 @@ class PerceptronWithMargin(Sweeping[LimitedState]):
 
         t_N = R^2 / gamma_d^2 + 2 b / (eta gamma_d^2)                            (2.11), f_t = 1
 
-    updates are made; a run that starts elsewhere has no such bound. Of the course only b / eta
-    matters. Since norm(a) <= (eta R^2 + 2 b) / gamma_d in the end ((2.20), as printed for f_t = 1
-    alone: in general it is f_max / f_min (eta f_max R^2 + 2 b) / gamma_d), the margin b / norm(a)
-    that is reached is at least
+    updates are made, and from another a at most 2 norm(a) / (eta gamma_d) more. Of the course only
+    b / eta matters. Since norm(a) <= (eta R^2 + 2 b) / gamma_d in the end ((2.20), as printed for
+    f_t = 1 alone: in general it is f_max / f_min (eta f_max R^2 + 2 b) / gamma_d), the margin
+    b / norm(a) that is reached is at least
 
         beta_min = gamma_d / (2 + eta R^2 / b),                                           (2.21)
 
@@ -123,6 +123,10 @@ class PerceptronWithMargin(Sweeping[LimitedState]):
     def bound(self, facts: Facts) -> Bound:
         """Return R^2 / gamma_d^2 + 2 b / (eta gamma_d^2)."""
         return self._limit.bound(facts)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return that and 2 norm(a) / (eta gamma_d) for a start a."""
+        return lengthened(self.bound(facts), length / self.rate, facts.margin)
 
     def guaranteed_margin(self, facts: Facts) -> float | None:
         """Return beta_min (2.21) of a run from zero; None where no margin is known."""

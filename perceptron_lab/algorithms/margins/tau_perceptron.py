@@ -15,6 +15,7 @@ from perceptron_lab.algorithms.base import (
     Step,
     Systems,
     cut_or_claim,
+    lengthened,
     no_point_exists,
 )
 from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
@@ -41,7 +42,8 @@ class TauPerceptron(Algorithm[TauState]):
     perceptron's. The cuts are those of the system, with R their largest norm and gamma_d its
     margin: from a = 0 at most R^2 / gamma_d^2 + 2 tau / (eta gamma_d^2) updates are made ((2.11) of
     `TsampoukaShaweTaylor`), and the margin reached is at least gamma_d / (2 + eta R^2 / tau)
-    (2.21), a third of the largest one with the default.
+    (2.21), a third of the largest one with the default. From another a at most
+    2 norm(a) / (eta gamma_d) more updates are made.
 
     The algorithm of Li et al. has a tau for each of two classes. Cuts of a cone have no classes,
     and with equal margins it is the perceptron with margin; ``perceptron-with-margin`` has uneven
@@ -91,6 +93,10 @@ class TauPerceptron(Algorithm[TauState]):
     def bound(self, facts: Facts) -> Bound:
         """Return R^2 / gamma_d^2 + 2 tau / (eta gamma_d^2)."""
         return self._limit.bound(facts)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return that and 2 norm(a) / (eta gamma_d) for a start a."""
+        return lengthened(self.bound(facts), length / self.rate, facts.margin)
 
     def guaranteed_margin(self, facts: Facts) -> float | None:
         """Return the margin (2.21) that a run from zero reaches; None where none is known."""

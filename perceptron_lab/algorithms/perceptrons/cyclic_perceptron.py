@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import Systems, squared_ratio
+from perceptron_lab.algorithms.base import Systems, lengthened, squared_ratio
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
 from perceptron_lab.compiled.cyclic_sweeps import perceptron_sweep
 from perceptron_lab.facts import Facts
@@ -62,3 +62,7 @@ class CyclicPerceptron(Sweeping[SweptState]):
     def bound(self, facts: Facts) -> Bound:
         """Return 1 / rho^2, or (L / rho)^2."""
         return squared_ratio(facts, "Theorem 2.7 (Novikoff) of Kharechko2009")
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return that and 2 N / rho for a start of norm N."""
+        return lengthened(self.bound(facts), length, facts.margin)

@@ -8,13 +8,23 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab.algorithms.base import Algorithm, State, Step, Systems, cut_or_claim, squared
+from perceptron_lab.algorithms.base import (
+    Algorithm,
+    State,
+    Step,
+    Systems,
+    cut_or_claim,
+    lengthened,
+    squared,
+)
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound
+from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
+
+THEOREM = "Theorem 2.7 (Novikoff) of Kharechko2009"
 
 
 @refusing
@@ -32,7 +42,8 @@ class Perceptron(Algorithm[State]):
     From the barycentre e / rank of the base of the dual cone, x_0 = A e / rank, the first point is
     of norm c and on no wrong side: <x_0, z> >= 0 for every feasible z. Novikoff's inequality, here
     rho T <= sqrt(T + c^2), then gives T <= (1 + sqrt(1 + 4 rho^2 c^2)) / (2 rho^2); with the cuts
-    as given, T <= (R^2 + sqrt(R^4 + 4 rho^2 c^2)) / (2 rho^2).
+    as given, T <= (R^2 + sqrt(R^4 + 4 rho^2 c^2)) / (2 rho^2). A given start of norm N may be on
+    the wrong side, and adds 2 N / rho updates to the bound: the shorter, the sooner it is given up.
 
     Parameters
     ----------
@@ -64,6 +75,10 @@ class Perceptron(Algorithm[State]):
         weights = barycentre(system.cone)
         return State(system.combine(weights), weights=weights)
 
+    def start_at(self, system: ConicSystem, rng: np.random.Generator, point: FloatArray) -> State:
+        """Return the state at a point, without weights."""
+        return State(point.copy(), weights=np.zeros(system.cone.size))
+
     def step(self, system: ConicSystem, state: State, most: int) -> Step[State]:
         """Make up to ``most`` updates; claim x feasible when no cut is left."""
         assert state.weights is not None
@@ -82,14 +97,20 @@ class Perceptron(Algorithm[State]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return 1 / rho^2 or R^2 / rho^2, and what the first point adds to it."""
-        theorem = "Theorem 2.7 (Novikoff) of Kharechko2009"
-        size, margin = (
-            (1.0, facts.unit_margin) if self.normalized else (facts.norm, facts.raw_margin)
-        )
-        found = squared(size, margin, theorem)
+        size, margin = self._scale(facts)
+        found = squared(size, margin, THEOREM)
         if self.initial == "zero" or found.value is None or size is None or margin is None:
             return found
         if facts.start_norm is None:
-            return Bound(None, theorem, "the norm of the first point is not known")
+            return Bound(None, THEOREM, "the norm of the first point is not known")
         excess = math.sqrt(1.0 + 4.0 * (margin * facts.start_norm / size**2) ** 2)
-        return Bound(found.value * (1.0 + excess) / 2.0, theorem)
+        return Bound(found.value * (1.0 + excess) / 2.0, THEOREM)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return 1 / rho^2 + 2 N / rho or R^2 / rho^2 + 2 N / rho for a start of norm N."""
+        size, margin = self._scale(facts)
+        return lengthened(squared(size, margin, THEOREM), length, margin)
+
+    def _scale(self, facts: Facts) -> tuple[float | None, float | None]:
+        """Return R and rho of the cuts as they are added."""
+        return (1.0, facts.unit_margin) if self.normalized else (facts.norm, facts.raw_margin)

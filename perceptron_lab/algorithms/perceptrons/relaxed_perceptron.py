@@ -55,7 +55,8 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
     (1 - sigma^2) is (1 - sigma^2 / norm(a)^2)).
 
     Tries are independent, so that 1 / eta of them are expected: the bound of the updates is an
-    expectation over the seeds, and no bound of a single run. The margin claimed, and proved, is
+    expectation over the seeds, and no bound of a single run. A given start, divided by its norm, is
+    one more try, the first. The margin claimed, and proved, is
     -(1 + 1e-9) sigma, for the rounding errors of the scores.
 
     On unit rows the sum counts updates: Algorithm 5, and with theta = 1/sqrt(n) Algorithm 3. On
@@ -91,6 +92,12 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
         """Return the first random unit point."""
         return RelaxedState(point=random_unit(system.dimension, rng), rng=rng, phase="try 1")
 
+    def start_at(
+        self, system: ConicSystem, rng: np.random.Generator, point: FloatArray
+    ) -> RelaxedState:
+        """Return the state at the point divided by its norm."""
+        return super().start_at(system, rng, point / system.norm(point))
+
     def step(self, system: ConicSystem, state: RelaxedState, most: int) -> Step[RelaxedState]:
         """Make up to ``most`` updates; claim a relaxed point, or begin another try."""
         limit = self.limit(system.dimension)
@@ -122,6 +129,13 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
         With unit cuts a try makes at most floor(limit) + 1 updates; with longer ones up to
         norm^2 times as many.
         """
+        return self._expected(facts, 0.0)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return the same with the updates of one try more, from the start."""
+        return self._expected(facts, 1.0)
+
+    def _expected(self, facts: Facts, more: float) -> Bound:
         theorem = f"Theorem {'4.2' if facts.unit_rows else '6.5'} of Kharechko2009"
         if facts.norm is None:
             return Bound(None, theorem, NO_NORM)
@@ -133,7 +147,7 @@ class RelaxedPerceptron(InCoordinates[RelaxedState]):
         if not math.isfinite(most):
             return Bound(None, theorem, BEYOND)
         tries = 1.0 / cap_probability(facts.dimension, theta)
-        return Bound((math.floor(most) + 1) * tries, theorem, kind="expectation")
+        return Bound((math.floor(most) + 1) * (tries + more), theorem, kind="expectation")
 
 
 def random_unit(dimension: int, rng: np.random.Generator) -> FloatArray:

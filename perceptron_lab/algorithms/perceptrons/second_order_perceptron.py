@@ -40,14 +40,19 @@ class RidgeInverse:
         scipy.linalg.blas.dger(share, along, along, a=self.matrix, overwrite_a=1)
 
 
-def largest_sum(log_determinant: float, ridge: float) -> float:
+def largest_sum(log_determinant: float, ridge: float, length: float = 0.0) -> float:
     """Return the largest Q >= 0 with Q^2 <= (a + Q) L: (L + sqrt(L^2 + 4 a L)) / 2.
 
     L >= 0 is an upper bound of ln det(I + sum u u' / a), or of v'B v itself. Q bounds the sum of
     <u_i, y> over the cuts of the second-order perceptron, for every feasible y of norm 1.
+
+    From a start of norm N = ``length``, v = a x_0 and v'B v = a N^2 at first: then Q is the largest
+    with Q <= a N + sqrt((a + Q) S), S = a N^2 + L.
     """
-    half = 0.5 * log_determinant
-    return half + math.sqrt(half * half + ridge * log_determinant)
+    shift = ridge * length
+    size = shift * length + log_determinant
+    half = 0.5 * size
+    return shift + half + math.sqrt(half * half + (ridge + shift) * size)
 
 
 def log_determinant_bound(count: float, dimension: int, ridge: float) -> float:
@@ -55,11 +60,12 @@ def log_determinant_bound(count: float, dimension: int, ridge: float) -> float:
     return dimension * math.log1p(count / (dimension * ridge))
 
 
-def most_cuts(margin: float, dimension: int, ridge: float) -> float:
+def most_cuts(margin: float, dimension: int, ridge: float, length: float = 0.0) -> float:
     """Return the largest k with k rho <= Q(n ln(1 + k/(n a))); the right side is concave in k."""
 
     def excess(count: float) -> float:
-        return count * margin - largest_sum(log_determinant_bound(count, dimension, ridge), ridge)
+        logarithm = log_determinant_bound(count, dimension, ridge)
+        return count * margin - largest_sum(logarithm, ridge, length)
 
     high = 1.0
     while excess(high) < 0.0 and high < 1e300:
@@ -102,6 +108,9 @@ class SecondOrderPerceptron(InCoordinates[SecondOrderState]):
     infinity. It is not polynomial: rows (cos t, sin t, rho), normalised, with three general t take
     updates of the order of sqrt(a) / rho. :class:`.CorrelationRescaling` makes it so.
 
+    A start x_0 is where v = a x_0 begins, and a N^2, N = norm(x_0), is what v'(aI + S)^-1 v begins
+    with: k rho <= Q + a N, and Q with L + a N^2 for L (:func:`largest_sum`).
+
     A linear map T of all cuts, without normalising them, has the same effect as the ridge
     a (T'T)^-1 in place of a I, and none for a -> 0: rescaling changes the second-order perceptron
     through its ridge, and the norms of the cuts, alone.
@@ -121,7 +130,6 @@ class SecondOrderPerceptron(InCoordinates[SecondOrderState]):
         "theorem": "rows second-order semidefinite product",
         "coordinates: theorem": "kernel",
     }
-    takes_start: ClassVar[bool] = False
 
     ridge: Annotated[float, Field(gt=0, lt=1e100)] = 1.0
 
@@ -139,6 +147,14 @@ class SecondOrderPerceptron(InCoordinates[SecondOrderState]):
             total=np.zeros(n),
             inverse=RidgeInverse(n, self.ridge),
         )
+
+    def start_at(
+        self, system: ConicSystem, rng: np.random.Generator, point: FloatArray
+    ) -> SecondOrderState:
+        """Return the state at v = a x, S = 0."""
+        state = self.start(system, rng)
+        state.point, state.total = point.copy(), self.ridge * point
+        return state
 
     def step(
         self, system: ConicSystem, state: SecondOrderState, most: int
@@ -159,8 +175,12 @@ class SecondOrderPerceptron(InCoordinates[SecondOrderState]):
 
     def bound(self, facts: Facts) -> Bound:
         """Return the largest k with k rho <= Q(n ln(1 + k/(n a)))."""
+        return self.bound_from(facts, 0.0)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return the same for a start of norm ``length``."""
         theorem = "as Cesa-Bianchi, Conconi and Gentile 2005, solved for the mistakes"
         if facts.unit_margin is None or facts.unit_margin <= 0.0:
             return Bound(None, theorem, NO_MARGIN)
-        value = most_cuts(min(facts.unit_margin, 1.0), facts.dimension, self.ridge)
+        value = most_cuts(min(facts.unit_margin, 1.0), facts.dimension, self.ridge, length)
         return Bound(value, theorem) if value < 1e290 else Bound(None, theorem, BEYOND)

@@ -28,9 +28,17 @@ from perceptron_lab.system import ConicSystem, Cut
 
 @plain_dataclass(kw_only=True)
 class WinnowState(State):
-    """The sum of the cuts a / norm(a)_inf used, shape ``(dimension,)``."""
+    """The sum of the cuts a / norm(a)_inf used, shape ``(dimension,)``.
+
+    ``entropy`` is ln(2 d), or ln(4 d) with a ``prior`` of shape ``(2, dimension)``.
+    """
 
     total: FloatArray
+    entropy: float
+    prior: FloatArray | None = None
+
+
+THEOREM = "section 2.2 of RamdasPena2014 (Littlestone), with its constant"
 
 
 @refusing
@@ -52,6 +60,11 @@ class Winnow(InCoordinates[WinnowState]):
     eta_t = sqrt(ln(2 d) / t), which needs no margin, 4 ln(2 d) / rho_1^2 suffice: the regret of t
     steps is at most 2 sqrt(t ln(2 d)).
 
+    A start y_0 is half of a prior p on the 2 d coordinates, y_0 / (2 norm(y_0)_1), the other half
+    of which is uniform: (u, v) is proportional to p (exp(eta s), exp(-eta s)) then, the point
+    begins on the ray of y_0, and ln(4 d) takes the place of ln(2 d), since no entry of p is below
+    1 / (4 d).
+
     rho_1 >= rho / sqrt(d), so that a known rho gives a bound too.
 
     Parameters
@@ -69,8 +82,6 @@ class Winnow(InCoordinates[WinnowState]):
         "coordinates: theorem": "kernel",
     }
 
-    takes_start: ClassVar[bool] = False
-
     rate: Annotated[float, Field(gt=0)] | None = None
 
     @property
@@ -81,12 +92,28 @@ class Winnow(InCoordinates[WinnowState]):
     def start(self, system: ConicSystem, rng: np.random.Generator) -> WinnowState:
         """Return the state at y = 0."""
         n = system.dimension
-        return WinnowState(np.zeros(n), weights=np.zeros(system.cone.size), total=np.zeros(n))
+        return WinnowState(
+            np.zeros(n),
+            weights=np.zeros(system.cone.size),
+            total=np.zeros(n),
+            entropy=math.log(2.0 * n),
+        )
+
+    def start_at(
+        self, system: ConicSystem, rng: np.random.Generator, point: FloatArray
+    ) -> WinnowState:
+        """Return the state at half of the point's ray, with a prior that leads there."""
+        state, n = self.start(system, rng), system.dimension
+        ray = point / np.abs(point).max()
+        ray /= 2.0 * np.abs(ray).sum()
+        state.prior = 0.25 / n + np.maximum(np.array([ray, -ray]), 0.0)
+        state.entropy = math.log(4.0 * n)
+        state.point = ray
+        return state
 
     def step(self, system: ConicSystem, state: WinnowState, most: int) -> Step[WinnowState]:
         """Make up to ``most`` updates; claim y feasible when no cut is left."""
         assert state.weights is not None
-        entropy = math.log(2.0 * system.dimension)
         for _ in range(most):
             cut = cut_or_claim(system, state.point)
             if not isinstance(cut, Cut):
@@ -95,17 +122,23 @@ class Winnow(InCoordinates[WinnowState]):
             state.total += cut.normal / length
             state.weights[cut.atom.span] += cut.atom.values / length
             state.updates += 1
-            rate = self.rate or math.sqrt(entropy / state.updates)
-            state.point = lifted(rate * state.total)
+            rate = self.rate or math.sqrt(state.entropy / state.updates)
+            state.point = lifted(rate * state.total, state.prior)
         return state, None
 
     def bound(self, facts: Facts) -> Bound:
         """Return ln(2 d) / (eta rho_1 - eta^2 / 2), or 4 ln(2 d) / rho_1^2."""
-        theorem = "section 2.2 of RamdasPena2014 (Littlestone), with its constant"
+        return self._bound(facts, math.log(2.0 * facts.dimension), THEOREM)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return the same with ln(4 d) for ln(2 d)."""
+        theorem = f"{THEOREM}, from a given start"
+        return self._bound(facts, math.log(4.0 * facts.dimension), theorem)
+
+    def _bound(self, facts: Facts, size: float, theorem: str) -> Bound:
         margin = facts.l1_margin
         if margin is None and facts.unit_margin is not None:
             margin = facts.unit_margin / math.sqrt(facts.dimension)
-        size = math.log(2.0 * facts.dimension)
         if self.rate is None:
             return squared(2.0 * math.sqrt(size), margin, theorem)
         if margin is None or margin <= 0.0:
@@ -116,8 +149,13 @@ class Winnow(InCoordinates[WinnowState]):
         return Bound(size / gain, theorem)
 
 
-def lifted(exponents: FloatArray) -> FloatArray:
-    """Return sinh(z_i) / sum_j cosh(z_j), clear of overflow."""
+def lifted(exponents: FloatArray, prior: FloatArray | None = None) -> FloatArray:
+    """Return sinh(z_i) / sum_j cosh(z_j), clear of overflow.
+
+    With a prior, shape ``(2, d)``, exp(z_i) and exp(-z_i) count by its rows.
+    """
     largest = np.abs(exponents).max()
     up, down = np.exp(exponents - largest), np.exp(-exponents - largest)
+    if prior is not None:
+        up, down = prior[0] * up, prior[1] * down
     return np.asarray((up - down) / (up + down).sum())

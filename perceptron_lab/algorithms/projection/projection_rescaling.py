@@ -28,14 +28,14 @@ from perceptron_lab.algorithms.projection.basic_procedures import (
     VonNeumann,
 )
 from perceptron_lab.algorithms.projection.potential import accuracy_for, largest_potential
-from perceptron_lab.algorithms.projection.rescaled_data import Range, RescaledRange
+from perceptron_lab.algorithms.projection.rescaled_data import SPREAD, Range, RescaledRange
 from perceptron_lab.algorithms.projection.side import Found, Side
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing
-from perceptron_lab.results import Bound
+from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
 PROCEDURES: Final[dict[str, type[BasicProcedure]]] = {
@@ -120,6 +120,12 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
     lambda_min(A*y) / norm(y) >= -epsilon. Then the bracket [-epsilon, epsilon] of the margin is
     claimed, after (r / growth) ln(L / epsilon) rescalings a side, about.
 
+    A given start y rescales the data first: D L takes the place of L, D = P((A*y + s e)^-1/2)
+    (:meth:`.Range.around`). D maps A*y + s e to e, which a point near the interior of K nearly
+    answers. Where the eigenvalues of a solution lie in [rho, L], those of its image lie in
+    [rho, S L] up to a factor, S = 1e6 the largest condition number of D: a bound again, of the same
+    kind.
+
     The QR factorisations of the rescaled data, one per phase, are in the seconds and not among the
     products: an update costs two products with an orthonormal basis of G L, and one spectrum.
 
@@ -144,6 +150,7 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
         "theorem": "rows second-order semidefinite product",
         "coordinates: theorem": "kernel",
     }
+    takes_start: ClassVar[bool] = True
 
     procedure: Literal["smoothed", "perceptron", "von-neumann", "away-steps"] = "smoothed"
     growth: Annotated[float, Field(ge=0.01, le=100.0)] = math.log(2.0)
@@ -155,7 +162,19 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> ProjectionState:
         """Return the state with omega = e on both sides."""
-        base, weights = Range.of(system), barycentre(system.cone)
+        return self._begun(system, Range.of(system))
+
+    def start_at(
+        self, system: ConicSystem, rng: np.random.Generator, point: FloatArray
+    ) -> ProjectionState:
+        """Return the state of the data rescaled by the point."""
+        unit = point / system.norm(point)
+        state = self._begun(system, Range.of(system).around(system, unit))
+        state.point = unit
+        return state
+
+    def _begun(self, system: ConicSystem, base: Range) -> ProjectionState:
+        weights = barycentre(system.cone)
         kind, accuracy = PROCEDURES[self.procedure], accuracy_for(self.growth) / base.algebra.rank
         first, second = (
             Side(
@@ -236,11 +255,18 @@ class ProjectionRescaling(SeesAll[ProjectionState]):
 
         A unit y that attains the margin has all eigenvalues of A*y in [margin, L].
         """
+        return self._bound(facts, 1.0)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return the same for eigenvalues in [margin, S L]."""
+        return self._bound(facts, SPREAD)
+
+    def _bound(self, facts: Facts, spread: float) -> Bound:
         if facts.margin is None or facts.margin <= 0.0:
             return Bound(None, _THEOREM, NO_MARGIN)
         if facts.atom_norm is None:
             return Bound(None, _THEOREM, NO_NORM)
-        ratio = max(1.0, facts.atom_norm / facts.margin)
+        ratio = max(1.0, facts.atom_norm / facts.margin * spread)
         if not math.isfinite(ratio):
             return Bound(None, _THEOREM, BEYOND)
         phases = math.floor(largest_potential(facts.rank, ratio) / self.growth) + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -18,6 +18,8 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.cuts import Counters
 
+# The eigenvalues of A*y + s e, by which a start rescales, have this quotient at most
+SPREAD = 1e6
 # Times that a point is corrected by its residual
 REFINEMENTS = 2
 
@@ -35,13 +37,17 @@ class Range:
     whitening
         T, and the data as given.
     columns
-        B, shape ``(size, rank of A)``.
+        B, shape ``(size, rank of A)``; D B where the data were rescaled by D = P(d) first.
+    values, frame
+        The spectrum of d; None for d = e.
     """
 
     algebra: JordanAlgebra
     roots: FloatArray
     whitening: Whitening
     columns: FloatArray
+    values: FloatArray | None = None
+    frame: Frame | None = None
 
     @classmethod
     def of(cls, system: ConicSystem) -> Range:
@@ -53,9 +59,31 @@ class Range:
         columns = roots[:, None] * rows if rows.any() else np.empty((len(rows), 0))
         return cls(algebra_of(cone), roots, whitening, columns)
 
+    def around(self, system: ConicSystem, point: FloatArray) -> Range:
+        """Return D L, D = P((A*y + s e)^-1/2) for a point y; D maps A*y + s e to e.
+
+        s is twice what A*y lacks to be inside K, or as much as leaves the quotient of the largest
+        and the least eigenvalue of A*y + s e at ``SPREAD``, whichever is more.
+        """
+        values, frame = self.algebra.spectrum(self.roots * system.scores(point))
+        low, high = float(values.min()), float(values.max())
+        shift = max(-2.0 * low, (high - SPREAD * low) / (SPREAD - 1.0), 0.0)
+        inner = values + shift
+        if not inner.min() > 0.0:  # A*y = 0
+            return self
+        values = np.sqrt(inner.max() / inner)
+        columns = self.algebra.quadratic(values, frame, self.columns)
+        return replace(self, columns=columns, values=values, frame=frame)
+
+    def seen(self, elements: FloatArray) -> FloatArray:
+        """Return D x, for elements of K as weights have them, or scores."""
+        if self.values is None:
+            return elements
+        return self.algebra.quadratic(self.values, self.frame, elements)
+
     def weights(self, element: FloatArray) -> FloatArray:
-        """Return an element as weights, and the largest of them 1."""
-        flat = self.roots * element
+        """Return an element of the rescaled space as weights, and the largest of them 1."""
+        flat = self.roots * self.seen(element)
         return np.asarray(flat / np.abs(flat).max())
 
 
@@ -114,7 +142,7 @@ class RescaledRange:
             coordinates = self._basis.combine(element - seen)
             solved = scipy.linalg.solve_triangular(self._factor, coordinates)
             point = point + base.whitening.to_base(solved)
-            seen = self.up(base.roots * system.scores(point))
+            seen = self.up(base.seen(base.roots * system.scores(point)))
         return point, seen
 
     def weights(self, element: FloatArray) -> FloatArray:

@@ -48,7 +48,13 @@ class CorrelationPhase(Phase):
         self.ridge, self.limit = ridge, limit
         self.correlation = np.zeros((n, n))
         self._inverse = None if ridge is None else RidgeInverse(n, ridge)
+        self._begun = np.zeros(n)  # a x_0 for a start x_0
         self._due = min(n, limit)
+
+    def begin_at(self, unit: FloatArray) -> None:
+        """Let the point be a given one before the first cut."""
+        super().begin_at(unit)
+        self._begun = unit if self.ridge is None else self.ridge * unit
 
     def add(self, unit: FloatArray) -> None:
         """Add the cut to S, and move the point."""
@@ -57,7 +63,7 @@ class CorrelationPhase(Phase):
             self.point += unit
         else:
             self._inverse.take(unit)
-            self.point[:] = self._inverse.matrix @ self.total
+            self.point[:] = self._inverse.matrix @ (self._begun + self.total)
 
     def most(self) -> float:
         """Return Q with sum <u_i, y> <= Q for all feasible y of norm 1.
@@ -156,6 +162,12 @@ class CorrelationRescaling(VolumeRescaling):
         if self.procedure == "perceptron":
             return 36 * dimension**2
         return math.floor(most_cuts(1.0 / (6.0 * dimension), dimension, self.ridge)) + 1
+
+    def started_limit(self, dimension: int) -> int | None:
+        """Return 36 n^2 + 12 n, and up to the next count at which a stretch is tried."""
+        if self.procedure == "second-order":
+            return None
+        return math.ceil(SPACING * (36 * dimension**2 + 12 * dimension)) + 1
 
     def unrescaled(self, facts: Facts) -> Bound | None:
         """Return the procedure's own bound where rho > exp(-2 g / n) / n, g = ``least_growth``.

@@ -121,6 +121,11 @@ class DeterministicRescaledPerceptron(VolumeRescaling):
         """Return 24 n^4."""
         return phase_limit(dimension)
 
+    def started_limit(self, dimension: int) -> int:
+        """Return 24 n^4 + 2 sqrt(24) n^2; or 48 n^4, where it is looked at every 24 n^4 updates."""
+        limit = phase_limit(dimension)
+        return math.ceil(limit + 2.0 * math.sqrt(limit)) if self.early else 2 * limit
+
     def unrescaled(self, facts: Facts) -> Bound | None:
         """Return 1 / rho^2 for rho > 1 / sqrt(6 n)."""
         rho = facts.unit_margin

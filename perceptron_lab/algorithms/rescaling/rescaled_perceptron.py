@@ -100,6 +100,7 @@ class RescaledState(State):
     operator: Rescaled | None = None
     rescalings: int = 0
     done: int = 0
+    more: int = 0  # Updates that the first perceptron phase may take beyond 1 / rho^2
 
     def enter(self, inner: State, phase: str) -> None:
         """Begin a phase."""
@@ -145,6 +146,9 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
     iterations suffice (Theorem 4.4). The parameters are
 
         rho = 1 / (c n^gamma),  sigma = 1 / (d n^beta),  theta = kappa / n^(beta/2).
+
+    A given start, divided by its norm, is where the first phase 1 begins, with 2 / rho updates
+    more: for margins of rho or more it suffices, as from 0.
 
     On systems that are not unit rows (Algorithm 6 with 8) the lemma does not apply and no theorem
     holds once the space has been rescaled; the answer is proved all the same.
@@ -209,10 +213,23 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
             point=inner.point, weights=inner.weights, rng=rng, inner=inner, phase="perceptron 1"
         )
 
+    def start_at(
+        self, system: ConicSystem, rng: np.random.Generator, point: FloatArray
+    ) -> RescaledState:
+        """Return the state before a first phase from the point divided by its norm."""
+        state = super().start_at(system, rng, point / system.norm(point))
+        state.more = self._further(system.dimension)
+        return state
+
+    def _further(self, dimension: int) -> int:
+        """Return 2 / rho, rounded up."""
+        return math.ceil(2.0 / self.constants(dimension).rho)
+
     def step(self, system: ConicSystem, state: RescaledState, most: int) -> Step[RescaledState]:
         """Go on with the phase under way, for at most ``most`` updates."""
         view = system if state.operator is None else system.with_operator(state.operator)
         relaxed, limit = self.relaxed(view.dimension), self.perceptron_limit(view.dimension)
+        limit += 0 if state.rescalings else state.more
         if isinstance(state.inner, RelaxedState):
             _, claim = advance(relaxed, view, state.inner, most)
         elif state.inner.updates < limit:
@@ -265,6 +282,15 @@ class RescaledPerceptron(InCoordinates[RescaledState]):
             "Theorem 4.4 of Kharechko2009, with probability 1 - exp(-n^beta)",
             kind="expectation",
         )
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return it with 2 / rho updates more in phase 1, or 2 / margin if that suffices."""
+        found, margin = self.bound(facts), facts.unit_margin
+        if found.value is None or margin is None:
+            return found
+        enough = margin >= self.constants(facts.dimension).rho
+        more = 2.0 / margin if enough else float(self._further(facts.dimension))
+        return replace(found, value=found.value + more, theorem=f"{found.theorem}, from a start")
 
     def most_rescalings(self, dimension: int, unit_margin: float) -> float:
         """Return T of (4.8) for unit rows of a margin below rho, with the exact eta.

@@ -11,10 +11,12 @@ import numpy as np
 
 from perceptron_lab.algorithms.base import (
     NO_MARGIN,
+    OWN_START,
     InCoordinates,
     State,
     Step,
     cut_or_claim,
+    lengthened,
 )
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
 from perceptron_lab.claims import Claim, FeasiblePoint
@@ -70,6 +72,10 @@ class Phase(ABC):
         self.total = np.zeros(len(point))  # u_1 + .. + u_k
         self.count = 0
         self.weights = np.zeros(size)
+
+    def begin_at(self, unit: FloatArray) -> None:
+        """Let the point be one of norm 1 before the first cut."""
+        self.point[:] = unit
 
     def take(self, cut: Cut) -> None:
         """Add the unit cut, and its atom over the cut's norm to the weights."""
@@ -152,6 +158,11 @@ class VolumeRescaling(InCoordinates[VolumeState]):
 
     Once the volume has grown by more than a margin of ``margin`` allows, no stretch will help: the
     first phase goes on, on the data as given, to find weights that bound the margin.
+
+    A given start x, divided by its norm, is where the first phase begins: a stretch is proved by
+    the cuts alone, whatever the point is. Perceptron updates keep norm(x + v) <= sqrt(1 + k) then,
+    v = u_1 + .. + u_k, so that norm(v) <= 1 + sqrt(1 + k); this is k / c or less from
+    k = c^2 + 2 c on, c^2 the limit of a phase from 0.
     """
 
     theorem: ClassVar[str]
@@ -171,6 +182,10 @@ class VolumeRescaling(InCoordinates[VolumeState]):
         """Return a bound of the cuts of one phase that begins at 0."""
 
     @abstractmethod
+    def started_limit(self, dimension: int) -> int | None:
+        """Return that of the first phase from a given start; None where none is known."""
+
+    @abstractmethod
     def unrescaled(self, facts: Facts) -> Bound | None:
         """Return the bound of the first phase where the margin is such that it is the only one."""
 
@@ -180,6 +195,14 @@ class VolumeRescaling(InCoordinates[VolumeState]):
         return VolumeState(
             first.point, weights=first.weights, inner=first, first=first, phase="phase 1"
         )
+
+    def start_at(
+        self, system: ConicSystem, rng: np.random.Generator, point: FloatArray
+    ) -> VolumeState:
+        """Return the state before a first phase from the point divided by its norm."""
+        state = self.start(system, rng)
+        state.first.begin_at(point / system.norm(point))
+        return state
 
     def step(self, system: ConicSystem, state: VolumeState, most: int) -> Step[VolumeState]:
         """Make up to ``most`` updates of the phase under way; stretch the space at its end."""
@@ -236,3 +259,15 @@ class VolumeRescaling(InCoordinates[VolumeState]):
         room = volume_room(facts.dimension, min(facts.unit_margin, 1.0))
         stretches = math.floor(room / least_growth(facts.dimension) * (1.0 + 1e-12))
         return Bound((stretches + 1.0) * self.limit(facts.dimension), self.theorem)
+
+    def bound_from(self, facts: Facts, length: float) -> Bound:
+        """Return it with a longer first phase; 2 / rho updates more if that is the only one."""
+        found, limit = self.bound(facts), self.started_limit(facts.dimension)
+        if found.value is None:
+            return found
+        if limit is None:
+            return Bound(None, self.theorem, OWN_START)
+        if self.unrescaled(facts) is not None:
+            return lengthened(found, 1.0, facts.unit_margin)
+        more = limit - self.limit(facts.dimension)
+        return Bound(found.value + more, f"{found.theorem}, from a given start")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass as plain_dataclass
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from perceptron_lab import registry
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, SeesAll, State, Step, Systems, claim_bound
+from perceptron_lab.algorithms.chosen import chosen
 from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove
-from perceptron_lab.errors import ConfigError, InputError, did_you_mean
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.operators.whitening import TOLERANCE, Whitening
@@ -115,21 +114,7 @@ class Whitened(SeesAll[WhitenedState]):
 
     def inner(self) -> AnyAlgorithm:
         """Return the record of the inner algorithm."""
-        kind = registry.load("algorithm", self.algorithm)
-        known = [field.name for field in fields(kind)]
-        given = self.parameters or {}
-        for key in (name for name in given if name not in known):
-            raise ConfigError(
-                f"the whitened {self.algorithm} has no parameter {key!r}"
-                f"{did_you_mean(key, known)}; it has: {', '.join(known) or 'none'}"
-            )
-        shared = {"epsilon": self.epsilon} if "epsilon" in known else {}
-        try:
-            record: AnyAlgorithm = kind(**shared | given)
-        except (InputError, ValidationError) as error:  # a record of a user's own may raise either
-            said = " ".join(str(error).split())
-            raise ConfigError(f"parameters of the whitened {self.algorithm}: {said}") from None
-        return record
+        return chosen("the whitened", self.algorithm, self.parameters, epsilon=self.epsilon)
 
     def view(self, system: ConicSystem) -> ConicSystem:
         """Return plain coordinates, and whole matrices."""
