@@ -77,6 +77,11 @@ def _raised(value: Fraction) -> Fraction:
     return Fraction(math.ceil(value * 2**_PLACES), 2**_PLACES)
 
 
+def lowered(value: Fraction) -> Fraction:
+    """Return a number at most 2^-PLACES below a fraction, and short."""
+    return -_raised(-value)
+
+
 def objective_at_least(vectors: FloatArray, claimed: float, data: Any) -> Claim | None:
     """Return the claim that MAXCUT's optimum is at least a bound, by the rows of V; or None.
 
@@ -99,7 +104,7 @@ def objective_at_least(vectors: FloatArray, claimed: float, data: Any) -> Claim 
             weight = sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) * (1 + (i < j))
             total -= values[list(columns).index(0)] * (weight + (rest[i] if i == j else 0))
     value = Fraction(total, unit * data.scale)
-    bound = min(Fraction(claimed), -_raised(-value))
+    bound = min(Fraction(claimed), lowered(value))
     weights = [[[], []], [[1] * vectors.shape[1], rest, *rows]]
     pair = [bound.numerator, bound.denominator]
     return {"claim": "objective at least", "bound": pair, "unit": unit, "weights": weights}

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.dual_points import objective_at_least_by_cuts
 from perceptron_lab.exact.optima import objective_at_least, objective_at_most
 from perceptron_lab.exact.points import Claim, feasible, margin_at_least
 from perceptron_lab.exact.readings import Reading
 from perceptron_lab.exact.weights import infeasible_cone, infeasible_rows, margin_at_most
 from perceptron_lab.exact.whole_numbers import exactly, written
+from perceptron_lab.experiments.certifying.dual_blocks import dual_blocks
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
 from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.maxcut.upper_bound import proved_upper
@@ -28,6 +30,8 @@ from perceptron_lab.system import ConicSystem
 # A bound may be weaker by this part of itself than the one proved in floating point: as for
 # ``plab verify``, or by what rounds off a dual point
 _PARTS = (Fraction(0), Fraction(1, 10**9))
+_NO_PROOF = "no exact proof was found"
+_NO_DUAL = "no exactly feasible X of the other side was found near the one that proves it"
 
 
 @dataclass
@@ -115,10 +119,13 @@ def exact_optimum(claims: Claims, answer: Answer, proof: Mapping[str, FloatArray
         _add(found, OPTIMUM[1], answer, _near(attempts, upper))
     if lower is not None:
         vectors = proof.get(VECTORS)
-        attempt = None
         if vectors is not None and program is not None:
-            attempt = objective_at_least(vectors, lower, answer.system)
-        _add(found, OPTIMUM[0], answer, _near([attempt] if attempt else [], lower))
+            made = objective_at_least(vectors, lower, answer.system)
+            attempts = iter([made] if made else [])
+        else:
+            blocks = dual_blocks(answer.original, proof, lower)
+            attempts = objective_at_least_by_cuts(blocks, lower, answer.system)
+        _add(found, OPTIMUM[0], answer, _near(attempts, lower), _NO_DUAL)
     return found
 
 
@@ -150,9 +157,14 @@ def _near(attempts: Iterable[Claim], claimed: float) -> Iterator[Claim]:
             yield claim
 
 
-def _add(found: Exact, name: str, answer: Answer, attempts: Iterator[Claim | None]) -> None:
+def _add(
+    found: Exact,
+    name: str,
+    answer: Answer,
+    attempts: Iterator[Claim | None],
+    said: str = _NO_PROOF,
+) -> None:
     """Keep the first claim that the checker accepts, or say why there is none."""
-    said = "no exact proof was found"
     for claim in attempts:
         if claim is not None:
             said = refused(answer.system, claim)

@@ -1,0 +1,168 @@
+"""Exactly feasible points of the other side of a program: lower bounds of any objective.
+
+The other side of min c'x, F(x) positive semidefinite, asks for X with <F_i, X> = c_i exactly. Of a
+positive definite X near such a one, X = GG' with columns g_i,
+
+    X = sum_i (1 - 2 d k_i) g_i g_i' + d sum_{(i, j) in S} [(g_i + g_j)(g_i + g_j)'
+                                                          + (g_i - g_j)(g_i - g_j)'],
+
+S a set of pairs, k_i the number of them with i, and 1 / d four times the largest k_i. All weights
+are positive; with vectors rounded to whole numbers and as many pairs as there are equations, the
+weights of a basis are solved for in rational numbers, and stay positive if X is farther from
+the boundary than from its equations. Rows have their own weights. So X is a sum of cuts with
+positive multiples, and proves the bound <F_0, X>: (5) of docs/notes/how-to-distrust-us.md. On a
+face X = V Z V' the vectors are V times those of Z.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.exact.cuts import Cut, combined_weights, images
+from perceptron_lab.exact.optima import lowered
+from perceptron_lab.exact.points import Claim
+from perceptron_lab.exact.row_weights import MOST_PIVOTS
+from perceptron_lab.exact.whole_numbers import as_floats, whole_multiples
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system.exact_solutions import Equation, near_solution
+
+# Bits of the vectors, and of the weights of rows beside the largest
+_BITS, _ROW_BITS = 48, 60
+# Pairs for each equation, and how many times in all they are drawn
+_PAIRS, _DRAWS = 2, 2
+# Rounded roots of eigenvalues: smaller ones are lost in those of the largest
+_SMALLEST = 2.0**-40
+
+
+@dataclass(frozen=True)
+class DualBlock:
+    """A block of X, or of Z on a face.
+
+    Parameters
+    ----------
+    number
+        Of the block in the cone, that of x_0 being 0.
+    part
+        Its cone: whole matrices, or rows.
+    weights
+        Flat, shape ``(part.size,)``.
+    basis
+        V, whole numbers, if the block is V Z V'; else None.
+    """
+
+    number: int
+    part: Any
+    weights: FloatArray
+    basis: FloatArray | None = None
+
+
+def objective_at_least_by_cuts(
+    blocks: Sequence[DualBlock], claimed: float, data: Any
+) -> Iterator[Claim]:
+    """Yield claims that an objective is at least a bound, by X near the blocks given.
+
+    Parameters
+    ----------
+    blocks
+        All but that of x_0.
+    claimed
+        The bound: it is claimed where X reaches it, else what X reaches is.
+    data
+        The checker's system.
+    """
+    for draw in range(_DRAWS):
+        rng = np.random.default_rng(draw)
+        found = [one for block in blocks for one in _weighted_cuts(block, data.width, rng)]
+        if not found:
+            return
+        cuts, guess = [cut for cut, _ in found], [weight for _, weight in found]
+        vectors = images(cuts, data.blocks, data.rows(), data.width)
+        solved = _solved(vectors, guess, data.objective)
+        if solved is None:
+            continue
+        *multiples, unit = whole_multiples([*solved, Fraction(1)])
+        total = -sum(m * vector[0] for m, vector in zip(multiples, vectors, strict=True))
+        bound = min(Fraction(claimed), lowered(Fraction(total, unit * data.scale)))
+        pair = [bound.numerator, bound.denominator]
+        weights = combined_weights(cuts, multiples, data.blocks)
+        yield {"claim": "objective at least", "bound": pair, "unit": unit, "weights": weights}
+
+
+def _weighted_cuts(
+    block: DualBlock, width: int, rng: np.random.Generator
+) -> list[tuple[Cut, Fraction]]:
+    """Return cuts and positive multiples whose sum is near a block."""
+    if not isinstance(block.part, Semidefinite):
+        return _rows(block)
+    values, frame = np.linalg.eigh(block.part.matrix(block.weights / block.part.multiplicity))
+    used = values > max(values[-1], 0.0) * _SMALLEST
+    root = frame[:, used] * np.sqrt(values[used])
+    rank = root.shape[1]
+    if not rank:
+        return []
+    exponent = _BITS - math.frexp(float(np.abs(root).max()))[1]
+    whole = np.rint(np.ldexp(root, exponent))
+    every = np.column_stack(np.triu_indices(rank, 1))
+    pairs = every[rng.permutation(len(every))[: _PAIRS * width]]
+    taken = np.bincount(pairs.ravel(), minlength=rank)
+    part = Fraction(1, 4 * max(1, int(taken.max(initial=0))))
+    square = Fraction(1, 4) ** exponent if exponent >= 0 else Fraction(4) ** -exponent
+    columns = [[int(one) for one in column] for column in whole.T.tolist()]
+    found = [(columns[i], square * (1 - 2 * part * int(taken[i]))) for i in range(rank)]
+    for i, j in pairs.tolist():
+        for sign in (1, -1):
+            both = [a + sign * b for a, b in zip(columns[i], columns[j], strict=True)]
+            found.append((both, square * part))
+    on = None if block.basis is None else [[int(v) for v in row] for row in block.basis.tolist()]
+    return [
+        (Cut(block.number, tuple(vector if on is None else _times(on, vector))), multiple)
+        for vector, multiple in found
+        if any(vector)
+    ]
+
+
+def _times(matrix: list[list[int]], vector: list[int]) -> list[int]:
+    return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
+
+
+def _rows(block: DualBlock) -> list[tuple[Cut, Fraction]]:
+    """Return the rows of positive weights, and these, rounded."""
+    largest = float(block.weights.max(initial=0.0))
+    exponent = _ROW_BITS - math.frexp(largest)[1]
+    whole = np.rint(np.ldexp(block.weights, exponent))
+    scale = Fraction(2) ** exponent
+    return [
+        (Cut(block.number, (i,)), int(whole[i]) / scale) for i in np.flatnonzero(whole > 0).tolist()
+    ]
+
+
+def _solved(
+    vectors: Sequence[Sequence[int]], guess: Sequence[Fraction], objective: Sequence[int]
+) -> list[Fraction] | None:
+    """Return weights >= 0 near a guess that satisfy sum_k m_k <g_k, F_i> = c_i; or None."""
+    entries: list[dict[int, int]] = [{} for _ in objective]
+    for k, vector in enumerate(vectors):
+        for i, value in enumerate(vector[1:]):
+            if value:
+                entries[i][k] = value
+    equations = [Equation(*one) for one in zip(entries, objective, strict=True) if any(one)]
+    found = near_solution(equations, guess, _order(vectors, guess), MOST_PIVOTS)
+    return None if found is None or min(found) < 0 else found
+
+
+def _order(vectors: Sequence[Sequence[int]], guess: Sequence[Fraction]) -> list[int]:
+    """Return the columns in the order of pivots, each as long as its weight makes it."""
+    doubles = np.array([as_floats(vector[1:]) for vector in vectors])
+    weighted = doubles * np.array([float(one) for one in guess])[:, None]
+    lengths = np.abs(weighted).max(axis=0)
+    scaled = weighted / np.where(lengths > 0.0, lengths, 1.0)
+    pivots = scipy.linalg.qr(scaled.T, mode="r", pivoting=True, check_finite=False)[1]
+    return [int(one) for one in pivots]

@@ -1,0 +1,132 @@
+"""Lower bounds of any program by exactly feasible points of its other side, for both checkers."""
+
+from __future__ import annotations
+
+import json
+import math
+from copy import deepcopy
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.vipr import vipr_text
+from perceptron_lab.experiments.certifying.certify import Outcome, certify
+from tests.exact.judge import as_number
+from tests.exact.viprchk import accepted, said_by_viprchk, viprchk
+from tests.experiments.certified import certified
+
+LINEAR = """3
+1
+-5
+1.0 2.5 -0.3
+0 1 1 1 1.0
+1 1 1 1 1.0
+2 1 1 1 0.7
+1 1 2 2 -1.0
+0 1 2 2 -10.0
+2 1 3 3 1
+0 1 3 3 -4
+3 1 4 4 1
+2 1 4 4 -0.1
+0 1 4 4 -3
+3 1 5 5 -1
+1 1 5 5 0.5
+0 1 5 5 -2.5
+"""
+# Lovasz's number of the cycle of five: min t with t I + (entries of edges) - J semidefinite
+PENTAGON = "6\n1\n5\n1 0 0 0 0 0\n"
+PENTAGON += "".join(f"0 1 {i} {j} 1\n" for i in range(1, 6) for j in range(i, 6))
+PENTAGON += "".join(f"1 1 {i} {i} 1\n" for i in range(1, 6))
+PENTAGON += "".join(f"{k + 1} 1 {k} {k + 1} 1\n" for k in range(1, 5)) + "6 1 1 5 1\n"
+# <vv', X> = 0 for v = (1, 1, 1), and trace X = 1: the largest eigenvalue of F_0 beside v
+FACE = "2\n1\n3\n0 1\n0 1 1 1 1\n0 1 2 2 2\n0 1 3 3 4\n"
+FACE += "".join(f"1 1 {i} {j} 1\n" for i in range(1, 4) for j in range(i, 4))
+FACE += "2 1 1 1 1\n2 1 2 2 1\n2 1 3 3 1\n"
+_BESIDE = np.linalg.svd(np.ones((1, 3)))[2][1:]
+CLARABEL = {"name": "verified-solver", "parameters": {"solver": "clarabel"}}
+BISECTION = {"name": "objective-bisection", "parameters": {"method": "ellipsoid"}}
+CASES: dict[str, tuple[str, dict[str, Any], float]] = {
+    "linear": (LINEAR, CLARABEL, -7.52),
+    "pentagon": (PENTAGON, CLARABEL, math.sqrt(5.0)),
+    "face": (
+        FACE,
+        CLARABEL,
+        float(np.linalg.eigvalsh(_BESIDE @ np.diag([1.0, 2.0, 4.0]) @ _BESIDE.T)[-1]),
+    ),
+    "levels": (PENTAGON, BISECTION, math.sqrt(5.0)),
+}
+
+every_case = pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.slow) if one == "levels" else one for one in CASES]
+)
+
+
+def certificate_of(name: str, folder: Path) -> tuple[dict[str, Any], Any, float]:
+    """Return the certificate of an optimum, the checker's system, and what the optimum is."""
+    text, algorithm, optimum = CASES[name]
+    (folder / "p.dat-s").write_text(text)
+    problem = {"dataset": "sdpa", "files": ["p.dat-s"]}
+    path = certified(folder, problem, algorithm, goal={"width": 1e-6})
+    (cell,) = certify(path, folder / "exact").cells
+    assert cell.outcome is Outcome.CERTIFIED, cell
+    assert not cell.message, cell
+    assert cell.claims == ("objective at most", "objective at least"), cell
+    assert cell.path is not None
+    assert checker().main([cell.path, str(folder / "p.dat-s")]) == 0
+    record = json.loads(Path(cell.path).read_bytes())
+    return record, checker().sdpa_system(text.encode(), record["data"]), optimum
+
+
+@every_case
+def test_both_sides_of_an_optimum_are_proved(name: str, tmp_path: Path) -> None:
+    record, _, optimum = certificate_of(name, tmp_path)
+    upper, lower = (Fraction(*map(as_number, one["bound"])) for one in record["claims"])
+    assert lower <= upper
+    assert float(upper - lower) <= 3e-6 * max(1.0, abs(optimum))
+    assert float(lower) <= optimum + 1e-12 <= float(upper) + 1e-11
+
+
+@pytest.mark.parametrize("name", ["linear", "face"])
+def test_a_lower_bound_of_another_objective_or_unit_is_refused(name: str, tmp_path: Path) -> None:
+    record, system, _ = certificate_of(name, tmp_path)
+    claim = record["claims"][1]
+    checker().check_weights(system, claim)
+    forged: list[dict[str, Any]] = []
+    p, q = (as_number(one) for one in claim["bound"])
+    reached = claim | {"bound": [p * 10**6 + abs(p) + q, q * 10**6]}
+    forged += [reached, claim | {"unit": as_number(claim["unit"]) + 1}]
+    changed = deepcopy(claim)
+    numbers = changed["weights"][1][0 if name == "face" else 1]
+    numbers[0] = as_number(numbers[0]) + 1
+    forged.append(changed)
+    for one in forged:
+        with pytest.raises(checker().Refuted):
+            checker().check_weights(system, one)
+
+
+@every_case
+def test_a_lower_bound_is_a_linear_proof(name: str, tmp_path: Path) -> None:
+    record, system, _ = certificate_of(name, tmp_path)
+    text = vipr_text(system, record["claims"][1])
+    assert text is not None
+    assert f"VAR {system.width - 1}\n" in text
+    assert accepted(text)
+    assert not viprchk() or said_by_viprchk(text, tmp_path) is not None
+
+
+def test_a_program_whose_answer_has_no_interior_beside_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "p.dat-s").write_text(LINEAR)
+    problem = {"dataset": "sdpa", "files": ["p.dat-s"]}
+    path = certified(tmp_path, problem, CLARABEL, goal={"width": 1e-6})
+    with np.load(path) as kept:
+        arrays = dict(kept)
+    (name,) = (one for one in arrays if one.endswith("dual"))
+    arrays[name] = np.zeros_like(arrays[name])  # no X at all
+    np.savez(path, **arrays)
+    (cell,) = certify(path, tmp_path / "exact").cells
+    assert cell.claims == ("objective at most",)
+    assert "optimum_lower: no exactly feasible X" in cell.message
