@@ -1,4 +1,4 @@
-"""The README's sections as running text, and the numbers in them."""
+"""README and the pages of docs as running text, and the numbers in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+FOLDERS = ("docs", "docs/notes", "docs/papers")
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in [ROOT / "README.md", *(p for f in FOLDERS for p in sorted((ROOT / f).glob("*.md")))]
+}
+"""Every page, by its path from the root; what a build writes into docs is in other folders."""
+
+README = PAGES["README.md"]
 
 NAMES = (
     r"\b(?:Tables?|Figures?|Algorithms?|Theorems?|Lemmas?|Propositions?|sections?|[Cc]hapters?) "
@@ -19,25 +26,37 @@ NAMES = (
 """Digits that name something, and measure nothing."""
 
 
-def section(heading: str) -> str:
+def paragraphs(page: str) -> list[str]:
+    """Return the paragraphs of a page as written, without blocks of code and indented formulae."""
+    text = re.sub(r"^```.*?^```$", "", PAGES[page], flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^    .*$", "", text, flags=re.MULTILINE)
+    return [part.strip("\n") for part in re.split(r"\n\s*\n", text) if part.strip()]
+
+
+def section(page: str, heading: str) -> str:
     """Return the text under a heading, up to the next one of its level or above, in one line."""
     level = len(heading.split(" ")[0])
-    start = README.index(f"\n{heading}\n") + len(heading) + 2
-    rest = README[start:]
+    start = f"\n{PAGES[page]}".index(f"\n{heading}\n") + len(heading) + 1
+    rest = PAGES[page][start:]
     ends = [found.start() for found in re.finditer(rf"^#{{1,{level}}} ", rest, re.MULTILINE)]
     return plain(rest[: min(ends, default=len(rest))])
 
 
 def paragraph(words: str) -> str:
-    """Return the paragraph that begins with some words, in one line."""
-    (found,) = [part for part in README.split("\n\n") if part.startswith(words)]
+    """Return the paragraph, of any page, that begins with some words, in one line."""
+    (found,) = [part for page in PAGES for part in paragraphs(page) if part.startswith(words)]
     return plain(found)
 
 
 def page(name: str) -> str:
     """Return a page of docs/notes without its indented formulae, in one line."""
-    text = (ROOT / "docs" / "notes" / name).read_text(encoding="utf-8")
-    return plain(re.sub(r"^    .*$", "", text, flags=re.MULTILINE))
+    return plain("\n\n".join(paragraphs(f"docs/notes/{name}")))
+
+
+def blocks(page: str, language: str = "") -> list[str]:
+    """Return the blocks of code of a page in a language; without one, those of the shell."""
+    fenced = re.findall(r"^```(.*)\n((?s:.*?))^```$", PAGES[page], re.MULTILINE)
+    return [text for named, text in fenced if named == language]
 
 
 def plain(text: str) -> str:

@@ -1,11 +1,11 @@
-"""What the README says of Table 8.1, of Figure 8.1 and of rare categories is in their samples."""
+"""What is said of Table 8.1, of Figure 8.1 and of rare categories is in their samples."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from tests.readme.prose import README, ROOT, numbers, paragraph, spelt
+from tests.readme.prose import PAGES, ROOT, numbers, paragraph, spelt
 
 SAMPLES = ROOT / "results" / "sample"
 ROWS = {
@@ -38,7 +38,7 @@ def means(folder: str, file: str) -> dict[str, str]:
 
 
 def table_8_1() -> str:
-    """Return the lines of the README's table."""
+    """Return the lines of the page's table."""
     found = means("reuters", "table_8_1")
     lines = ["| | 30 features | 200 features | all words |", "|---|---|---|---|"]
     for words, labels in ROWS.items():
@@ -90,7 +90,7 @@ def on_table_8_1() -> list[str]:
 
 
 def test_table_8_1() -> None:
-    assert table_8_1() in README
+    assert table_8_1() in PAGES["docs/papers/ellipsoids.md"]
 
 
 def test_its_differences() -> None:

@@ -1,18 +1,18 @@
-"""Table 2 in the README says what the committed samples say."""
+"""Table 2 in docs/papers/mirror-prox.md says what the committed samples say."""
 
 from __future__ import annotations
 
 import math
 import re
 from decimal import Decimal
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.readme.prose import PAGES, ROOT
+
 SAMPLES = ROOT / "results" / "sample"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = PAGES["docs/papers/mirror-prox.md"]
 LINE = re.compile(r"^\| (\d+) x (\d+) \| ([\d.]+) s \|(.+)\|$", re.MULTILINE)
 LABELS = ["adaptive MP", "SPCT", "PCT", "VN", "ISPVN", "ISPVN 2n"]
 
@@ -29,7 +29,7 @@ def agrees(printed: str, number: float) -> bool:
     return abs(float(printed) - number) <= 0.5000001 * 10.0**unit
 
 
-@pytest.mark.parametrize("line", LINE.findall(README), ids=lambda line: f"{line[0]}x{line[1]}")
+@pytest.mark.parametrize("line", LINE.findall(PAGE), ids=lambda line: f"{line[0]}x{line[1]}")
 def test_every_cell_is_that_of_a_sample(line: tuple[str, str, str, str]) -> None:
     dimension, rows, seconds, cells = line
     main, other = sample("margin_sets"), sample("margin_sets_mu0")
@@ -49,9 +49,9 @@ def test_every_cell_is_that_of_a_sample(line: tuple[str, str, str, str]) -> None
 
 
 def test_all_shapes_and_the_iterations_in_the_text() -> None:
-    assert len(LINE.findall(README)) == 4
+    assert len(LINE.findall(PAGE)) == 4
     other = sample("margin_sets_mu0")["iterations"]
-    text = " ".join(README.split())
+    text = " ".join(PAGE.split())
     for shape in ((100, 5000), (1000, 5000)):
         slow, fast = (int(other[(*shape, label)]) for label in ("ISPVN 2n", "ISPVN"))
         assert f"{slow} iterations instead of {fast}" in text or f"{slow} instead of {fast}" in text

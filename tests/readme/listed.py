@@ -1,0 +1,125 @@
+"""Which test ties the numbers of a paragraph to a sample, or why none can: page by page.
+
+A paragraph is named by the words that it begins with.
+"""
+
+from __future__ import annotations
+
+Listed = dict[str, dict[str, str]]
+"""Page -> beginning of a paragraph -> a module of tests, or a reason."""
+
+TIED: Listed = {
+    "docs/notes/table-6-1.md": {"": "test_table_6_1_page"},
+    "docs/optima.md": {
+        "`plab run maxcut_optimum`: of": "test_readme_on_optima",
+        "`plab run sdplib_optimum`: of": "test_readme_on_optima",
+        "`plab run maxcut_scaling`: a": "test_readme_on_optima",
+    },
+    "docs/papers/ellipsoids.md": {
+        "| | 30 features |": "test_readme_on_reuters",
+        "That **no ellipsoid separates any": "test_readme_on_reuters",
+        "With more features the soft-margin": "test_readme_on_reuters",
+        "On the 64 categories": "test_readme_on_reuters",
+        "The error of the ellipsoid is the same": "test_readme_on_figure_7_4",
+    },
+    "docs/papers/margins.md": {"The largest margin is proved": "test_readme_on_margins"},
+    "docs/papers/maxcut.md": {
+        "`make maxcut` (or `plab run maxcut`) repeats the experiment": "test_readme_on_table_6_1",
+        'The thesis\'s "updates" are queries': "test_readme_on_table_6_1",
+        "The 28 cells take": "test_readme_on_table_6_1",
+        "`plab run maxcut_oracles` repeats": "test_readme_on_verdicts_and_programs",
+    },
+    "docs/papers/mirror-prox.md": {
+        "| dimension x rows | MPLFP": "test_readme_table_2",
+        "Figure 2 comes out as in the paper only in part.": "test_readme_on_kernel_and_conic",
+        "`plab run conic` is a table": "test_readme_on_kernel_and_conic",
+    },
+    "docs/separation.md": {
+        "`--verdict`, or `separation(X, y)`": "test_readme_on_verdicts_and_programs"
+    },
+    "docs/which-algorithm.md": {
+        "Margins of 1e-2 to 1e-9": "test_readme_on_tiny_margins",
+        "On rows without a separator": "test_readme_on_tiny_margins",
+    },
+}
+"""The module that compares a paragraph's numbers with a sample; "" stands for a whole page."""
+
+UNTIED: Listed = {
+    "README.md": {
+        "**Every answer is a theorem": "0 is the origin",
+        "Both need Python 3.11": "the version that is required",
+        "[CITATION.cff]": "a year",
+    },
+    "docs/bibliography.md": {
+        "| key | paper |": "years",
+        "- A. Belloni": "volumes and years",
+        "- N. J. Higham": "volumes and years",
+        "- B. Borchers": "volumes and years",
+    },
+    "docs/command-line.md": {
+        "A table with names is not taken": "values of columns",
+        "0 done (limits are results)": "exit codes",
+    },
+    "docs/concepts.md": {
+        "| your problem | the system |": "definitions",
+        "An algorithm never sees": "a definition",
+        "| status | meaning |": "a bound by definition",
+        "| goal | a run ends when": "a definition",
+    },
+    "docs/experiments.md": {
+        "An experiment is a YAML file": "a version of YAML",
+        "**Nothing is computed twice": "the name of a hash",
+        "**Each cell has a process": "a default",
+        "`plab verify` loads the data": "defaults and the name of a hash",
+    },
+    "docs/faq.md": {
+        "## My file holds decimals": "an example of a decimal",
+        "Because no theorem could be had": "0 is the origin",
+        "Only SDPLIB and Reuters": "the name of a hash",
+        "Where a column looks like labels": "values of columns",
+    },
+    "docs/guarantees.md": {
+        "| name | what | guarantee": "formulas of theorems",
+        "L bounds the norms": "definitions",
+    },
+    "docs/papers/ellipsoids.md": {
+        "Whether an ellipsoid separates is proved": "what is proved, in formulas",
+    },
+    "docs/proofs.md": {
+        "A claim of an algorithm is checked": "the range of whole numbers in a double",
+        "- *Rows*: a'y > 0": "formulas, a citation and a constant of the code",
+    },
+    "docs/reliability.md": {
+        "| fault | injected": "counts of the longest run of the tests that it names",
+        "A cell costs": "seconds by the benchmark that it names",
+    },
+    "docs/which-algorithm.md": {
+        "| your data | take |": "an option, and 1/margin",
+        "The generator is that of": "a parameter",
+    },
+}
+"""Why no sample can contradict a paragraph's numbers."""
+
+EARLIER: Listed = {
+    "docs/papers/mirror-prox.md": {
+        "Seconds until a separator is proved": "the paragraph on the table's two samples",
+        "The paper does not state its generator.": "its iterations alone are compared",
+    },
+    "docs/which-algorithm.md": {
+        "Times until a proved answer": "a run of `benchmarks/auto`",
+        "| separable rows, dimension x rows": "a run of `benchmarks/auto`",
+        "Rows may be larger than memory": "a run of `benchmarks/out_of_core`",
+    },
+}
+"""Numbers of runs by an earlier version, whose stores were not kept: not tied yet."""
+
+ARGUMENTS = (
+    "docs/notes/active-set.md",
+    "docs/notes/eigenvalue-bounds.md",
+    "docs/notes/how-to-distrust-us.md",
+    "docs/notes/infeasibility.md",
+    "docs/notes/resisting-oracle.md",
+    "docs/notes/rounding.md",
+    "docs/notes/saddle-points.md",
+)
+"""Pages of definitions and proofs, whose digits are formulae: what they measure is listed above."""

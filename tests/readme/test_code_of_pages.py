@@ -1,0 +1,119 @@
+"""Every line of Python in README and docs runs, and gives what is said beside it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import Result, Status
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.datasets.formats.sdpa_data import write_sdpa
+from perceptron_lab.datasets.generated.maxcut import generate
+from perceptron_lab.registry import names
+from tests.readme.prose import PAGES, README, blocks
+
+CLASSES = {
+    "X": np.array([[0.0, 1.0], [1.0, 2.0], [0.5, 1.5], [2.0, 0.0], [3.0, 1.0], [2.5, 0.2]]),
+    "y": np.array([1, 1, 1, -1, -1, -1]),
+}
+"""Two classes of two features, separable."""
+
+
+def run(page: str, given: dict[str, Any]) -> list[Any]:
+    """Run the page's blocks of Python one after the other; return the values of expressions."""
+    found = []
+    for block in blocks(page, "python"):
+        for line in ast.parse(block).body:
+            if isinstance(line, ast.Expr):
+                found.append(eval(compile(ast.Expression(line.value), page, "eval"), given))
+            else:
+                exec(compile(ast.Module([line], []), page, "exec"), given)
+    return found
+
+
+def statuses(values: list[Any]) -> list[Status]:
+    return [one.status for one in values if isinstance(one, Result)]
+
+
+def program(name: str) -> None:
+    """Write a small MAXCUT relaxation under the name of a larger one."""
+    write_sdpa(generate("random-12-20", 0), name)
+
+
+def second_order() -> Any:
+    """Second-order blocks of 3, 3 and 5 scores: t > norm(u) at the last unknown."""
+    matrix = np.random.default_rng(0).normal(size=(11, 3))
+    matrix[[2, 5, 10], 2] += 20.0
+    return matrix
+
+
+def test_every_page_with_python_is_run_here() -> None:
+    told = Path(__file__).read_text(encoding="utf-8")
+    for page in PAGES:
+        if blocks(page, "python"):
+            assert f'run("{page}"' in told, page
+
+
+def test_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    values = run("README.md", {})
+    assert statuses(values) == [Status.FEASIBLE] * 3
+    shown = re.findall(r"^# (.*)$", blocks("README.md", "python")[0], re.MULTILINE)
+    printed = capsys.readouterr().out.splitlines()
+    assert len(shown) == 3
+    assert [_timeless(one) for one in shown] == [_timeless(one) for one in printed]
+
+
+def _timeless(line: str) -> str:
+    return re.sub(r"[\d.e-]+ s$", "- s", line)
+
+
+@pytest.mark.slow  # a run of quickstart
+def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program("control1.dat-s")
+    given = {**CLASSES, "matrix": second_order()}
+    values = run("docs/python.md", given)
+    assert set(statuses(values)) == {Status.FEASIBLE}
+    assert given["fitted"].separable_ is True
+    assert given["results"].failed == []
+    assert set(values[-1]) == {"PROVED"}
+
+
+def test_optima(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program("maxG11.dat-s")
+    edges = {"rows": [0, 1, 2], "columns": [1, 2, 0], "weights": [1.0, 1.0, 1.0]}
+    upper, triangle = run("docs/optima.md", {"n": 3, **edges})
+    assert upper > 10.0  # a cut of 10 edges at least: half of them
+    assert triangle.proved
+    assert abs(triangle.optimum_upper - 9.0 / 4.0) < 1e-6  # three unit vectors at 120 degrees
+
+
+def test_linear_programs() -> None:
+    from perceptron_lab import ConicSystem, solve
+
+    given = {"ConicSystem": ConicSystem, "solve": solve}
+    conditions = {"A": [[1, 2]], "b": [3], "C": [[1, -1]], "d": [0]}
+    (point,) = run("docs/linear-programs.md", {**given, **conditions})
+    assert point[0] == point[1] >= 1
+
+
+def test_ellipsoids() -> None:
+    (values,) = run("docs/papers/ellipsoids.md", {**CLASSES, "X_test": CLASSES["X"][:2]})
+    assert values.shape == (2,)
+    assert np.isfinite(values).all()
+
+
+@pytest.mark.usefixtures("own_registrations")
+def test_extending() -> None:
+    run("docs/extending.md", {"MyPerceptron": Perceptron})
+    assert "my-perceptron" in names("algorithm")
+
+
+def test_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 200

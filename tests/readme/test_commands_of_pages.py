@@ -1,0 +1,149 @@
+"""Every command in README and docs exists with its options, and README leads where it says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from itertools import takewhile
+from pathlib import Path
+
+import click
+import pytest
+
+from perceptron_lab.cli.main import main, plab
+from perceptron_lab.experiments.configuration.catalogue import gallery
+from perceptron_lab.registry import names
+from tests.readme.prose import PAGES, ROOT, blocks, section
+
+PLACEHOLDER = re.compile(r"[A-Z]+(?:\.\.\.)?|ADDRESS.*|\S+\.ya?ml|\.\.\.")
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def commands(page: str) -> list[list[str]]:
+    """Return the words of every command ``plab ...`` or ``make ...``, without comments."""
+    quoted = re.findall(r"(?<!`)`((?:plab|make)[ \n][^`]*)`(?!`)", PAGES[page])
+    shell = [line for block in blocks(page) for line in re.sub(r"\\\n", "", block).splitlines()]
+    found = []
+    for line in [*(" ".join(one.split()) for one in quoted), *shell]:
+        if line.startswith(("plab ", "make ")):
+            words = shlex.split(line.replace("...", " "), comments=True)
+            found += _split(words)
+    return found
+
+
+def _split(words: list[str]) -> list[list[str]]:
+    """Cut a line at ``&&`` and ``&``."""
+    if "&&" not in words:
+        return [[word for word in words if word != "&"]]
+    first = list(takewhile(lambda word: word != "&&", words))
+    return [first, *_split(words[len(first) + 1 :])]
+
+
+def fault(words: list[str]) -> str | None:
+    """Return what is wrong with a command, or None."""
+    program, name, *rest = words
+    if program == "make":
+        return None if name in TARGETS else f"no target {name}"
+    context = click.Context(plab, info_name="plab")
+    if name.startswith("-") or PLACEHOLDER.fullmatch(name):
+        return None
+    command = plab.get_command(context, name)
+    if command is None:
+        return f"no command {name}"
+    if isinstance(command, click.Group):
+        command = command.get_command(context, rest[0]) or command
+    known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+    known |= {"--help", "-h"}
+    for word in rest:
+        option = word.partition("=")[0].strip("[]")
+        if option.startswith("-") and option not in known:
+            return f"plab {name} has no option {option}"
+    return _unknown(name, rest)
+
+
+def _unknown(name: str, rest: list[str]) -> str | None:
+    """Return the first argument that names nothing, of commands that take names."""
+    kinds = {"run": set(gallery()), "theory": {*names("theory"), "[NAME]"}}
+    arguments = takewhile(lambda word: not word.startswith("-"), rest)
+    for word in arguments:
+        if name in kinds and word not in kinds[name] and not PLACEHOLDER.fullmatch(word):
+            return f"plab {name}: {word} names nothing"
+    return None
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)])
+def test_every_command_is_there_with_its_options(page: str) -> None:
+    faults = [(words, fault(words)) for words in commands(page)]
+    assert [found for found in faults if found[1]] == []
+
+
+def test_what_is_wrong_with_a_command_is_found() -> None:
+    assert fault(["make", "nothing"]) == "no target nothing"
+    assert fault(["plab", "ran", "maxcut"]) == "no command ran"
+    assert fault(["plab", "run", "maxcutt"]) == "plab run: maxcutt names nothing"
+    assert fault(["plab", "report", "--htm"]) == "plab report has no option --htm"
+
+
+def test_the_gallery_of_readme_is_there() -> None:
+    shown = re.findall(r"`([a-z_0-9/]+)`", _gallery())
+    assert len(shown) > 20
+    assert set(shown) <= set(gallery())
+    for name in shown:
+        assert (ROOT / "results" / "sample" / Path(name).name).is_dir(), name
+
+
+def _gallery() -> str:
+    """The lines of the table as written, code included."""
+    text = PAGES["README.md"]
+    start = text.index("## The gallery")
+    table = text[start : text.index("## Read on")]
+    assert section("README.md", "## The gallery")
+    return "\n".join(line.rpartition("| `")[2] for line in table.splitlines() if "| `" in line)
+
+
+def given(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Do what a line of README says, and return what it prints."""
+    if command[0] == "plab":
+        assert main(command[1:]) == 0
+        return "\n".join(capsys.readouterr())  # what is told by the way goes to stderr
+    assert command[0] == "python"
+    done = subprocess.run([sys.executable, *command[1:]], capture_output=True, text=True)
+    assert done.returncode == 0
+    return done.stdout
+
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def agree(shown: str, printed: str) -> bool:
+    """Whether two lines have the same words, and the same numbers but for seconds and rounding."""
+    shown, printed = (re.sub(r"[\d.e-]+ s$", "s", one) for one in (shown, printed))
+    pairs = zip(NUMBER.findall(shown), NUMBER.findall(printed), strict=False)
+    return NUMBER.sub("#", shown) == NUMBER.sub("#", printed) and all(
+        float(one) == pytest.approx(float(other), rel=1e-3) for one, other in pairs
+    )
+
+
+@pytest.mark.slow  # a run of three cells, its page and its proofs
+def test_readme_leads_from_a_csv_to_a_proof_and_from_a_yaml_to_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checker").symlink_to(ROOT / "checker")
+    shell = "".join(blocks("README.md"))
+    ((name, table),) = re.findall(r"^cat > (\S+) <<'end'\n((?s:.*?))^end$", shell, re.MULTILINE)
+    Path(name).write_text(table)
+    Path("my.yaml").write_text(blocks("README.md", "yaml")[0])
+    printed = []
+    for line in shell.splitlines():
+        if line.startswith(("plab ", "python ")):
+            printed += given(shlex.split(line, comments=True), capsys).splitlines()
+    shown = [line for block in blocks("README.md", "text") for line in block.splitlines()]
+    assert len(shown) == 7
+    for line in shown:
+        assert any(agree(line, one) for one in printed), line
+    assert sum(line.endswith(" PROVED") for line in printed) >= 4  # the checker's, and counts
+    page = (tmp_path / "results" / "my" / "index.html").read_text()
+    assert "Three algorithms on my patients" in page
