@@ -82,6 +82,7 @@ UNTIED: Listed = {
         "| name | what | guarantee": "formulas of theorems",
         "L bounds the norms": "definitions",
     },
+    "docs/notes/how-to-distrust-us.md": {"**(C15) Kernels.**": "formulas"},
     "docs/papers/ellipsoids.md": {
         "Whether an ellipsoid separates is proved": "what is proved, in formulas",
     },
@@ -93,6 +94,7 @@ UNTIED: Listed = {
         "| fault | injected": "counts of the longest run of the tests that it names",
         "A cell costs": "seconds by the benchmark that it names",
     },
+    "docs/start.md": {"Python 3.11 or newer": "the version that is required"},
     "docs/which-algorithm.md": {
         "| your data | take |": "an option, and 1/margin",
         "The generator is that of": "a parameter",

@@ -84,6 +84,11 @@ def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(values[-1]) == {"PROVED"}
 
 
+def test_start(capsys: pytest.CaptureFixture[str]) -> None:
+    run("docs/start.md", {})
+    assert capsys.readouterr().out.startswith("FEASIBLE True [")
+
+
 def test_optima(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program("maxG11.dat-s")
