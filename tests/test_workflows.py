@@ -1,0 +1,79 @@
+"""The workflows of a public copy call targets of the Makefile, on the Python that is supported."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glob("*.yml"))}
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def jobs(path: Path) -> dict[str, Any]:
+    """Return the jobs of a workflow."""
+    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+    return found
+
+
+def commands(path: Path) -> list[str]:
+    """Return what a workflow runs."""
+    return [step["run"] for job in jobs(path).values() for step in job["steps"] if "run" in step]
+
+
+def pythons(path: Path) -> list[str]:
+    """Return the releases of Python that a workflow sets up; "3.1" for 3.10 would be a number."""
+    found = []
+    for job in jobs(path).values():
+        for step in job["steps"]:
+            asked = step.get("with", {}).get("python-version")
+            if asked == "${{ matrix.python }}":
+                found += job["strategy"]["matrix"]["python"]
+            elif asked:
+                found.append(asked)
+    return found
+
+
+def test_there_is_one_for_each_check() -> None:
+    called = {command for path in WORKFLOWS.values() for command in commands(path)}
+    assert called >= {"make test", "make check-static", "make docs", "make maxcut"}
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_every_command_is_a_target(name: str) -> None:
+    for command in commands(WORKFLOWS[name]):
+        program, target = command.split()
+        assert program == "make"
+        assert target in TARGETS
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_the_releases_of_python_are_supported(name: str) -> None:
+    allowed = SpecifierSet(PROJECT["requires-python"])
+    asked = pythons(WORKFLOWS[name])
+    assert len(asked) >= len(jobs(WORKFLOWS[name]))
+    assert all(isinstance(one, str) and one in allowed for one in asked)
+
+
+def test_the_oldest_release_is_among_those_tested() -> None:
+    (oldest,) = re.findall(r">=([\d.]+)", PROJECT["requires-python"])
+    assert oldest in pythons(WORKFLOWS["test"])
+    assert len(set(pythons(WORKFLOWS["test"]))) >= 3
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_files_that_a_workflow_names_are_there_or_are_made(name: str) -> None:
+    text = WORKFLOWS[name].read_text(encoding="utf-8")
+    for file in re.findall(r"hashFiles\('([^']+)'\)|cache-dependency-path: (\S+)", text):
+        assert (ROOT / "".join(file)).is_file()
+    ignored = (ROOT / ".gitignore").read_text().split()
+    for folder in re.findall(r"^ +path: (\S+)$", text, re.MULTILINE):
+        top, inner = folder.split("/")[:2]
+        assert f"/{top}/*" in ignored or f"/{top}/{inner}/" in ignored
