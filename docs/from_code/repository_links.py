@@ -1,4 +1,4 @@
-"""Links of Markdown pages to folders of the repository, which a site does not have."""
+"""Links of Markdown pages to folders and pages of the repository that a site does not have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LINK = re.compile(r"(?<!!)\[(?P<text>[^][]+)\]\((?P<target>[^)#:\s]+)\)")
 
 
 def without_folders(app: Any, document: str, content: list[str]) -> None:
-    """Show links to folders as their text, with the path where the text does not say it."""
+    """Show links to what the site lacks as their text, with the path where that does not say it."""
     path = Path(app.env.doc2path(document))
     if path.suffix == ".md":
         content[0] = _LINK.sub(lambda found: _shown(found, path, Path(app.srcdir)), content[0])
@@ -19,7 +19,8 @@ def without_folders(app: Any, document: str, content: list[str]) -> None:
 def _shown(found: re.Match[str], path: Path, sources: Path) -> str:
     target = (path.parent / found["target"]).resolve()
     root = sources.resolve().parent
-    if not target.is_dir() or not target.is_relative_to(root):
+    outside = target.suffix == ".md" and not target.is_relative_to(sources.resolve())
+    if not (target.is_dir() or outside) or not target.is_relative_to(root):
         return found[0]
     name = target.relative_to(root).as_posix()
     return f"`{name}`" if name in found["text"] else f"{found['text']} (`{name}`)"
