@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpz
 
 from perceptron_lab.results import FloatArray
 
@@ -63,6 +64,12 @@ def written(value: Any) -> Any:
 def whole(value: int | str) -> int:
     """Return a whole number of a certificate, which may be a hexadecimal text."""
     return int(value, 16) if isinstance(value, str) else value
+
+
+def decimal_text(value: int | Fraction) -> str:
+    """Return p or p/q in decimal digits, however many: Python itself writes 4300 at most."""
+    p, q = value.as_integer_ratio()
+    return fmpz(p).str() if q == 1 else f"{fmpz(p).str()}/{fmpz(q).str()}"
 
 
 def fraction_pair(value: float) -> list[int]:
