@@ -1,0 +1,1 @@
+"""Queries against the margin: logarithmic laws and powers."""
