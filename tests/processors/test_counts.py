@@ -14,7 +14,7 @@ from tests.processors.counts import (
     counts_under,
     noise,
 )
-from tests.readme.prose import paragraph
+from tests.prose.pages import paragraph
 from tests.repetitions import repeated
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.readme.prose import PAGES, ROOT
+from tests.prose.pages import PAGES, ROOT
 
 OTHERS = ("CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", "results/sample/README.md")
 LINK = re.compile(r"\]\(([^)\s]+)\)|^\[[^]]+\]: (\S+)$", re.MULTILINE)

@@ -21,7 +21,7 @@ from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.reporting.table_6_1.entries import thesis_table
 from perceptron_lab.system import ConicSystem, Cut
-from tests.readme.prose import ROOT, numbers, page, rounded, spelt
+from tests.prose.pages import ROOT, numbers, page, rounded, spelt
 
 SAMPLES = ROOT / "results" / "sample"
 PAGE = "table-6-1.md"

@@ -1,10 +1,10 @@
-"""What the README says of Figure 2 and of conic systems is in their samples."""
+"""What is said of Figure 2 and of conic systems is in their samples."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from tests.readme.prose import ROOT, numbers, paragraph
+from tests.prose.pages import ROOT, numbers, paragraph
 
 SAMPLES = ROOT / "results" / "sample"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tests.readme.prose import PAGES, ROOT, numbers, paragraph, spelt
+from tests.prose.pages import PAGES, ROOT, numbers, paragraph, spelt
 
 SAMPLES = ROOT / "results" / "sample"
 ROWS = {

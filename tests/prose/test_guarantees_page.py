@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from perceptron_lab.registry import names
-from tests.readme.prose import PAGES, paragraphs
+from tests.prose.pages import PAGES, paragraphs
 
 PAGE = "docs/guarantees.md"
 

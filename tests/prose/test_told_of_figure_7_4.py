@@ -1,11 +1,11 @@
-"""What the README says of Figure 7.4 is in its sample."""
+"""What is said of Figure 7.4 is in its sample."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from perceptron_lab.experiments.storage.reader import read_config_of
-from tests.readme.prose import ROOT, numbers, paragraph
+from tests.prose.pages import ROOT, numbers, paragraph
 
 SAMPLE = ROOT / "results" / "sample" / "affine_invariance"
 

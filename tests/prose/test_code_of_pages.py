@@ -15,7 +15,7 @@ from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.datasets.formats.sdpa_data import write_sdpa
 from perceptron_lab.datasets.generated.maxcut import generate
 from perceptron_lab.registry import names
-from tests.readme.prose import PAGES, README, blocks
+from tests.prose.pages import PAGES, README, blocks
 
 CLASSES = {
     "X": np.array([[0.0, 1.0], [1.0, 2.0], [0.5, 1.5], [2.0, 0.0], [3.0, 1.0], [2.5, 0.2]]),

@@ -1,4 +1,4 @@
-"""What the README says of separation verdicts and of Figure 6.1 is in their samples."""
+"""What is said of separation verdicts and of Figure 6.1 is in their samples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from tests.readme.prose import ROOT, numbers, paragraph
+from tests.prose.pages import ROOT, numbers, paragraph
 
 SAMPLES = ROOT / "results" / "sample"
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from tests.readme.listed import ARGUMENTS, EARLIER, TIED, UNTIED, Listed
-from tests.readme.prose import PAGES, numbers, paragraphs, plain
+from tests.prose.listed import ARGUMENTS, EARLIER, TIED, UNTIED, Listed
+from tests.prose.pages import PAGES, numbers, paragraphs, plain
 
 MEASURED = re.compile(
     r"\d (?:%|s|ms|[KMG]B|seconds|minutes|hours|times|faster|slower|queries|updates|iterations|"
@@ -51,7 +51,7 @@ def test_only_pages_that_are_there_are_listed() -> None:
 
 @pytest.mark.parametrize("module", sorted({one for own in TIED.values() for one in own.values()}))
 def test_every_module_is_there(module: str) -> None:
-    assert importlib.util.find_spec(f"tests.readme.{module}") is not None
+    assert importlib.util.find_spec(f"tests.prose.{module}") is not None
 
 
 def test_a_number_that_nobody_listed_is_found() -> None:

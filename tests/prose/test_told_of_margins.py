@@ -1,10 +1,10 @@
-"""What the README says of the margin that is reached, and when, is in the sample."""
+"""What is said of the margin that is reached, and when, is in the sample."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from tests.readme.prose import ROOT, numbers, paragraph, rounded
+from tests.prose.pages import ROOT, numbers, paragraph, rounded
 
 NAMES = {
     "minimum-norm-point": "``",

@@ -11,35 +11,35 @@ Listed = dict[str, dict[str, str]]
 TIED: Listed = {
     "docs/notes/table-6-1.md": {"": "test_table_6_1_page"},
     "docs/optima.md": {
-        "`plab run maxcut_optimum`: of": "test_readme_on_optima",
-        "`plab run sdplib_optimum`: of": "test_readme_on_optima",
-        "`plab run maxcut_scaling`: a": "test_readme_on_optima",
+        "`plab run maxcut_optimum`: of": "test_told_of_optima",
+        "`plab run sdplib_optimum`: of": "test_told_of_optima",
+        "`plab run maxcut_scaling`: a": "test_told_of_optima",
     },
     "docs/papers/ellipsoids.md": {
-        "| | 30 features |": "test_readme_on_reuters",
-        "That **no ellipsoid separates any": "test_readme_on_reuters",
-        "With more features the soft-margin": "test_readme_on_reuters",
-        "On the 64 categories": "test_readme_on_reuters",
-        "The error of the ellipsoid is the same": "test_readme_on_figure_7_4",
+        "| | 30 features |": "test_told_of_reuters",
+        "That **no ellipsoid separates any": "test_told_of_reuters",
+        "With more features the soft-margin": "test_told_of_reuters",
+        "On the 64 categories": "test_told_of_reuters",
+        "The error of the ellipsoid is the same": "test_told_of_figure_7_4",
     },
-    "docs/papers/margins.md": {"The largest margin is proved": "test_readme_on_margins"},
+    "docs/papers/margins.md": {"The largest margin is proved": "test_told_of_margins"},
     "docs/papers/maxcut.md": {
-        "`make maxcut` (or `plab run maxcut`) repeats the experiment": "test_readme_on_table_6_1",
-        'The thesis\'s "updates" are queries': "test_readme_on_table_6_1",
-        "The 28 cells take": "test_readme_on_table_6_1",
-        "`plab run maxcut_oracles` repeats": "test_readme_on_verdicts_and_programs",
+        "`make maxcut` (or `plab run maxcut`) repeats the experiment": "test_told_of_table_6_1",
+        'The thesis\'s "updates" are queries': "test_told_of_table_6_1",
+        "The 28 cells take": "test_told_of_table_6_1",
+        "`plab run maxcut_oracles` repeats": "test_told_of_verdicts_and_programs",
     },
     "docs/papers/mirror-prox.md": {
-        "| dimension x rows | MPLFP": "test_readme_table_2",
-        "Figure 2 comes out as in the paper only in part.": "test_readme_on_kernel_and_conic",
-        "`plab run conic` is a table": "test_readme_on_kernel_and_conic",
+        "| dimension x rows | MPLFP": "test_told_of_table_2",
+        "Figure 2 comes out as in the paper only in part.": "test_told_of_kernel_and_conic",
+        "`plab run conic` is a table": "test_told_of_kernel_and_conic",
     },
     "docs/separation.md": {
-        "`--verdict`, or `separation(X, y)`": "test_readme_on_verdicts_and_programs"
+        "`--verdict`, or `separation(X, y)`": "test_told_of_verdicts_and_programs"
     },
     "docs/which-algorithm.md": {
-        "Margins of 1e-2 to 1e-9": "test_readme_on_tiny_margins",
-        "On rows without a separator": "test_readme_on_tiny_margins",
+        "Margins of 1e-2 to 1e-9": "test_told_of_tiny_margins",
+        "On rows without a separator": "test_told_of_tiny_margins",
     },
 }
 """The module that compares a paragraph's numbers with a sample; "" stands for a whole page."""

@@ -15,7 +15,7 @@ import pytest
 from perceptron_lab.cli.main import main, plab
 from perceptron_lab.experiments.configuration.catalogue import gallery
 from perceptron_lab.registry import names
-from tests.readme.prose import PAGES, ROOT, blocks, section
+from tests.prose.pages import PAGES, ROOT, blocks, section
 
 PLACEHOLDER = re.compile(r"[A-Z]+(?:\.\.\.)?|ADDRESS.*|\S+\.ya?ml|\.\.\.")
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))

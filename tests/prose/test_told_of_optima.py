@@ -1,4 +1,4 @@
-"""What the README says of proved optima is in the three samples."""
+"""What is said of proved optima is in the three samples."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 
 import pandas as pd
 
-from tests.readme.prose import ROOT, numbers, paragraph, rounded, spelt
-from tests.readme.test_readme_on_tiny_margins import held
+from tests.prose.pages import ROOT, numbers, paragraph, rounded, spelt
+from tests.prose.test_told_of_tiny_margins import held
 
 SAMPLES = ROOT / "results" / "sample"
 

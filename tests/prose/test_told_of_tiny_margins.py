@@ -1,10 +1,10 @@
-"""What the README says of tiny margins and of rows without a separator is in the two samples."""
+"""What is said of tiny margins and of rows without a separator is in the two samples."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from tests.readme.prose import ROOT, numbers, paragraph, rounded
+from tests.prose.pages import ROOT, numbers, paragraph, rounded
 
 SAMPLES = ROOT / "results" / "sample"
 

@@ -1,4 +1,4 @@
-"""What the README says of Table 6.1 is in its sample."""
+"""What is said of Table 6.1 is in its sample."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.reporting.table_6_1.entries import ROUNDING
-from tests.readme.prose import ROOT, numbers, paragraph, rounded, section, spelt
+from tests.prose.pages import ROOT, numbers, paragraph, rounded, section, spelt
 
 SAMPLE = ROOT / "results" / "sample" / "maxcut"
 

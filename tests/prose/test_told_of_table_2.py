@@ -9,7 +9,7 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-from tests.readme.prose import PAGES, ROOT
+from tests.prose.pages import PAGES, ROOT
 
 SAMPLES = ROOT / "results" / "sample"
 PAGE = PAGES["docs/papers/mirror-prox.md"]
