@@ -56,13 +56,14 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "perceptron_lab"
+html_sidebars = {page: [] for page in ("index", "start", "concepts", "which-algorithm")}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 10,
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": True,

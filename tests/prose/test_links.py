@@ -59,7 +59,10 @@ def test_every_page_can_be_reached_from_readme() -> None:
             for one, other in LINK.findall(prose_of(path))
             if (one or other).partition("#")[0].endswith(".md")
         } - reached
-    site = {ROOT / "docs" / name for name in ("index.md", "start.md", "components.md", "notes.md")}
+    site = {
+        ROOT / "docs" / name
+        for name in ("index.md", "start.md", "components.md", "notes.md", "problems.md", "use.md")
+    }
     assert {ROOT / page for page in PAGES} - site <= reached
 
 
