@@ -99,7 +99,7 @@ def objective_at_least(vectors: FloatArray, claimed: float, data: Any) -> Claim 
     rest = [unit - sum(one * one for one in row) for row in rows]
     block = len(data.blocks) - 1
     total = 0
-    for number, i, j, columns, values in data.rows():
+    for number, i, j, columns, values in data.rows:
         if number == block and 0 in columns:
             weight = sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) * (1 + (i < j))
             total -= values[list(columns).index(0)] * (weight + (rest[i] if i == j else 0))

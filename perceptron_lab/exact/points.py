@@ -154,7 +154,7 @@ def _shifted_factors(
     }
     p, q = bound.numerator, bound.denominator
     length = math.isqrt(sum(one * one for one in point) << 128) + (p > 0)
-    for block, i, j, columns, values in data.rows():
+    for block, i, j, columns, values in data.rows:
         if block in blocks:
             score = sum(value * point[at] for at, value in zip(columns, values, strict=True))
             entry = (score * q << 64) - (p * data.scale * length if i == j else 0)

@@ -141,7 +141,7 @@ def _yields(reading: Reading, rows: FloatArray) -> bool:
     """Return whether the nearest doubles of the numbers read are the rows of a system."""
     try:
         system = reading.system()
-        for i, (*_, values) in enumerate(system.rows()):
+        for i, (*_, values) in enumerate(system.rows):
             if [value / system.scale for value in values] != rows[i].tolist():
                 return False
     except (checker().Refuted, ValueError, LookupError, TypeError, AttributeError, OverflowError):

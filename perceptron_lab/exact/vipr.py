@@ -54,7 +54,7 @@ def vipr_text(system: Any, claim: Mapping[str, Any]) -> str | None:
     if claim["claim"] not in BY_CUTS:
         return None
     multiples, cuts = cuts_of(system.blocks, claim["weights"])
-    rows = images(cuts, system.blocks, system.rows(), system.width)
+    rows = images(cuts, system.blocks, system.rows, system.width)
     bounded = claim["claim"] == "objective at least"
     if not (bounded or claim["closed"]):
         return _infeasible([(row, 1) for row in rows], multiples)

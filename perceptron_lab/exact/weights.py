@@ -63,7 +63,7 @@ def infeasible_cone(
         The checker's.
     """
     cuts = pool(cone, weights, system.width, np.random.default_rng(0))
-    vectors = images(cuts, system.blocks, system.rows(), system.width)
+    vectors = images(cuts, system.blocks, system.rows, system.width)
     first = next((k for k, cut in enumerate(cuts) if cut.block == 0), None) if homogenised else None
     found = balanced(vectors, None, first)
     if found is None:

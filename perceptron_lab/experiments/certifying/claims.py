@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -177,12 +177,8 @@ def _add(
 def refused(system: Any, claim: Claim) -> str:
     """Return why the checker refuses a claim; empty if it accepts it."""
     module = checker()
-    read = json.loads(json.dumps(written(claim)))
-    check: Callable[[Any, Any], None] = (
-        module.check_point if claim["claim"] in module.OF_POINTS else module.check_weights
-    )
     try:
-        check(system, read)
+        module.check_claim(system, json.loads(json.dumps(written(claim))))
     except module.Refuted as error:
         return str(error)
     return ""
@@ -216,7 +212,7 @@ def _vectors(answer: Answer, support: Any) -> list[list[int]]:
         bits = answer.reading.said["bits"]
         return [exactly(np.asarray(row, dtype=float), bits) for row in operator.rows(support)]
     wanted: dict[int, list[int]] = {i: [] for i in support.tolist()}
-    for number, (_, _, _, columns, values) in enumerate(answer.system.rows()):
+    for number, (_, _, _, columns, values) in enumerate(answer.system.rows):
         if number in wanted:
             line = [0] * answer.system.width
             for at, value in zip(columns, values, strict=True):
