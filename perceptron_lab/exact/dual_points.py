@@ -84,7 +84,7 @@ def objective_at_least_by_cuts(
         if not found:
             return
         cuts, guess = [cut for cut, _ in found], [weight for _, weight in found]
-        vectors = images(cuts, data.blocks, data.rows(), data.width)
+        vectors = images(cuts, data.blocks, data.rows, data.width)
         solved = _solved(vectors, guess, data.objective)
         if solved is None:
             continue
