@@ -21,7 +21,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
-    "from_code",
+    "from_code.extension",
 ]
 exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "**/sg_execution_times.rst"]
 default_role = "key"

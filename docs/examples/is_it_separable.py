@@ -23,9 +23,9 @@ result = solve(X, y)
 print(result)
 
 # %%
-# How wide is the gap? With ``margin="geometric"`` the margin is that of support vector machines,
-# half the distance of the hulls of the classes. The goal asks for 99.9 % of the largest one: the
-# run ends once the bracket of the margin is proved to be as narrow.
+# How wide is the gap? With ``margin="geometric"`` the margin is that of support vector
+# machines, half the distance of the hulls of the classes. The goal asks for 99.9 % of the
+# largest one: the run ends once the bracket of the margin is proved to be as narrow.
 
 widest = solve(X, y, margin="geometric", goal={"margin_ratio": 0.999})
 print(widest)
@@ -46,9 +46,12 @@ plt.legend()
 plt.show()
 
 # %%
-# Swap two labels, and no line is left. That is proved as well: by weights of the constraints whose
-# combination is zero.
+# Swap two labels, and no line is left. That is proved as well: by weights of the constraints
+# whose combination is zero.
 
 wrong = y.copy()
 wrong[[0, 40]] = wrong[[40, 0]]
-print(solve(X, wrong))
+crossed = solve(X, wrong)
+print(crossed)
+assert crossed.proved
+assert crossed.status == "INFEASIBLE"

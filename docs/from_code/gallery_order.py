@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-ORDER = ("is_it_separable.py",)
+ORDER = (
+    "is_it_separable.py",
+    "the_largest_margin.py",
+    "infeasible.py",
+    "complete_separation.py",
+    "linear_program.py",
+    "linear_matrix_inequality.py",
+    "maxcut_bound.py",
+    "kernels.py",
+    "ellipsoid_in_the_plane.py",
+    "rescaling_against_thin_margins.py",
+    "online_learners.py",
+    "the_resisting_oracle.py",
+    "your_own_algorithm.py",
+    "a_sweep_that_survives.py",
+    "checking_without_us.py",
+    "theory_figures.py",
+)
 """The files of docs/examples."""
 
 

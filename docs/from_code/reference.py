@@ -24,12 +24,18 @@ TOPICS = {
 
 BEYOND = {
     "perceptron_lab.operators.kernels": ("Linear", "Polynomial", "Rbf"),
+    "perceptron_lab.online": (
+        *("online_perceptron", "online_kernel_perceptron", "novikoff_bound", "hinge_loss_bound"),
+        *("linear_inequalities", "worst_case", "MistakeBound", "LiftedInequalities", "Farkas"),
+    ),
+    "perceptron_lab.theory.exhibit": ("exhibit", "Exhibit"),
     "perceptron_lab.maxcut.program": ("MaxCutProgram",),
     "perceptron_lab.algorithms.base": ("Algorithm", "State", "cut_or_claim"),
     "perceptron_lab.claims": ("FeasiblePoint", "MarginBelow"),
     "perceptron_lab.system": ("Cut",),
     "perceptron_lab.facts": ("Facts",),
     "perceptron_lab.results": ("Bound", "Trace"),
+    "perceptron_lab.errors": ("PlabError", "InputError", "DataError", "ConfigError"),
 }
 """Further public names by their modules: what a configuration or an own algorithm needs."""
 

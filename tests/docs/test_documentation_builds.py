@@ -1,0 +1,102 @@
+"""The documentation builds without a warning, needs no network, and all its files exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from perceptron_lab import registry
+
+ROOT = Path(__file__).parents[2]
+TOOLS = ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "myst_parser")
+MISSING = [name for name in TOOLS if importlib.util.find_spec(name) is None]
+# What a browser loads by itself, and with it pictures and scripts of others
+LOADED = {"img": "src", "script": "src", "iframe": "src", "source": "src", "link": "href"}
+
+
+class Loads(HTMLParser):
+    """The addresses that a browser loads of a page, and those that it links to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.linked: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        found = values.get(LOADED.get(tag, ""))
+        if found:
+            self.loaded.append(found)
+        if tag == "a" and values.get("href"):
+            self.linked.append(values["href"] or "")
+
+
+def outside(address: str) -> bool:
+    """Whether an address is of another host."""
+    return bool(urlsplit(address).netloc)
+
+
+def absent(pages: Path) -> Iterator[str]:
+    """Yield each page and the local file that it names and that is not there."""
+    for page in pages.rglob("*.html"):
+        loads = Loads(page.read_text(encoding="utf-8"))
+        for address in (*loads.loaded, *loads.linked):
+            parts = urlsplit(address)
+            here = not parts.scheme and not parts.netloc and parts.path
+            if here and not (page.parent / unquote(parts.path)).exists():
+                yield f"{page.name}: {address}"
+
+
+def test_what_a_browser_loads_is_seen() -> None:
+    text = '<link href="//x.org/a.css"><img src="a.png"><a href="https://x.org">x</a>'
+    loads = Loads(text + '<script src="https://y.org/b.js"></script>')
+    assert [one for one in loads.loaded if outside(one)] == ["//x.org/a.css", "https://y.org/b.js"]
+    assert loads.linked == ["https://x.org"]
+
+
+def test_a_missing_file_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text('<a href="other.html#x">o</a><img src="page.html">')
+    assert list(absent(tmp_path)) == ["page.html: other.html#x"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not installed: `make docs` does")
+def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
+    """Without running the gallery, which `make docs` does."""
+    for entry in ROOT.iterdir():
+        if entry.name not in ("docs", ".git"):
+            (tmp_path / entry.name).symlink_to(entry)
+    made = ("_build", "gallery", "generated")
+    for path in (ROOT / "docs").rglob("*"):
+        parts = path.relative_to(ROOT).parts
+        if path.is_file() and parts[1] not in made:
+            copy = tmp_path.joinpath(*parts)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q"]
+    command += ["-D", "sphinx_gallery_conf.plot_gallery=0", "docs", "built"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    built = tmp_path / "built"
+    pages = {path.stem for path in (built / "generated" / "algorithms").glob("*.html")}
+    assert pages == {"index", *registry.names("algorithm")}
+    texts = {path: path.read_text(encoding="utf-8") for path in built.rglob("*.html")}
+    asked = [(path.name, one) for path, text in texts.items() for one in Loads(text).loaded]
+    assert [one for one in asked if outside(one[1])] == []
+    assert list(absent(built)) == []
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment with one thread of BLAS, and the warnings of others as they are."""
+    return os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": ""}

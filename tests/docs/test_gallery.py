@@ -1,0 +1,95 @@
+"""Every example of the gallery is listed, uses documented names alone, and asserts its claims."""
+
+from __future__ import annotations
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from from_code.gallery_order import ORDER, InReadingOrder
+from from_code.reference import BEYOND, TOPICS, public_names
+
+import perceptron_lab
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+OTHERS = {"cvxpy", "matplotlib", "numpy", "pandas", "sklearn"}
+STANDARD = {"dataclasses", "fractions", "json", "math", "pathlib", "subprocess", "sys", "tempfile"}
+STANDARD |= {"time", "typing"}
+
+
+def imports(tree: ast.Module) -> list[tuple[str, str]]:
+    """Return module and name of each import; an empty name for a whole module."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found += [(node.module or "", one.name) for one in node.names]
+        elif isinstance(node, ast.Import):
+            found += [(one.name, "") for one in node.names]
+    return found
+
+
+def undocumented(tree: ast.Module) -> list[str]:
+    """Return what a file uses of the package beside the names of the Python reference."""
+    known = public_names()
+    wrong = [
+        f"{module}.{name}"
+        for module, name in imports(tree)
+        if module.startswith("perceptron_lab") and name and name not in known.get(module, ())
+    ]
+    aliases = {
+        one.asname or one.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for one in node.names
+        if one.name == "perceptron_lab"
+    }
+    return wrong + [
+        f"{node.value.id}.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in aliases
+        and node.attr not in (*known["perceptron_lab"], "__file__")
+    ]
+
+
+def test_every_example_is_listed_once() -> None:
+    assert sorted(ORDER) == sorted(path.name for path in EXAMPLES.glob("*.py"))
+    assert len(ORDER) >= 15
+    key = InReadingOrder(str(EXAMPLES))
+    assert sorted(ORDER, key=key) == list(ORDER)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_an_example_uses_documented_names_and_proves_something(name: str) -> None:
+    text = (EXAMPLES / name).read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    compile(text, name, "exec")
+    assert undocumented(tree) == []
+    roots = {module.partition(".")[0] for module, _ in imports(tree)}
+    assert roots <= OTHERS | STANDARD | {"perceptron_lab"}
+    assert any(isinstance(node, ast.Assert) for node in tree.body + loops(tree))
+    assert (ast.get_docstring(tree) or "").splitlines()[1].strip("=") == ""
+
+
+def loops(tree: ast.Module) -> list[ast.stmt]:
+    """Return the statements of the loops of a file, which run as often as the loops do."""
+    return [one for node in tree.body if isinstance(node, ast.For) for one in node.body]
+
+
+def test_what_is_not_documented_is_seen() -> None:
+    wrong = ["from perceptron_lab.driver import drive", "from perceptron_lab import solves"]
+    wrong += ["import perceptron_lab as lab\nlab.driver.drive(1)"]
+    assert [len(undocumented(ast.parse(one))) for one in wrong] == [1, 1, 1]
+    right = (
+        "from perceptron_lab.operators.kernels import Rbf\nimport perceptron_lab as lab\nlab.run"
+    )
+    assert undocumented(ast.parse(right)) == []
+
+
+def test_the_reference_has_every_public_name_once() -> None:
+    topics = [name for names in TOPICS.values() for name in names]
+    assert sorted([*topics, "__version__"]) == sorted(perceptron_lab.__all__)
+    for module, names in BEYOND.items():
+        assert [name for name in names if not hasattr(import_module(module), name)] == []

@@ -1,0 +1,99 @@
+"""Every registered algorithm has its page, with all that the code says of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from from_code import algorithm_pages, component_pages, errata
+from from_code.docstrings import as_restructured_text, escaped, running_text, sections
+from from_code.parameters import parameters_text
+
+from perceptron_lab import list_names, registry
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
+from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
+
+NAMES = registry.names("algorithm")
+
+
+def test_the_list_has_every_algorithm() -> None:
+    text = algorithm_pages.index(list_names("algorithms"))
+    tree = re.findall(r"^   ([a-z][a-z0-9-]+)$", text, re.MULTILINE)
+    assert sorted(tree) == sorted(NAMES)
+    assert all(f":doc:`{name}`" in text for name in NAMES)
+
+
+def test_a_page_has_the_step_the_guarantee_the_parameters_and_a_run(tmp_path: Path) -> None:
+    systems = {one["name"]: one.get("systems") for one in list_names("algorithms")}
+    text = algorithm_pages.page("perceptron", systems["perceptron"], tmp_path)
+    assert ":pyobject: Perceptron.step" in text
+    assert "while a cut a with a'x <= 0 exists, add it to x." in text
+    assert re.search(r"with the margin that it proved: [\d.]+ updates \(Theorem 2.7", text)
+    assert re.search(r"FEASIBLE \(proved\)\n +unit margin in \[[\d.]+, [\d.]+\]", text)
+    assert "``initial``" in text
+    assert r"*zero \| barycentre*; default ``zero``" in text
+    assert "`Kharechko2009`, Algorithm 1, Theorem 2.7." in text
+    for ending in ("", "-dark"):
+        picture = (tmp_path / "pictures" / f"perceptron{ending}.svg").read_text(encoding="utf-8")
+        assert picture.rstrip().endswith("</svg>")
+
+
+@pytest.mark.slow
+def test_every_algorithm_gets_its_page(tmp_path: Path) -> None:
+    (tmp_path / "gone.rst").write_text("an algorithm that is no longer there", encoding="utf-8")
+    algorithm_pages.write(tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.rst")} == {"index", *NAMES}
+    for name in NAMES:
+        text = (tmp_path / f"{name}.rst").read_text(encoding="utf-8")
+        assert all(f"\n{part}\n---" in text for part in ("The step, as it runs", "Guarantee"))
+        assert "(proved)" in text or "is not on PATH" in text, name
+        drawn = f"pictures/{name}.svg" in text
+        assert drawn == (tmp_path / "pictures" / f"{name}.svg").is_file()
+
+
+@pytest.mark.parametrize("kind", component_pages.KINDS)
+def test_every_component_has_a_section(kind: str) -> None:
+    text = component_pages.page(kind, component_pages.KINDS[kind])
+    headings = re.findall(r"^(\S+)\n-{2,}$", text, re.MULTILINE)
+    assert headings == registry.names(kind.removesuffix("s"))
+
+
+def test_errata_are_those_of_places_that_the_code_cites() -> None:
+    places = {claim.place for claim in errata.of(Ellipsoid)}
+    assert {"Theorem 2.9", "footnote 9"} <= places
+    assert "Theorem 2.10" not in places
+    assert errata.of(Perceptron) == []
+    assert errata.table(Perceptron) == ""
+    assert "false near rho = 1" in errata.table(Ellipsoid)
+
+
+def test_mathematics_in_docstrings_is_no_markup() -> None:
+    assert escaped("A*y, |a| and x_ of ``a*b``") == r"A\*y, \|a\| and x\_ of ``a*b``"
+    assert escaped("2 ``k``^2 and p``q``") == "2 ``k``\\ ^2 and p\\ ``q``"
+    assert escaped("a of :class:`.State` and `Kharechko2009`*") == (
+        "a of :class:`.State` and `Kharechko2009`\\*"
+    )
+    text = "First.\n\n    x <- x + a*b\n\nlast."
+    assert running_text(text) == "First.\n\n.. code-block:: text\n\n    x <- x + a*b\n\nlast."
+
+
+def test_sections_of_a_docstring_are_kept_in_order() -> None:
+    parameters = "Parameters\n----------\na, b\n    Of *this*."
+    doc = f"Sum.\n\nMore.\n\n{parameters}\n\nExamples\n--------\n>>> 2*3"
+    assert list(sections(doc)) == ["", "Parameters", "Examples"]
+    shown = as_restructured_text(doc)
+    assert "Of \\*this\\*." in shown
+    assert ">>> 2*3" in shown
+    assert shown.index("Parameters") < shown.index("Examples")
+
+
+def test_parameters_have_meaning_range_and_default() -> None:
+    known = [
+        {"parameter": "a", "allowed": "number > 0", "default": "1.0", "meaning": ""},
+        {"parameter": "c", "allowed": "x | y", "default": "x", "meaning": ""},
+    ]
+    text = parameters_text("a\n    The length, > 0.\n    Of a step.", known)
+    assert text.startswith("``a``\n    The length, > 0.\n    Of a step.\n")
+    assert "*number > 0*; default ``1.0``" in text
+    assert "``c``\n    *x \\| y*; default ``x``" in text
