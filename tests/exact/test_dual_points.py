@@ -94,7 +94,7 @@ def test_both_sides_of_an_optimum_are_proved(name: str, tmp_path: Path) -> None:
 def test_a_lower_bound_of_another_objective_or_unit_is_refused(name: str, tmp_path: Path) -> None:
     record, system, _ = certificate_of(name, tmp_path)
     claim = record["claims"][1]
-    checker().check_weights(system, claim)
+    checker().check_claim(system, claim)
     forged: list[dict[str, Any]] = []
     p, q = (as_number(one) for one in claim["bound"])
     reached = claim | {"bound": [p * 10**6 + abs(p) + q, q * 10**6]}
@@ -105,7 +105,7 @@ def test_a_lower_bound_of_another_objective_or_unit_is_refused(name: str, tmp_pa
     forged.append(changed)
     for one in forged:
         with pytest.raises(checker().Refuted):
-            checker().check_weights(system, one)
+            checker().check_claim(system, one)
 
 
 @every_case
