@@ -45,8 +45,11 @@ print(solve(diet(50, 2000, 1)))
 
 best = max(p / m for p, m in zip(protein, price, strict=True))
 beyond = best + Fraction(1, 10**30)
-print(f"{best} g of protein:", solve(diet(best, 2000, 1)).status.value)
-print("and 1e-30 g more:", solve(diet(beyond, 2000, 1)).status.value)
+possible, impossible = solve(diet(best, 2000, 1)), solve(diet(beyond, 2000, 1))
+print(f"{best} g of protein:", possible.status.value)
+print("and 1e-30 g more:", impossible.status.value)
+assert possible.status == "FEASIBLE"
+assert impossible.status == "INFEASIBLE"
 
 # %%
 # The picture for two of the foods, beans and bread.
