@@ -13,6 +13,7 @@ import pytest
 from perceptron_lab import solve
 from perceptron_lab.cli.main import main
 from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.compiled_checker import compiled_checker
 from perceptron_lab.exact.readings import digits_of
 from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import exactly, rounded
@@ -193,7 +194,7 @@ def test_verify_tells_what_has_no_exact_proof(
 ) -> None:
     path = certified(tmp_path, FEASIBLE, {"name": "perceptron"})
     told = [({"claim": "feasible"}, "a reason")]
-    monkeypatch.setattr(checker(), "check", lambda *_: told)
+    monkeypatch.setattr(compiled_checker(), "check", lambda *_: told)
     (cell,) = verify(path, exact=True).cells
     assert (cell.exact, cell.verdict.value) == (False, "PROVED")
     assert "the checker refuses feasible: a reason" in cell.message

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.compiled_checker import compiled_checker
 from perceptron_lab.exact.dual_points import objective_at_least_by_cuts
 from perceptron_lab.exact.optima import objective_at_least, objective_at_most
 from perceptron_lab.exact.points import Claim, feasible, margin_at_least
@@ -176,7 +176,7 @@ def _add(
 
 def refused(system: Any, claim: Claim) -> str:
     """Return why the checker refuses a claim; empty if it accepts it."""
-    module = checker()
+    module = compiled_checker()
     try:
         module.check_claim(system, json.loads(json.dumps(written(claim))))
     except module.Refuted as error:

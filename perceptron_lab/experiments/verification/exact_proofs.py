@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.compiled_checker import compiled_checker
 from perceptron_lab.experiments.certifying.certify import CertifiedCell, Outcome, certifying
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
 
@@ -41,6 +41,6 @@ def _refused(outcome: CertifiedCell) -> str:
     """Return why an outcome is no exact proof; empty where the checker accepts its file."""
     if outcome.outcome is not Outcome.CERTIFIED or outcome.path is None:
         return f"no exact proof: {outcome.message}"
-    answers = checker().check(outcome.path, outcome.data)
+    answers = compiled_checker().check(outcome.path, outcome.data)
     reasons = [f"{claim['claim']}: {reason}" for claim, reason in answers if reason]
     return f"the checker refuses {'; '.join(reasons)}" if reasons else ""

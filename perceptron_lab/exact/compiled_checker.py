@@ -1,0 +1,92 @@
+"""The checker with compiled products for large matrices: the same tests, in whole numbers.
+
+What takes the checker's time are the products LL' of (1) of docs/notes/how-to-distrust-us.md. Here
+the entries of L are two words of b bits each, sums of their products stay below 2^62, and M is
+compared with them in two words of 2 b bits. No number is rounded. Where words are too short, and
+where the compiled test refuses, the checker's own is asked: so nothing is accepted that the file
+does not accept, if numba compiles what is written.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.compiled.whole_dominance import undominated_row
+from perceptron_lab.exact.checker import loaded
+from perceptron_lab.results import IntArray
+
+# Smaller matrices take the checker no time
+SMALLEST = 300
+# Bits of a word at most, and of sums
+_WORD, _SUM = 26, 62
+
+
+@cache
+def compiled_checker() -> Any:
+    """Return the checker as a module, its products compiled where matrices are large."""
+    module = loaded()
+    plain = module.require_definite
+
+    def require_definite(entries: dict[tuple[int, int], int], order: int, factor: Any) -> None:
+        if order < SMALLEST or not _dominated(module.numbers, entries, order, factor):
+            plain(entries, order, factor)
+
+    module.require_definite = require_definite
+    return module
+
+
+def _dominated(
+    numbers: Any, entries: dict[tuple[int, int], int], order: int, factor: list[Any]
+) -> bool:
+    """Return whether 2^s M - LL', or M - 2^-s LL', is dominated by its diagonal, for sure."""
+    (shift,) = numbers(factor[:1])
+    columns = [[numbers(one) for one in two] for two in factor[1:]]
+    lengths = [len(places) for places, _ in columns]
+    if lengths != [len(values) for _, values in columns] or not sum(lengths):
+        return False
+    flat = [value for _, values in columns for value in values]
+    longest = max(max(flat), -min(flat)).bit_length()
+    bits = (longest + 1) // 2
+    places = np.array([place for one, _ in columns for place in one])
+    if bits > _WORD or places.min() < 0 or places.max() >= order:
+        return False
+    of = np.repeat(np.arange(len(columns)), lengths)
+    ascending = np.lexsort((places, of))
+    places, values = places[ascending], np.array(flat)[ascending]
+    if ((np.diff(places) <= 0) & (np.diff(of) == 0)).any():  # two entries in one place
+        return False
+    by_row = np.argsort(places, kind="stable")
+    counts = np.bincount(places, minlength=order)
+    # high parts are 2^bits at most: the sum of two products of so many terms
+    if 2 * bits + 1 + int(counts.max()).bit_length() > _SUM:
+        return False
+    half = np.int64(1) << (bits - 1)
+    high = (values + half) >> bits
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    matrix = _two_words(entries, order, shift, 2 * bits)
+    if matrix is None:
+        return False
+    low = values - (high << bits)
+    slack = int(shift < 0)  # M / 2^-s, rounded down: entries may be larger by less than 1
+    row = undominated_row(starts, places, high, low, ends, of[by_row], *matrix, bits, slack)
+    return int(row) < 0
+
+
+def _two_words(
+    entries: dict[tuple[int, int], int], order: int, shift: int, bits: int
+) -> tuple[IntArray, IntArray, IntArray, IntArray] | None:
+    """Return the entries of 2^s M, rounded down, row by row, as high 2^bits + low; or None."""
+    used = sorted(place for place, value in entries.items() if value)
+    moved = [entries[place] << shift if shift >= 0 else entries[place] >> -shift for place in used]
+    high = [value >> bits for value in moved]
+    if max((abs(value).bit_length() for value in high), default=0) >= _SUM:
+        return None
+    low = [value & ((1 << bits) - 1) for value in moved]
+    rows = np.bincount([row for row, _ in used], minlength=order)
+    columns = np.array([column for _, column in used], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(rows)])
+    return starts, columns, np.array(high, dtype=np.int64), np.array(low, dtype=np.int64)

@@ -1,0 +1,109 @@
+"""The compiled test of a diagonal that dominates decides as the checker does, in whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab.exact import compiled_checker
+from perceptron_lab.exact.checker import checker
+from perceptron_lab.exact.compiled_checker import _dominated
+from tests.repetitions import parts
+
+Entries = dict[tuple[int, int], int]
+
+
+def accepted(entries: Entries, order: int, factor: list[Any]) -> bool:
+    try:
+        checker().require_definite(entries, order, factor)
+    except checker().Refuted:
+        return False
+    return True
+
+
+def made(rng: np.random.Generator, shift: int) -> tuple[Entries, int, list[Any]]:
+    """Return 2^s M near LL' with residuals that dominate by 1, by nothing, or not."""
+    order, bits = int(rng.integers(1, 9)), int(rng.integers(1, 52))
+    table = [
+        [int(rng.integers(-(2**bits), 2**bits)) if rng.random() < 0.6 else 0 for _ in range(order)]
+        for _ in range(order)
+    ]
+    wanted = rng.integers(-3, 4, (order, order)).tolist()
+    table[0][0] = table[0][0] or 1  # the checker alone decides on factors without an entry
+    entries: Entries = {}
+    for i in range(order):
+        for j in range(i, order):
+            entries[i, j] = sum(a * b for a, b in zip(table[i], table[j], strict=True))
+            if i < j and rng.random() < 0.7:
+                entries[i, j] += wanted[i][j]
+    exceeding = int(rng.integers(-1, 2))
+    for i in range(order):
+        rest = (abs(wanted[min(i, j)][max(i, j)]) for j in range(order) if j != i)
+        entries[i, i] += sum(rest) + exceeding
+    columns = []
+    for k in range(order):
+        places = [i for i in rng.permutation(order).tolist() if table[i][k]]
+        columns.append([places, [table[i][k] for i in places]])
+    if shift < 0:
+        entries = {place: value << -shift for place, value in entries.items()}
+    return entries, order, [shift, *columns]
+
+
+@pytest.mark.parametrize("shift", [0, -3, -60])
+@pytest.mark.parametrize("seeds", parts(3000, kept=150))
+def test_it_decides_as_the_checker_does(seeds: range, shift: int) -> None:
+    counts = {True: 0, False: 0}
+    for seed in seeds:
+        given = made(np.random.default_rng(seed), shift)
+        found = _dominated(checker().numbers, *given)
+        plain = accepted(*given)
+        assert plain or not found, seed
+        if shift == 0:
+            assert found == plain, seed
+        counts[found] += 1
+    assert counts[False]
+    assert counts[True] or shift
+
+
+def test_scaled_matrices_are_decided_with_room() -> None:
+    entries = {(0, 0): 7 << 40, (0, 1): (3 << 40) + 1, (1, 1): 9 << 40}
+    factor = [-40, [[0, 1], [1, 1]]]
+    assert _dominated(checker().numbers, entries, 2, factor)
+    assert not _dominated(checker().numbers, entries | {(0, 0): 4 << 40}, 2, factor)
+    assert _dominated(checker().numbers, {(0, 0): 3, (1, 1): 5}, 2, [4, [[0], [6]], [[1], [8]]])
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [
+        [0, [[0], [1, 2]]],  # another number of values
+        [0, [[0, 0], [1, 2]]],  # two in one place
+        [0, [[5], [1]]],
+        [0, [[-1], [1]]],
+        [0, [[0], [2**60]]],  # too long for two words
+        [0],
+    ],
+)
+def test_what_it_cannot_decide_is_left_to_the_checker(factor: list[Any]) -> None:
+    assert not _dominated(checker().numbers, {(0, 0): 2**130, (1, 1): 2**130}, 2, factor)
+
+
+def test_sums_that_words_do_not_hold_are_left_to_the_checker() -> None:
+    entries = {(i, j): 2**100 if i < j else 2**106 for i in range(9) for j in range(i, 9)}
+    factor = [0, [[0], [1]]]
+    assert accepted(entries, 9, factor)
+    assert not _dominated(checker().numbers, entries, 9, factor)
+
+
+def test_the_module_asks_the_file_where_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_checker, "SMALLEST", 1)
+    module = compiled_checker.compiled_checker()
+    assert module is not checker()
+    module.require_definite({(0, 0): 10}, 1, [0, [[0], [3]]])
+    module.require_definite({(0, 0): 2**200}, 1, [0, [[0], [3 * 2**90]]])
+    with pytest.raises(module.Refuted):
+        module.require_definite({(0, 0): 9}, 1, [0, [[0], [3]]])
+    with pytest.raises(ValueError, match="two in one"):
+        module.require_definite({(0, 0): 10}, 1, [0, [[0, 0], [1, 1]]])
