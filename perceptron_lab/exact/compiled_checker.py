@@ -30,9 +30,12 @@ def compiled_checker() -> Any:
     module = loaded()
     plain = module.require_definite
 
-    def require_definite(entries: dict[tuple[int, int], int], order: int, factor: Any) -> None:
+    def require_definite(
+        entries: dict[tuple[int, int], int], factor: list[Any], strict: bool = True
+    ) -> None:
+        order = 1 + max(row for row, _ in entries)
         if order < SMALLEST or not _dominated(module.numbers, entries, order, factor):
-            plain(entries, order, factor)
+            plain(entries, factor, strict)
 
     module.require_definite = require_definite
     return module
