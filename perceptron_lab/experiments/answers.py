@@ -133,7 +133,9 @@ class Answer:
             return f"not decided whether there is {article} {thing}; least violation in {least}"
         if upper is not None:
             most = f"a {result.margin_name} of {text_above(upper, 3)} at most"
-            return f"not decided; {article} {thing} has {most}"
+            bounded = labels is not None and result.status is Status.MARGIN_BOUNDED
+            further = "; --verdict says exactly whether the classes overlap" if bounded else ""
+            return f"not decided; {article} {thing} has {most}{further}"
         return f"not decided whether there is {article} {thing}"
 
     def row(self) -> Row:

@@ -287,6 +287,17 @@ def test_the_first_interrupt_asks_and_the_second_ends() -> None:
     assert signal.getsignal(signal.SIGINT) is earlier
 
 
+def test_a_bound_of_overlapping_classes_tells_of_the_exact_verdict(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("line.csv").write_text("a,b,kind\n1,1,x\n2,2,y\n3,3,x\n4,4,y\n")
+    words = ["--algorithm", "von-neumann", "--goal", "margin_upper=0.01"]
+    printed = said(capsys, "line.csv", "--labels", "kind", *words)
+    assert "--verdict says exactly whether the classes overlap" in printed.splitlines()[0]
+    assert "--verdict" not in said(capsys, "rows.csv", "--goal", "margin_upper=0.9", *words[:2])
+    assert "'x' and 'y' overlap" in said(capsys, "line.csv", "--labels", "kind", "--verdict")
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("_heard")
 def test_ctrl_c_keeps_the_bracket(capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,9 +76,13 @@ def _compared(ratios: Sequence[Ratio]) -> Iterator[str]:
         ]
         if shown:
             yield (
-                f"On the {counted(one.pairs, 'problem')} that both answered, {one.label} took "
+                f"On the {_problems(one.pairs)} that both answered, {one.label} took "
                 f"{' and '.join(shown)} of {one.against}."
             )
+
+
+def _problems(count: int) -> str:
+    return "problem" if count == 1 else counted(count, "problem")
 
 
 def interval_text(interval: Interval | None) -> str:
