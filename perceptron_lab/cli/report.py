@@ -9,6 +9,7 @@ import click
 from perceptron_lab.cli.options import complete_config, output_option, quiet_option
 from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.reporting import rebuilt
+from perceptron_lab.reporting.processes import processors
 
 
 @click.command("report")
@@ -32,7 +33,7 @@ def report(targets: tuple[str, ...], html: bool, output: Path, quiet: bool) -> i
     if html:
         return _write_pages(targets, output, quiet)
     failed = False
-    for made in rebuilt(targets, output):
+    for made in rebuilt(targets, output, processors()):
         for one in made.failed:
             click.echo(f"failed: {one}", err=True)
         failed |= bool(made.failed)
@@ -48,7 +49,7 @@ def report(targets: tuple[str, ...], html: bool, output: Path, quiet: bool) -> i
 
 
 def _write_pages(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
-    from perceptron_lab.reporting.pages.writing import processors, written
+    from perceptron_lab.reporting.pages.writing import written
 
     failed = False
     for page in written(targets, output, processors()):

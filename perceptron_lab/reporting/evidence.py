@@ -170,12 +170,15 @@ class Evidence:
     def _instances(self) -> dict[str, Instance]:
         return {instance.title: instance for instance in instances_of(self._config)}
 
+    @cached_property
+    def _statuses(self) -> dict[str, str]:
+        return dict(zip(self.frame["cell"], self.frame["status"], strict=True))
+
     def _read(self, cell: str) -> tuple[Trace | None, Bound | None]:
         """Return the trace and the bound of a cell; they are read once."""
-        status = self.frame.loc[self.frame["cell"] == cell, "status"]
-        if status.empty:
+        if cell not in self._statuses:
             raise DataError(f"the table of runs: no cell {cell!r}")
-        if status.iloc[0] in WITHOUT_RESULT:
+        if self._statuses[cell] in WITHOUT_RESULT:
             return None, None
         if cell not in self._kept:
             with Reader.open(self._store("the traces")) as reader:

@@ -35,6 +35,7 @@ from perceptron_lab.experiments.storage.exports import difference
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.table import Table
+from perceptron_lab.reporting.processes import in_order
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -292,16 +293,22 @@ def report(target: Target | None = None, *, output: str | Path = RESULTS) -> lis
     return files
 
 
-def rebuilt(targets: Sequence[Target], output: Path) -> Iterator[Report]:
-    """Rebuild reports one after the other, once all targets are known to have results.
+def rebuilt(targets: Sequence[Target], output: Path, processes: int = 1) -> Iterator[Report]:
+    """Rebuild reports in their order, once all targets are known to have results.
 
     Parameters
     ----------
     targets, output
         As for :func:`report`; no targets stand for every experiment in ``output``.
+    processes
+        How many make reports at a time. More than one import the main module again, which has to
+        allow for it.
     """
-    for folder, config in experiments_asked(targets, output):
-        yield make_report(folder, config.report.model_dump(), config.title)
+    jobs = [
+        (folder, config.report.model_dump(), config.title)
+        for folder, config in experiments_asked(targets, output)
+    ]
+    yield from in_order(make_report, jobs, processes)
 
 
 def experiments_asked(

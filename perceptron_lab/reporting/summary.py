@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import pandas as pd
@@ -40,12 +41,12 @@ class Summary:
         """How many seeds were run."""
         return len(self.runs)
 
-    @property
+    @cached_property
     def answered(self) -> bool:
         """Whether there are cells, and every one of them ended with a proved answer."""
         return bool(self.seeds and (self.runs["status"].isin(CLAIMS) & self.runs["proved"]).all())
 
-    @property
+    @cached_property
     def feasible(self) -> bool:
         """Whether there are cells, and every one of them ended with a proved feasible point."""
         return self.answered and set(self.runs["status"]) == {Status.FEASIBLE}
@@ -57,8 +58,15 @@ class Summary:
 
     def median(self, column: str) -> float | None:
         """Return the median of a column over the cells that have a number in it, or None."""
-        value = self.runs[column].dropna().median()
-        return None if pd.isna(value) else float(value)
+        if column not in self._medians:
+            value = self.runs[column].dropna().median()
+            self._medians[column] = None if pd.isna(value) else float(value)
+        return self._medians[column]
+
+    @cached_property
+    def _medians(self) -> dict[str, float | None]:
+        """Column -> its median, of those that were asked for: tables ask many times."""
+        return {}
 
     def largest(self, column: str) -> float | None:
         """Return the largest number of a column; None unless every cell has one."""

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from itertools import combinations, pairwise
 
+import numpy as np
 import pytest
+from matplotlib import style
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from perceptron_lab.reporting import Evidence, report
-from perceptron_lab.reporting.printing.drawing import canvas, entitle, looks, nested, spelt_out
+from perceptron_lab.reporting.printing.drawing import (
+    STYLE,
+    canvas,
+    entitle,
+    looks,
+    nested,
+    rule_logarithmic,
+    saved,
+    spelt_out,
+)
 from tests.reporting.made_runs import MakeRuns, make_row
 
 LABELS = [f"label {number}" for number in range(168)]
@@ -69,3 +83,62 @@ def test_legends_spell_acronyms_out(make_runs: MakeRuns) -> None:
     rows = [make_row("a", "VN", algorithm="von-neumann"), make_row("a", "x", algorithm="svc")]
     figure = report.figure("profile", Evidence.of_runs(make_runs(*rows)))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["VN (von-neumann)", "x"]
+
+
+def _logarithmic_panels() -> Figure:
+    """Panels that share axes, with minor ticks, aligned names and long tick labels."""
+    figure = canvas(5.0, 4.0)
+    panels = figure.subplots(2, 2, sharex="col", sharey="row")
+    for place, axes in enumerate(panels.flat):
+        axes.plot([1.0, 4e4], [0.02, 3.0 * 10.0 ** (5 * place)])
+        axes.set(xscale="log", yscale="log", ylabel="margin")
+        rule_logarithmic(axes, "y")
+        entitle(axes, f"panel {place}")
+    panels[1, 0].set_xlabel("queries")
+    figure.align_ylabels()
+    return figure
+
+
+def _places_of_names(figure: Figure) -> list[list[float]]:
+    """Where the names of the vertical axes are, as parts of their panels."""
+    names = [(axes, axes.yaxis.label) for axes in figure.axes]
+    return [
+        axes.transAxes.inverted().transform(name.get_transform().transform(name.get_position()))
+        for axes, name in names
+    ]
+
+
+def _saved_and_plain() -> tuple[Figure, bytes, Figure, bytes]:
+    """A saved figure and its picture, then those that matplotlib alone makes."""
+    drawn: list[Figure] = []
+
+    def make() -> Figure:
+        drawn.append(_logarithmic_panels())
+        return drawn[-1]
+
+    files = saved(make, "t")
+    buffer = BytesIO()
+    with style.context(STYLE):
+        plain = _logarithmic_panels()
+        plain.set_dpi(300.0)
+        layout = plain.get_layout_engine()
+        assert layout is not None
+        layout.execute(plain)
+        plain.set_layout_engine("none")
+        FigureCanvasAgg(plain).print_png(buffer, metadata={"Title": "t", "Software": None})
+    return drawn[0], files["png"], plain, buffer.getvalue()
+
+
+@pytest.mark.slow
+def test_a_saved_figure_is_the_plain_one_and_its_names_stay_where_they_were_drawn() -> None:
+    """No blank tick is measured, and no file after the first measures where names are."""
+    drawn, picture, plain, expected = _saved_and_plain()
+    assert picture == expected
+    for one, other in zip(drawn.axes, plain.axes, strict=True):
+        assert one.get_position().bounds == other.get_position().bounds
+        assert one.yaxis.get_minorticklocs().tolist() == other.yaxis.get_minorticklocs().tolist()
+    places = _places_of_names(plain)
+    with style.context(STYLE):
+        drawn.set_dpi(72.0)
+        drawn.draw_without_rendering()
+    np.testing.assert_allclose(_places_of_names(drawn), places, rtol=0, atol=1e-6)

@@ -203,3 +203,24 @@ def mine(evidence: Evidence) -> Table:
 
 def drawn(evidence: Evidence) -> Figure:
     return Figure()
+
+
+@pytest.mark.slow
+def test_several_processes_make_the_reports_that_one_makes(
+    runs: pd.DataFrame, tmp_path: Path
+) -> None:
+    """An error is raised in its place, here the third."""
+    for name in "abcd":
+        write_folder(tmp_path / name, rows_of(runs))
+    (tmp_path / "c" / "summary.csv").mkdir()
+    reports = rebuilt([tmp_path], tmp_path, processes=2)
+    made = [next(reports), next(reports)]
+    with pytest.raises(StoreError, match=r"c/summary.csv cannot be written"):
+        next(reports)
+    (tmp_path / "c" / "summary.csv").rmdir()
+    by_two = [(path, path.read_bytes()) for one in made for path in one.files]
+    (tmp_path / "a" / "summary.csv").unlink()
+    again = list(rebuilt([tmp_path], tmp_path))
+    assert [one.folder.name for one in again] == list("abcd")
+    assert made == again[:2]
+    assert by_two == [(path, path.read_bytes()) for one in again[:2] for path in one.files]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from io import StringIO
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from perceptron_lab.reporting.pages.small_svg import small_svg
@@ -20,14 +20,9 @@ def drawn(
     make: Callable[[Evidence], Figure], evidence: Evidence, key: str, alternative: str
 ) -> str:
     """Return a figure as SVG for a page; ``key`` names it among the figures of all pages."""
-    from matplotlib import style
+    from perceptron_lab.reporting.printing.drawing import svg_with_texts  # it takes half a second
 
-    from perceptron_lab.reporting.printing.drawing import STYLE
-
-    text = StringIO()
-    with style.context([*STYLE, {"svg.fonttype": "none"}]):
-        make(evidence).savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return small_svg(text.getvalue(), key, alternative)
+    return small_svg(svg_with_texts(partial(make, evidence)), key, alternative)
 
 
 def described(entry: str | Mapping[str, Any], make: Callable[..., Any]) -> tuple[str, str]:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from itertools import starmap
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,6 +34,7 @@ from perceptron_lab.reporting.pages.cells import cells_table
 from perceptron_lab.reporting.pages.environments import environments_table
 from perceptron_lab.reporting.pages.markup import Head, table_markup
 from perceptron_lab.reporting.pages.reading import Experiment, read_experiment
+from perceptron_lab.reporting.processes import in_order
 from perceptron_lab.reporting.ratios import answered
 from perceptron_lab.reporting.report import Target, experiments_asked
 
@@ -139,7 +136,7 @@ def written(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
         for folder, config in asked
     ]
     made = []
-    for one in _made_in_parallel(jobs, processes):
+    for one in in_order(_made_page, jobs, processes):
         made.append(one)
         path = one.folder / NAME
         if not one.kept:
@@ -155,27 +152,6 @@ def _all_asked(root: Path, folders: Sequence[Path]) -> bool:
     """Return whether these are all results in a folder, and several."""
     there = {path.parent for path in root.glob(f"*/{schema.NAME}")}
     return len(there) > 1 and there <= set(folders)
-
-
-_Job = tuple[Path, ExperimentConfig, bool]
-
-
-def _made_in_parallel(jobs: Sequence[_Job], processes: int) -> Iterator[_Made]:
-    """Yield the pages in their order; a process is worth its start for two of them."""
-    workers = min(processes, len(jobs) // 2)
-    if workers < 2:
-        yield from starmap(_made_page, jobs)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_made_page, *zip(*jobs, strict=True))
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        return os.cpu_count() or 1
 
 
 def _made_page(folder: Path, config: ExperimentConfig, up: bool) -> _Made:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -70,9 +70,14 @@ def best_bounds(evidence: Evidence) -> dict[tuple[str, float], float]:
     return found
 
 
-def courses(evidence: Evidence, entry: Summary) -> list[Reached]:
-    """Return the courses of a summary's cells, of those that have a result and a bound."""
-    bounds, found = best_bounds(evidence), []
+def courses(
+    evidence: Evidence, entry: Summary, bounds: Mapping[tuple[str, float], float]
+) -> list[Reached]:
+    """Return the courses of a summary's cells, of those that have a result and a bound.
+
+    ``bounds`` are the :func:`best_bounds`.
+    """
+    found = []
     for _, run in entry.runs.iterrows():
         bound, trace = bounds.get((entry.problem, float(run["seed"]))), evidence.trace(run["cell"])
         if bound is not None and trace is not None:
@@ -103,7 +108,8 @@ def margins(evidence: Evidence) -> Table:
     with all rows, of which a row looked at is its part; ``status``, the endings of the cells.
     """
     entries = summaries(evidence.frame)
-    found = [courses(evidence, entry) for entry in entries]
+    bounds = best_bounds(evidence)
+    found = [courses(evidence, entry, bounds) for entry in entries]
     problems = [entry.problem for entry in entries]
     everyone = [True] * len(entries)
     waits = [

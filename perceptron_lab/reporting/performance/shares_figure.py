@@ -16,6 +16,7 @@ from perceptron_lab.reporting.needs import needs
 from perceptron_lab.reporting.performance.curves import Course, quartile_curve
 from perceptron_lab.reporting.performance.largest_margins import (
     Reached,
+    best_bounds,
     courses,
     methods_with_margins,
 )
@@ -55,7 +56,7 @@ def margins(evidence: Evidence) -> Figure:
     """
     entries = summaries(evidence.frame)
     problems = list(dict.fromkeys(entry.problem for entry in entries))
-    drawn = problems[:MOST_PROBLEMS]
+    drawn, bounds = problems[:MOST_PROBLEMS], best_bounds(evidence)
     known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     beside = min(_BESIDE, len(drawn))
     lines = ceil(len(drawn) / beside)
@@ -66,7 +67,7 @@ def margins(evidence: Evidence) -> Figure:
     for place, problem in enumerate(drawn):
         axes = panels.flat[place]
         own = [entry for entry in entries if entry.problem == problem]
-        _draw(axes, [(entry, courses(evidence, entry)) for entry in own], known)
+        _draw(axes, [(entry, courses(evidence, entry, bounds)) for entry in own], known)
         drawing.entitle(axes, problem)
         if place + beside >= len(drawn):
             axes.set_xlabel("seconds")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 from math import ceil
@@ -17,7 +18,7 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from perceptron_lab.inline_figure import InlineFigure
 from perceptron_lab.reporting.evidence import Evidence
@@ -59,6 +60,8 @@ _PRINT: dict[str, Callable[[Figure], Callable[..., None]]] = {
     "pdf": lambda figure: FigureCanvasPdf(figure).print_pdf,
     "svg": lambda figure: FigureCanvasSVG(figure).print_svg,
 }
+
+_SIDES: tuple[Literal["left", "center", "right"], ...] = ("left", "center", "right")
 
 LOWER_EDGE = 0.03
 """Height, as a part of a logarithmic axis, of values that it cannot show."""
@@ -135,17 +138,72 @@ def saved(figure: Callable[[], Figure], title: str) -> dict[str, bytes]:
     files = {}
     with style.context(STYLE):  # also fonts are chosen when the figure is saved
         drawn = figure()
-        drawn.set_dpi(_DPI)
-        layout = drawn.get_layout_engine()
-        if layout is not None:  # it is laid out once; savefig would draw all twice for each file
-            layout.execute(drawn)
-            drawn.set_layout_engine("none")
+        _lay_out(drawn)
         for kind, metadata in undated.items():
-            buffer = BytesIO()
-            drawn.set_dpi(_DPI)
-            _PRINT[kind](drawn)(buffer, metadata=metadata)
-            files[kind] = buffer.getvalue()
+            files[kind] = _printed(drawn, kind, metadata)
+            if kind == "png":
+                _hold_names(drawn)
     return files
+
+
+def svg_with_texts(figure: Callable[[], Figure]) -> str:
+    """Return a figure in the package's style as SVG whose texts are texts, undated."""
+    with style.context([*STYLE, {"svg.fonttype": "none"}]):
+        drawn = figure()
+        _lay_out(drawn)
+        return _printed(drawn, "svg", {"Creator": None, "Date": None}).decode()
+
+
+def _lay_out(figure: Figure) -> None:
+    """Lay a figure out for all files: savefig would do so, and draw all twice, for each."""
+    figure.set_dpi(_DPI)
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        with _without_blank_ticks(figure):
+            layout.execute(figure)
+        figure.set_layout_engine("none")
+
+
+def _printed(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+    buffer = BytesIO()
+    figure.set_dpi(_DPI)
+    _PRINT[kind](figure)(buffer, metadata=metadata)
+    return buffer.getvalue()
+
+
+@contextmanager
+def _without_blank_ticks(figure: Figure) -> Iterator[None]:
+    """Leave out minor ticks without a label, which take most of the time and no room."""
+    axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
+    blank = [
+        (axis, axis.get_minor_locator())
+        for axis in axes
+        if isinstance(axis.get_minor_formatter(), NullFormatter)
+    ]
+    for axis, _ in blank:
+        axis.set_minor_locator(NullLocator())
+    try:
+        yield
+    finally:
+        # Panels that share an axis share its locator, which is to be that of the first one again.
+        for axis, locator in reversed(blank):
+            axis.set_minor_locator(locator)
+
+
+def _hold_names(figure: Figure) -> None:
+    """Keep the names of axes and the titles of panels where they were drawn.
+
+    Otherwise each further drawing would measure all ticks several times to find these places again.
+    """
+    for panel in figure.axes:
+        there = panel.transAxes.inverted()
+        for axis in (panel.xaxis, panel.yaxis):
+            label = axis.label
+            place = there.transform(label.get_transform().transform(label.get_position()))
+            axis.set_label_coords(*place)
+        empty = [side for side in _SIDES if not panel.get_title(side)]
+        if empty:  # the height of one title, if it is given, keeps all as they are
+            panel.set_title("", loc=empty[0], y=1.0)
 
 
 def points(

@@ -1,0 +1,49 @@
+"""Reports and pages of several experiments, made by several processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import starmap
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+Made = TypeVar("Made")
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1
+
+
+def in_order(
+    make: Callable[..., Made], jobs: Sequence[tuple[Any, ...]], processes: int
+) -> Iterator[Made]:
+    """Yield ``make(*job)`` of each job in their order; a process is worth its start for two jobs.
+
+    The first error of a job is raised in its place, and jobs that have not begun are given up.
+
+    Parameters
+    ----------
+    make
+        A function of a module, as processes import it; so are jobs and what is made passed on.
+    jobs
+        Its arguments, those of one job each.
+    processes
+        How many work at a time. More than one import the main module again, which has to allow for
+        it.
+    """
+    workers = min(processes, len(jobs) // 2)
+    if workers < 2:
+        yield from starmap(make, jobs)
+        return
+    # Ctrl-C reaches every process: this one ends the others, once each has written its files.
+    with ProcessPoolExecutor(
+        workers, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+    ) as pool:
+        yield from pool.map(make, *zip(*jobs, strict=True))
