@@ -50,6 +50,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "capture_repr": ("__repr__",),
     "image_srcset": ["2x"],
+    "image_scrapers": ("matplotlib", "from_code.figure_scraper.returned_figure"),
     "copyfile_regex": "",
     "nested_sections": False,
 }

@@ -10,8 +10,12 @@ package.
 import json
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from tempfile import mkdtemp
+
+import matplotlib.pyplot as plt
+import numpy as np
 
 import perceptron_lab as lab
 
@@ -77,3 +81,23 @@ forged.write_text(json.dumps(lie))
 code, words = check(forged, first.data)
 print(code, words)
 assert code == 1
+
+# %%
+# Nor is the checker needed. The point of the honest certificate is a list of whole numbers; its
+# scores on the data, each entry the fraction that it is, are positive.
+
+claims = json.loads(Path(first.path).read_text())["claims"]
+claim = next(one for one in claims if one["claim"] == "feasible")
+rows = np.load(first.data)
+scores = [
+    sum(Fraction(entry) * whole for entry, whole in zip(row, claim["point"], strict=True))
+    for row in rows.tolist()
+]
+print("point", claim["point"], "| lowest score", min(scores))
+assert min(scores) > 0
+
+plt.plot(sorted(float(score) for score in scores), "o", ms=4)
+plt.axhline(0.0, color="k", lw=0.8)
+plt.xlabel("constraint")
+plt.ylabel("score of the certified point")
+plt.show()
