@@ -7,7 +7,9 @@ A reading is the part ``data`` of a certificate but for the file's name and sha2
 - ``{"kind": "csv", "separator", "skip": lines, "digits", "labels": [column, negative, positive] or
   null, "width", "cone"}``: a text of rows, decimals as printed; with labels the rows s_i (x_i, 1);
 - ``{"kind": "npy", "bits": k, "width", "cone"}``: a matrix in numpy's format, each entry the double
-  that it is, times 2^k a whole number.
+  that it is, times 2^k a whole number. With ``"form": "gram"`` the rows are inner products
+  <psi_i, psi_j> of features, k even; with ``"form": "squares"`` they are vectors (x, 1), those
+  inside first.
 
 ``cone`` lists [kind, order] of the blocks, whose scores are the rows in this order.
 """
@@ -17,7 +19,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -34,9 +36,11 @@ from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.whole_numbers import common_bits
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.classes import Classes
+from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.conditions import Condition
 
 # Entries of dense data that are written at most: 800 MB
 MOST_ENTRIES = 100_000_000
@@ -91,6 +95,8 @@ def of_table(path: Path, system: ConicSystem) -> Reading | None:
     It is compared with the system: nearest doubles of the decimals have to be its rows.
     """
     operator = system.operator
+    if isinstance(operator, Gram):
+        return None
     content = path.read_bytes()
     if path.suffix == ".npy" and isinstance(operator, Matrix):
         if not isinstance(operator.stored, np.ndarray) or operator.stored.dtype.kind != "f":
@@ -156,7 +162,10 @@ def of_system(system: ConicSystem) -> Reading:
         text = _sdpa_text(system, operator)
         said = {"kind": "sdpa", "question": "feasibility", "digits": digits_of(text)}
         return Reading(said, text.encode())
-    return of_rows(_rows_of(operator), system.cone)
+    found = of_rows(_rows_of(operator), system.cone)
+    if isinstance(operator, Gram):
+        found.said.update(form="gram", bits=found.said["bits"] + found.said["bits"] % 2)
+    return found
 
 
 def of_rows(rows: FloatArray, cone: Cone | None = None) -> Reading:
@@ -164,6 +173,32 @@ def of_rows(rows: FloatArray, cone: Cone | None = None) -> Reading:
     target = io.BytesIO()
     np.lib.format.write_array(target, np.ascontiguousarray(rows), version=(1, 0))
     return Reading(_of_array(rows, Orthant(len(rows)) if cone is None else cone), target.getvalue())
+
+
+def of_squares(positives: FloatArray, negatives: FloatArray) -> Reading:
+    """Return the data of the vectors (x, 1) of two classes, to be written: of x'Ex for any E."""
+    rows = np.vstack([positives, negatives])
+    found = of_rows(np.column_stack([rows, np.ones(len(rows))]))
+    cone = [["rows", len(positives)], ["rows", len(negatives)]]
+    return Reading(found.said | {"form": "squares", "cone": cone}, found.content)
+
+
+def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
+    """Return linear conditions as an SDPA file of diagonal matrices, to be written.
+
+    Each condition is multiplied so that its numbers are whole: a'x - b is an entry of F(x), and of
+    an equation b - a'x is the next one. The objective is 0.
+    """
+    rows = [(one, sign) for one in conditions for sign in ((1, -1) if one.equation else (1,))]
+    lines = [str(unknowns), "1", str(-len(rows)), " ".join(["0"] * unknowns)]
+    for at, (one, sign) in enumerate(rows, 1):
+        entries = [
+            (0, one.right),
+            *zip((j + 1 for j in one.columns), one.coefficients, strict=True),
+        ]
+        lines += [f"{matrix} 1 {at} {at} {sign * value}" for matrix, value in entries if value]
+    text = "\n".join(lines) + "\n"
+    return Reading({"kind": "sdpa", "question": "feasibility", "digits": 0}, text.encode())
 
 
 def _of_array(rows: FloatArray, cone: Cone) -> dict[str, Any]:
@@ -196,6 +231,8 @@ def _rows_of(operator: Operator) -> FloatArray:
     """Return the rows of a system's data, dense, without any scale."""
     if operator.size * operator.dimension > MOST_ENTRIES:
         raise InputError(f"data of {operator.size} x {operator.dimension} numbers are not written")
+    if isinstance(operator, Gram):
+        return np.asarray(operator.kernel * operator.signs * operator.signs[:, None])
     if isinstance(operator, Matrix | Classes):
         plain = operator.unscaled() if isinstance(operator, Matrix) else operator
         if isinstance(plain, Matrix) and isinstance(plain.stored, np.ndarray):

@@ -57,6 +57,11 @@ def balanced(
     return next((weights for weights in found if weights is not None), None)
 
 
+def balanced_near(vectors: Sequence[Vector], guess: FloatArray) -> list[int] | None:
+    """Return such weights that are near a guess, as :func:`balanced` tries; or None."""
+    return _near(vectors, guess, guess * _unit_rows(vectors)[1])
+
+
 def _near_vertex(
     vectors: Sequence[Vector], doubles: FloatArray, norms: FloatArray, favoured: int | None
 ) -> list[int] | None:

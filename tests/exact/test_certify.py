@@ -94,16 +94,6 @@ def test_a_damaged_answer_is_told_and_no_proof_that_fails_ends_the_run(
     assert "not a certificate" in cell.message
 
 
-@pytest.mark.parametrize("name", ["kernel", "ellipsoid"])
-def test_answers_without_an_exact_proof_are_told(name: str, tmp_path: Path) -> None:
-    problem, algorithm, more, _ = CELLS[name]
-    path = certified(tmp_path, problem, algorithm, **more)
-    cell = certified_cell(path)
-    assert cell.outcome is Outcome.NOT_CERTIFIED
-    assert cell.message
-    assert cell.path is None
-
-
 @pytest.mark.parametrize(("text", "claim"), [(EMPTY, "infeasible"), (WHOLE, "feasible")])
 def test_programs_are_certified_beside_their_file(text: str, claim: str, tmp_path: Path) -> None:
     (tmp_path / "p.dat-s").write_text(text)
@@ -150,32 +140,28 @@ def test_decided_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["certify", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 2
 
 
+OCCURS, EXCLUDED = "sign occurs", "sign excluded"
 VERDICTS = {
-    "complete": ("0,0\n1,0\n2,1\n3,1\n", "feasible"),
-    "quasi-complete": ("0,0\n1,0\n1,1\n3,1\n", "partition"),
-    "overlap": ("0,0\n2,0\n1,1\n3.3,1\n", "partition"),
+    "complete": ("0,0\n1,0\n2,1\n3,1\n", ["feasible", OCCURS, EXCLUDED, EXCLUDED, OCCURS]),
+    "quasi-complete": ("0,0\n1,0\n1,1\n3,1\n", ["partition", OCCURS, EXCLUDED, EXCLUDED, OCCURS]),
+    "overlap": ("0,0\n2,0\n1,1\n3.3,1\n", ["partition", *[EXCLUDED] * 4]),
 }
 
 
 @pytest.mark.parametrize("name", VERDICTS)
 def test_saved_verdicts_are_certified(name: str, tmp_path: Path) -> None:
-    text, claim = VERDICTS[name]
+    text, claims = VERDICTS[name]
     (tmp_path / "v.csv").write_text(text)
     saved = tmp_path / "v.npz"
     command = ["solve", str(tmp_path / "v.csv"), "--labels", "2", "--verdict", "--json"]
     assert main([*command, "--save", str(saved)]) == 0
     cell = certified_cell(saved)
     assert cell.status == name
-    record = assert_accepted(cell, claim)
+    record = assert_accepted(cell, *claims)
     assert record["data"]["kind"] == "csv"
+    assert [one.get("sign") for one in record["claims"]] == [None, 1, -1, 1, -1]
     assert cell.path is not None
     assert checker().main([cell.path, str(tmp_path / "v.csv")]) == 0
-
-
-def test_verdicts_of_experiments_are_certified(tmp_path: Path) -> None:
-    problem = {"dataset": "separation-families", "kind": "quasi-complete"}
-    path = certified(tmp_path, problem, {"name": "separation-verdict"})
-    assert_accepted(certified_cell(path), "partition")
 
 
 def test_verify_counts_what_is_proved_exactly(

@@ -16,18 +16,20 @@ from perceptron_lab.datasets.confinement import GENERATED
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import DataError, PlabError
-from perceptron_lab.exact.readings import Reading
+from perceptron_lab.exact.conditions import condition_claims
+from perceptron_lab.exact.readings import Reading, of_conditions
 from perceptron_lab.exact.vipr import vipr_text
 from perceptron_lab.exact.whole_numbers import written
 from perceptron_lab.experiments.certifying.claims import (
     Answer,
     Exact,
+    accepted,
     exact_claims,
     exact_optimum,
-    only,
 )
+from perceptron_lab.experiments.certifying.learnt import on_learner
 from perceptron_lab.experiments.certifying.readings import reading_of
-from perceptron_lab.experiments.certifying.verdicts import on_saved, on_task
+from perceptron_lab.experiments.certifying.verdicts import on_saved
 from perceptron_lab.experiments.running.output_folder import absent
 from perceptron_lab.experiments.storage.certificate_files import (
     Certificate,
@@ -45,15 +47,15 @@ from perceptron_lab.experiments.verification.separation_verdicts import (
 )
 from perceptron_lab.failures import kept, log, sentence
 from perceptron_lab.learners.learning import Learner
-from perceptron_lab.learners.registered.separation_verdict import ProvedSeparation
+from perceptron_lab.linear.proofs import PROOF, LinearProof
 from perceptron_lab.system.linear_system import LinearSystem
 from perceptron_lab.verdicts.saved_verdicts import read_verdict
 
 FORMAT, VERSION = "plab-certificate", 1
 # Claims that prove a status
 _STATUSES = {
-    "FEASIBLE": {"feasible", "objective at most"},
-    "INFEASIBLE": {"infeasible", "partition"},
+    "FEASIBLE": {"feasible", "objective at most", "ratio at least"},
+    "INFEASIBLE": {"infeasible", "partition", "ratio at most"},
 }
 SUFFIX, DATA, PROGRAM = ".certificate.json", ".data", ".vipr"
 
@@ -220,8 +222,7 @@ def _on_verdict(path: Path, to: _Destination, base: Path | None) -> CertifiedCel
         seen = replace(seen, problem=file.name)
         if sha256(file.read_bytes()).hexdigest() != saved.record["source"]["sha256"]:
             raise DataError("the data have changed since the answer was found")
-        reading, claim = on_saved(saved, file, columns)
-        found = only(claim, reading)
+        reading, found = on_saved(saved, file, columns)
     except (PlabError, OSError) as error:
         return replace(seen, message=str(error))
     if to.form == "vipr":
@@ -271,12 +272,13 @@ def _proved(
     """Return how the data are read, and what is proved exactly."""
     method = problems.method(certificate)
     proof = {name: numbers_in(array) for name, array in certificate.proof.items()}
-    if isinstance(method, ProvedSeparation) and len(problem.tasks) == 1:
-        of_task = {name.removeprefix("0."): array for name, array in proof.items()}
-        reading, claim = on_task(problem.tasks[0], of_task, affine=method.affine)
-        return reading, only(claim, reading)
-    if isinstance(method, Learner) or isinstance(problem.system, LinearSystem):
-        raise DataError("answers of this kind have no exact certificates yet")
+    if isinstance(method, Learner):
+        return on_learner(method, problem, claims, int(certificate.problem["seed"]), proof)
+    if isinstance(problem.system, LinearSystem):
+        linear = problem.system
+        reading = of_conditions(linear.conditions, linear.unknowns)
+        kept_proof = LinearProof.of_json(certificate.certificate.get(PROOF))
+        return reading, accepted(condition_claims(linear.conditions, kept_proof), reading.system())
     problem = replace(problem, system=problem.system.fixed(certificate.certificate))
     reading = reading_of(certificate, problem, base)
     answer = _answer(certificate, problem, reading)

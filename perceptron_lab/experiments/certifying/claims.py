@@ -129,14 +129,21 @@ def exact_optimum(claims: Claims, answer: Answer, proof: Mapping[str, FloatArray
     return found
 
 
-def only(claim: Claim | None, reading: Reading) -> Exact:
-    """Return a claim that is all there is, if the checker accepts it."""
+def accepted(claims: Iterable[tuple[str, Claim]], system: Any) -> Exact:
+    """Return the claims, each with the name of what it proves, that the checker accepts.
+
+    Parameters
+    ----------
+    system
+        The checker's.
+    """
     found = Exact()
-    said = "nothing is decided" if claim is None else refused(reading.system(), claim)
-    if claim is None or said:
-        found.missing["verdict"] = said
-    else:
-        found.claims.append(claim)
+    for name, claim in claims:
+        said = refused(system, claim)
+        if said:
+            found.missing[name] = said
+        else:
+            found.claims.append(claim)
     return found
 
 
@@ -206,9 +213,8 @@ def _infeasible(answer: Answer) -> Iterator[Claim | None]:
 
 def _vectors(answer: Answer, support: Any) -> list[list[int]]:
     """Return the rows of the data that have weights, D times, in whole numbers."""
-    if answer.reading.said["kind"] == "npy":
-        operator = answer.view.unnormalised().operator
-        assert isinstance(operator, Matrix | Classes)
+    operator = answer.view.unnormalised().operator
+    if answer.reading.said["kind"] == "npy" and isinstance(operator, Matrix | Classes):
         bits = answer.reading.said["bits"]
         return [exactly(np.asarray(row, dtype=float), bits) for row in operator.rows(support)]
     wanted: dict[int, list[int]] = {i: [] for i in support.tolist()}

@@ -2,7 +2,8 @@
 
 A verdict rests on a strictly complementary pair (:mod:`perceptron_lab.verdicts.pairs`): a direction
 that is positive on the separated rows and 0 on the others, and positive weights of the others with
-sum_i w_i a_i = 0. Both are whole numbers already.
+sum_i w_i a_i = 0. Both are whole numbers already. The class of a coefficient is that of the signs
+that it takes on the members of the cone.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import numpy as np
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.problem_files import read_problem
 from perceptron_lab.datasets.problem import Task
+from perceptron_lab.exact.coefficient_signs import sign_claims
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.readings import Reading, of_rows, of_system, of_table
 from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.experiments.certifying.claims import Exact, accepted
 from perceptron_lab.experiments.verdict_answers import labelled_file
 from perceptron_lab.results import FloatArray
 from perceptron_lab.verdicts.kept_proofs import proved_anew
@@ -44,19 +47,36 @@ def partition_claim(found: SeparationVerdict) -> Claim | None:
     return {"claim": "partition", "closed": False, "point": point, "weights": given}
 
 
-def on_task(
-    task: Task, proof: Mapping[str, FloatArray], *, affine: bool
-) -> tuple[Reading, Claim | None]:
-    """Return the rows of a task, to be written, and the claim that a kept proof proves of them."""
+def verdict_claims(found: SeparationVerdict, system: Any) -> Exact:
+    """Return the claims of a verdict that the checker accepts: its partition, its coefficients.
+
+    Parameters
+    ----------
+    system
+        The checker's.
+    """
+    claim = partition_claim(found)
+    if claim is None:
+        return Exact(missing={"verdict": "nothing is decided"})
+    exact = accepted([("verdict", claim), *sign_claims(found)], system)
+    if not found.proofs:
+        exact.missing["coefficients"] = "their classes are not decided"
+    return exact
+
+
+def on_task(task: Task, proof: Mapping[str, FloatArray], *, affine: bool) -> tuple[Reading, Exact]:
+    """Return the rows of a task, to be written, and the claims that a kept proof proves of them."""
     found = proved_anew(labelled(task.examples, task.labels, affine=affine), proof)
     examples: Any = task.examples
     dense = np.asarray(examples if isinstance(examples, np.ndarray) else examples.toarray())
     lifted = np.column_stack([dense, np.ones(len(dense))]) if affine else dense
-    return of_rows(np.asarray(lifted * task.labels[:, None], dtype=float)), partition_claim(found)
+    reading = of_rows(np.asarray(lifted * task.labels[:, None], dtype=float))
+    return reading, verdict_claims(found, reading.system())
 
 
-def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading, Claim | None]:
-    """Return how a checker reads the file of a saved verdict, and the claim that it proves."""
+def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading, Exact]:
+    """Return how a checker reads the file of a saved verdict, and the claims that it proves."""
     found = saved.proved_on(labelled_file(file, columns)[0])
     system = read_problem(file, columns, margin="directional").system
-    return of_table(file, system) or of_system(system), partition_claim(found)
+    reading = of_table(file, system) or of_system(system)
+    return reading, verdict_claims(found, reading.system())

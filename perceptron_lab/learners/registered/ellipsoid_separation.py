@@ -118,11 +118,15 @@ class EllipsoidSeparation(OnFeatures, Learner):
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
         """Prove the status again on features extracted anew; nothing is solved."""
-        positive, _, known = self._features(task, seed)
-        classes = known.training[positive], known.training[~positive]
-        found = prove_separation(*classes, proof, whiten=self.whiten)
+        found = prove_separation(*self.classes(task, seed), proof, whiten=self.whiten)
         bounds = {"ratio_lower": found.ratio_lower, "ratio_upper": found.ratio_upper}
         return Reproved(found.status, bounds, found.message)
+
+    def classes(self, task: Task, seed: int) -> tuple[FloatArray, FloatArray]:
+        """Return the features of the positives, and of the negatives, extracted anew."""
+        positive, _, known = self._features(task, seed)
+        training = dense_rows(known.training)
+        return training[positive], training[~positive]
 
     def _features(self, task: Task, seed: int) -> tuple[BoolArray, int, Extracted]:
         """Return which examples are positive, how many different ones are, and the features."""

@@ -6,6 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass as plain_dataclass
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -40,6 +41,7 @@ from perceptron_lab.operators import kernels
 from perceptron_lab.outward import text_above
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.system import ConicSystem
 
 _KERNELS = {"linear": kernels.Linear, "polynomial": kernels.Polynomial, "rbf": kernels.Rbf}
 _OF_KERNEL: dict[str, dict[str, Any]] = {
@@ -72,6 +74,10 @@ class OnlineLearner(Learner):
     @abstractmethod
     def features(self) -> dict[str, Any]:
         """Return ``affine`` and ``kernel``, which determine the features of the examples."""
+
+    @abstractmethod
+    def separating(self, task: Task) -> ConicSystem:
+        """Return s_i a_i'w > 0 on the features as given, whose margin is gamma of R^2 / gamma^2."""
 
     def learn(self, task: Task, seed: int) -> Learned:
         """Present the training examples, bound the mistakes, and score the test examples."""
@@ -183,6 +189,12 @@ class StreamedPerceptron(OnlineLearner):
         """Return the examples' own features."""
         return {"affine": self.affine, "kernel": None}
 
+    def separating(self, task: Task) -> ConicSystem:
+        """Return the system of the rows s_i (x_i, 1), or s_i x_i."""
+        return ConicSystem.from_labelled(
+            task.examples, task.labels, affine=self.affine, margin="directional"
+        )
+
 
 @refusing
 @dataclass(frozen=True, config=CHECKED)
@@ -238,6 +250,12 @@ class StreamedKernelPerceptron(OnlineLearner):
     def features(self) -> dict[str, Any]:
         """Return the kernel."""
         return {"affine": False, "kernel": self._kernel()}
+
+    def separating(self, task: Task) -> ConicSystem:
+        """Return the system of the signed features, by their inner products."""
+        origin = ConicSystem.from_kernel(self._kernel(), task.examples, task.labels).origin
+        assert origin is not None
+        return replace(origin, unit_rows=False)
 
     def _kernel(self) -> kernels.Kernel:
         given = {name: getattr(self, name) for name in _OF_KERNEL[self.kernel]}

@@ -1,0 +1,68 @@
+"""Claims about linear conditions a_k'x >= b_k or a_k'x = b_k: points, contradictions, partitions.
+
+In the unknowns (x_0, x) the conditions are rows a_k'x - b_k x_0 >= 0 beside x_0 > 0, and an
+equation is two of them, one of each sign: so weights of any sign become weights >= 0. Farkas'
+weights with sum w_k a_k = 0 and sum w_k b_k > 0 give x_0 the weight sum w_k b_k: (3) of
+docs/notes/how-to-distrust-us.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from perceptron_lab.exact.points import Claim
+from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.linear.proofs import LinearProof, Weights
+from perceptron_lab.system.conditions import Condition, over_common
+
+
+def condition_claims(
+    conditions: Sequence[Condition], proof: LinearProof
+) -> Iterator[tuple[str, Claim]]:
+    """Yield the claims of a proof, each with the name of what it proves.
+
+    A point whose tight inequalities are all proved to be tight everywhere makes a partition; a
+    point that is strict everywhere is strictly feasible.
+    """
+    if proof.weights:
+        yield "infeasible", _infeasible(conditions, proof.weights)
+    if proof.point is None:
+        return
+    numerators, denominator = over_common(proof.point)
+    point = [denominator, *numerators]
+    strict = not proof.tight and not any(one.equation for one in conditions)
+    yield "feasible", {"claim": "feasible", "closed": not strict, "point": point, "factors": {}}
+    if proof.complete and not strict:
+        weights = _of_rows(conditions, proof.always, Fraction(1))
+        given = {"closed": False, "point": point, "weights": [[[], []], _listed(weights)]}
+        yield "always tight", {"claim": "partition"} | given
+
+
+def _infeasible(conditions: Sequence[Condition], given: Weights) -> Claim:
+    weights = _of_rows(conditions, given, Fraction())
+    right = sum(
+        (w * conditions[k].right / conditions[k].scale for k, w in given.items()), Fraction()
+    )
+    first, *others = whole_multiples([right, *weights.values()])
+    listed = [[[0], [first]], [list(weights), others]]
+    return {"claim": "infeasible", "closed": True, "weights": listed}
+
+
+def _of_rows(
+    conditions: Sequence[Condition], given: Weights, more: Fraction
+) -> dict[int, Fraction]:
+    """Return weights of the rows of conditions in whole numbers; ``more`` on both of equations."""
+    found, at = dict[int, Fraction](), 0
+    for k, one in enumerate(conditions):
+        weight = given.get(k, Fraction()) / one.scale
+        if one.equation:
+            found |= {at: max(weight, Fraction()) + more, at + 1: max(-weight, Fraction()) + more}
+        else:
+            found[at] = weight
+        at += 1 + one.equation
+    return {row: weight for row, weight in found.items() if weight}
+
+
+def _listed(weights: dict[int, Fraction]) -> list[list[int]]:
+    return [list(weights), whole_multiples(weights.values())]

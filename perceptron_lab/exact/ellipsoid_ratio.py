@@ -1,0 +1,198 @@
+"""Claims about the separation ratio t of two classes, (7.9) of `Kharechko2009`, in whole numbers.
+
+From below by E = F'F in whole numbers, from above by weights for which
+
+    Z = sum_+ w xx' - sum_- w xx',    x standing for (x, 1),
+
+is positive semidefinite: (8) of docs/notes/how-to-distrust-us.md. Z is proved so by a factor, which
+is there if Z is definite but for rows of zeros. Weights for t = 0 balance both classes' sums and
+means exactly, so that the last row of Z is 0, or are those of two equal rows, where Z is 0. There
+is no such proof of a Z that is singular in other ways (dependent columns).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat
+
+from perceptron_lab.ellipsoids.ellipsoid import Ellipsoid
+from perceptron_lab.ellipsoids.hard.ratio_proofs import ADDITIONS, identical_rows
+from perceptron_lab.exact.factors import long_factor
+from perceptron_lab.exact.points import Claim
+from perceptron_lab.exact.row_weights import balanced_near
+from perceptron_lab.exact.whole_numbers import exactly, whole_multiples
+from perceptron_lab.results import FloatArray
+
+Vectors = Sequence[Sequence[int]]
+
+# Bits below the largest diagonal entry at which a least eigenvalue is looked for
+_DEPTHS = (10, 30, 60, 100, 160, 240)
+# Parts of 1 + t by which the bound may be weaker than the one claimed, so that Z is definite
+_WEAKER = (1e-14, 1e-11, 1e-9, 1e-7, 1e-5)
+# Binary places of a bound
+_PLACES = 60
+
+
+def ratio_at_least(
+    inside: Vectors, outside: Vectors, ellipsoid: Ellipsoid, claimed: float
+) -> Claim | None:
+    """Return the claim that t is at least a bound, or what an ellipsoid has if that is less.
+
+    None where the ellipsoid does not separate the classes.
+
+    Parameters
+    ----------
+    inside, outside
+        Whole multiples, by one number, of (x, 1) of both classes.
+    ellipsoid
+        Of the examples x.
+    claimed
+        > 0.
+    """
+    factor = _whole_factor(ellipsoid)
+    most = max(_square(factor, x) for x in inside)
+    least = min(_square(factor, x) for x in outside)
+    if not least > most > 0:
+        return None
+    bound = min(Fraction(claimed), _below(Fraction(least - most, most)))
+    return _of_factor(factor) | {"bound": [bound.numerator, bound.denominator]}
+
+
+def ratio_unbounded(inside: Vectors, outside: Vectors) -> Claim | None:
+    """Return the claim that t is unbounded, by forms that are 0 inside, and not all 0 outside."""
+    table, nullity = fmpz_mat([list(x) for x in inside]).nullspace()
+    columns = [[int(table[i, j]) for i in range(len(inside[0]))] for j in range(nullity)]
+    factor = [whole_multiples(map(Fraction, column)) for column in columns]
+    if not factor or any(not _square(factor, x) for x in outside):
+        return None
+    return _of_factor(factor) | {"bound": [1, 0]}
+
+
+def ratios_at_most(
+    inside: Vectors,
+    outside: Vectors,
+    weights: tuple[FloatArray, FloatArray],
+    claimed: float,
+) -> Iterator[Claim]:
+    """Yield claims that t is at most a bound, the least first, by weights near the ones given.
+
+    Weights of the positives are multiplied so that they add up to what the bound allows; some is
+    added to each where the support does not span the space.
+    """
+    allowed = (1.0 + claimed) * float(weights[1].sum())
+    for weaker in _WEAKER if allowed > 0.0 else ():
+        for more in ADDITIONS:
+            first = weights[0] / weights[0].sum() + more / len(inside)
+            first *= allowed * (1.0 + weaker) / first.sum()
+            claim = _by_weights(inside, outside, exactly(np.concatenate([first, weights[1]])))
+            if claim is not None:
+                yield claim
+
+
+def ratio_zero(
+    inside: Vectors,
+    outside: Vectors,
+    weights: tuple[FloatArray, FloatArray],
+    rows: tuple[FloatArray, FloatArray],
+) -> Claim | None:
+    """Return the claim that t is 0, or None.
+
+    Parameters
+    ----------
+    weights
+        Of both classes, near balanced ones.
+    rows
+        The examples of both classes as doubles.
+    """
+    pair = identical_rows(*rows)
+    joined = [0] * (len(inside) + len(outside))
+    if pair is not None:
+        joined[pair[0]] = joined[len(inside) + pair[1]] = 1
+        return _by_weights(inside, outside, joined)
+    given = np.concatenate(weights)
+    used = np.flatnonzero(given > 0.0).tolist()
+    signed = [*inside, *([-one for one in x] for x in outside)]
+    found = balanced_near([signed[i] for i in used], given[used]) if used else None
+    if found is None:
+        return None
+    for i, weight in zip(used, found, strict=True):
+        joined[i] = weight
+    return _by_weights(inside, outside, joined)
+
+
+def _by_weights(inside: Vectors, outside: Vectors, joined: Sequence[int]) -> Claim | None:
+    """Return the claim that weights prove of t, if Z has a factor."""
+    first, second = joined[: len(inside)], joined[len(inside) :]
+    if not sum(second) > 0:
+        return None
+    order = range(len(inside[0]))
+    signed = [
+        *zip(first, inside, strict=True),
+        *((-w, x) for w, x in zip(second, outside, strict=True)),
+    ]
+    used = [(x, [w * one for one in x]) for w, x in signed if w]
+    matrix = [[sum(x[i] * wx[j] for x, wx in used) for j in order] for i in order]
+    factor = semidefinite_factor(matrix)
+    if factor is None:
+        return None
+    bound = max(_above(Fraction(sum(first), sum(second)) - 1), Fraction())
+    given = [
+        [[i for i, w in enumerate(part) if w], [w for w in part if w]] for part in (first, second)
+    ]
+    claim: Claim = {"claim": "ratio at most", "bound": [bound.numerator, bound.denominator]}
+    return claim | {"weights": given, "factor": factor}
+
+
+def semidefinite_factor(matrix: Sequence[Sequence[int]]) -> list[Any] | None:
+    """Return [s, [rows, values], ...] of a matrix definite but for rows of zeros, or None."""
+    kept = [i for i, row in enumerate(matrix) if any(row)]
+    if not kept:
+        return [0]
+    entries = [{a: matrix[i][j] for a, j in enumerate(kept) if matrix[i][j]} for i in kept]
+    largest = max(matrix[i][i] for i in kept)
+    for depth in _DEPTHS if min(matrix[i][i] for i in kept) > 0 else ():
+        found = long_factor(entries, range(len(kept)), Fraction(largest, 2**depth))
+        if found is not None:
+            shift, *columns = found
+            return [shift, *([[kept[a] for a in places], values] for places, values in columns)]
+    return None
+
+
+def _of_factor(factor: Vectors) -> Claim:
+    """Return the claim of E = F'F: 2 E = LL' for L with each row of F as two columns."""
+    order = range(len(factor[0]))
+    point = [
+        (1 + (i < j)) * sum(row[i] * row[j] for row in factor) for i in order for j in order[i:]
+    ]
+    columns = [[list(order), list(row)] for row in factor for _ in range(2)]
+    return {"claim": "ratio at least", "point": point, "factor": [0, *columns]}
+
+
+def _whole_factor(ellipsoid: Ellipsoid) -> list[list[int]]:
+    """Return F = [G, h - G c] of the doubles G, h and c, times one number that makes it whole."""
+    shift = [Fraction(one) for one in ellipsoid.shift.tolist()]
+    rows = []
+    for line, offset in zip(ellipsoid.factor.tolist(), ellipsoid.offset.tolist(), strict=True):
+        row = [Fraction(one) for one in line]
+        last = Fraction(offset) - sum((a * c for a, c in zip(row, shift, strict=True)), Fraction())
+        rows.append([*row, last])
+    flat = whole_multiples(one for row in rows for one in row)
+    width = len(shift) + 1
+    return [flat[at : at + width] for at in range(0, len(flat), width)]
+
+
+def _square(factor: Vectors, x: Sequence[int]) -> int:
+    images = (sum(a * b for a, b in zip(row, x, strict=True)) for row in factor)
+    return sum(one * one for one in images)
+
+
+def _below(value: Fraction) -> Fraction:
+    return Fraction(value.numerator * 2**_PLACES // value.denominator, 2**_PLACES)
+
+
+def _above(value: Fraction) -> Fraction:
+    return -_below(-value)
