@@ -29,7 +29,7 @@ def undominated_row(
     """Return the first i with R_ii <= sum_{j != i} (|R_ij| + slack) for R = M - LL', or -1.
 
     A number is high 2^(2 b) + low, 0 <= low < 4^b, b = ``bits`` <= 26; one of L is
-    high 2^b + low, |low| <= 2^(b-1). No sum of products of these may exceed 2^62: whoever calls
+    high 2^b + low, |low| <= 2^(b-1). No sum of products of these may reach 2^61: whoever calls
     sees to that. Sums of |R_ij| are high, too: rows with an entry above 2^(2 b + 44) are returned.
 
     Parameters

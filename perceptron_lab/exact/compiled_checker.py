@@ -1,7 +1,7 @@
 """The checker with compiled products for large matrices: the same tests, in whole numbers.
 
 What takes the checker's time are the products LL' of (1) of docs/notes/how-to-distrust-us.md. Here
-the entries of L are two words of b bits each, sums of their products stay below 2^62, and M is
+the entries of L are two words of b bits each, sums of their products stay below 2^61, and M is
 compared with them in two words of 2 b bits. No number is rounded. Where words are too short, and
 where the compiled test refuses, the checker's own is asked: so nothing is accepted that the file
 does not accept, if numba compiles what is written.
@@ -20,8 +20,8 @@ from perceptron_lab.results import IntArray
 
 # Smaller matrices take the checker no time
 SMALLEST = 300
-# Bits of a word at most, and of sums
-_WORD, _SUM = 26, 62
+# Bits of a word at most, and of sums; those that squares are rounded up by
+_WORD, _SUM, _SHORTER = 26, 61, 12
 
 
 @cache
@@ -63,9 +63,6 @@ def _dominated(
         return False
     by_row = np.argsort(places, kind="stable")
     counts = np.bincount(places, minlength=order)
-    # high parts are 2^bits at most: the sum of two products of so many terms
-    if 2 * bits + 1 + int(counts.max()).bit_length() > _SUM:
-        return False
     half = np.int64(1) << (bits - 1)
     high = (values + half) >> bits
     starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -74,9 +71,20 @@ def _dominated(
     if matrix is None:
         return False
     low = values - (high << bits)
+    # By Cauchy and Schwarz no sum of products of two rows is above these, nor any part of it
+    squares = _row_squares(high, places, order), _row_squares(low, places, order)
+    if max(*squares, 4 * squares[0] * squares[1] >> _SUM) >> _SUM:
+        return False
     slack = int(shift < 0)  # M / 2^-s, rounded down: entries may be larger by less than 1
     row = undominated_row(starts, places, high, low, ends, of[by_row], *matrix, bits, slack)
     return int(row) < 0
+
+
+def _row_squares(values: IntArray, places: IntArray, order: int) -> int:
+    """Return an upper bound of the sums of squares of the rows, of values up to 2^26."""
+    sums = np.zeros(order, dtype=np.int64)
+    np.add.at(sums, places, (values * values >> _SHORTER) + 1)
+    return int(sums.max()) << _SHORTER
 
 
 def _two_words(
