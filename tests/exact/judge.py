@@ -16,7 +16,8 @@ Row = list[Fraction]
 
 def fractions_of(array: Any) -> list[Row]:
     """Return the entries of an array, each the double that it is."""
-    return [[Fraction(float(one)) for one in line] for line in np.atleast_2d(array)]
+    numbers = np.atleast_2d(array).tolist()  # doubles, or whole numbers
+    return [[Fraction(one) for one in line] for line in numbers]
 
 
 def as_number(value: Any) -> int:
@@ -58,8 +59,24 @@ def at_least(value: Fraction, factor: Fraction, *squares: Fraction) -> bool:
     return value >= 0 or value * value <= product
 
 
-def truly_proved(rows: list[Row], cone: list[Any], claim: dict[str, Any]) -> bool:
+def positive_semidefinite(entries: dict[tuple[int, int], Fraction], order: int) -> bool:
+    """Return it by the signs of the characteristic polynomial, which has real roots alone."""
+    places = [(min(i, j), max(i, j)) for i in range(order) for j in range(order)]
+    matrix = flint.fmpq_mat(order, order, [_rational(entries.get(at)) for at in places])
+    coefficients = matrix.charpoly().coeffs()
+    return all((-1) ** (order - k) * one >= 0 for k, one in enumerate(coefficients))
+
+
+def truly_proved(
+    rows: list[Row], cone: list[Any], claim: dict[str, Any], form: str | None = None
+) -> bool:
     """Return whether point or weights of a claim prove it on rows of a cone."""
+    if form == "squares":
+        return _ratio(rows, cone, claim)
+    if form == "gram" and "margin" in claim:
+        return _kernel_margin(rows, claim)
+    if claim["claim"] in ("sign occurs", "sign excluded", "partition") or claim.get("closed"):
+        return _by_rows(rows, cone, claim)
     name, margin = claim["claim"], claim.get("margin")
     bound = Fraction(*map(as_number, claim.get("bound", (0, 1))))
     if name in ("feasible", "margin at least"):
@@ -67,6 +84,92 @@ def truly_proved(rows: list[Row], cone: list[Any], claim: dict[str, Any]) -> boo
         measured = sum((one * one for one in (y[:-1] if margin == "geometric" else y)), Fraction())
         return measured > 0 and _inside(rows, cone, y, margin, bound, measured)
     return _weighted(rows, cone, claim, margin, bound)
+
+
+def _dot(left: Row, right: Row) -> Fraction:
+    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction())
+
+
+def _ratio(rows: list[Row], cone: list[Any], claim: dict[str, Any]) -> bool:
+    """Return whether E, or weights, of a claim prove a bound of the separation ratio."""
+    order, first = len(rows[0]), cone[0][1]
+    p, q = map(as_number, claim["bound"])
+    if q < 0 or (q == 0 and p <= 0):
+        return False
+    places = [(i, j) for i in range(order) for j in range(i, order)]
+    if claim["claim"] == "ratio at least":
+        given = zip(places, map(as_number, claim["point"]), strict=True)
+        form = {(i, j): Fraction(one, 1 + (i != j)) for (i, j), one in given}
+        values = [
+            sum((one * x[i] * x[j] * (1 + (i != j)) for (i, j), one in form.items()), Fraction())
+            for x in rows
+        ]
+        most, least = max(values[:first]), min(values[first:])
+        enough = least * q >= (p + q) * most if q else most == 0
+        return least > 0 and enough and positive_semidefinite(form, order)
+    parts = [
+        _element("rows", k, given) for (_, k), given in zip(cone, claim["weights"], strict=True)
+    ]
+    flat = [w for part in parts for _, w in sorted(part.items())]
+    if min(flat) < 0 or not any(flat[first:]):
+        return False
+    signed = [w if k < first else -w for k, w in enumerate(flat)]
+    moment = {
+        (i, j): sum((w * x[i] * x[j] for w, x in zip(signed, rows, strict=True)), Fraction())
+        for i, j in places
+    }
+    enough = q * sum(flat[:first]) <= (p + q) * sum(flat[first:])
+    return enough and positive_semidefinite(moment, order)
+
+
+def _kernel_margin(products: list[Row], claim: dict[str, Any]) -> bool:
+    """Return whether coefficients, or weights, prove a bound of the margin of features."""
+    bound = Fraction(*map(as_number, claim["bound"]))
+    unit = claim["margin"] == "unit"
+    lengths = [line[i] if unit else Fraction(1) for i, line in enumerate(products)]
+    if claim["claim"] == "margin at least":
+        y = [Fraction(as_number(one)) for one in claim["point"]]
+        scores = [_dot(line, y) for line in products]
+        square = _dot(y, scores)
+        return square > 0 and all(
+            at_least(score, bound, square, length)
+            for score, length in zip(scores, lengths, strict=True)
+        )
+    found = _element("rows", len(products), claim["weights"][0])
+    w = [found[i, i] for i in range(len(products))]
+    total = [_dot(line, w) for line in products]
+    mass = _dot(w, [_root(one) for one in lengths]) if unit else sum(w, Fraction())
+    return min(w) >= 0 and mass > 0 and bound >= 0 and _dot(w, total) <= (bound * mass) ** 2
+
+
+def _by_rows(rows: list[Row], cone: list[Any], claim: dict[str, Any]) -> bool:
+    """Return whether a claim on rows is proved whose cone is closed."""
+    name, scores, weights = claim["claim"], [], []
+    assert all(kind == "rows" for kind, _ in cone)
+    if "point" in claim:
+        y = [Fraction(as_number(one)) for one in claim["point"]]
+        scores = [_dot(row, y) for row in rows]
+    if "weights" in claim:
+        pairs = zip(cone, claim["weights"], strict=True)
+        parts = [_element(kind, k, given) for (kind, k), given in pairs]
+        weights = [w for part in parts for _, w in sorted(part.items())]
+        total = [_dot(weights, [row[j] for row in rows]) for j in range(len(rows[0]))]
+        if min(weights) < 0 or not any(weights):
+            return False
+    if name == "sign occurs":
+        return min(scores) >= 0 and y[claim["column"]] * claim["sign"] > 0
+    if name == "sign excluded":
+        left = total.pop(claim["column"])
+        return left * claim["sign"] < 0 and not any(total)
+    if name == "feasible":
+        return scores[0] > 0 and min(scores[1:]) >= 0
+    if any(total):
+        return False
+    if name == "infeasible":
+        return weights[0] > 0 and cone[0][1] == 1
+    return not claim["closed"] and all(
+        s > 0 or (s == 0 and w > 0) for s, w in zip(scores, weights, strict=True)
+    )
 
 
 def _inside(

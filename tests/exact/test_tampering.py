@@ -14,7 +14,14 @@ import numpy as np
 import pytest
 
 from perceptron_lab.exact.checker import checker
-from tests.exact.certificates_on_disk import certificates, record_of, rows_of
+from tests.exact.certificates_on_disk import (
+    certificates,
+    cone_of,
+    content_of,
+    exact_rows_of,
+    record_of,
+    rows_of,
+)
 from tests.exact.judge import as_number, fractions_of, truly_proved
 from tests.repetitions import parts
 
@@ -93,7 +100,8 @@ def test_no_tampered_certificate_is_accepted_whose_proof_is_none(
     on_disk: dict[str, Path], seeds: range
 ) -> None:
     names = list(on_disk)
-    exact = {name: fractions_of(rows_of(path)) for name, path in on_disk.items()}
+    exact = {name: exact_rows_of(path) for name, path in on_disk.items()}
+    cones = {name: cone_of(path) for name, path in on_disk.items()}
     kept, false = 0, 0
     for seed in seeds:
         rng = random.Random(seed)
@@ -102,7 +110,8 @@ def test_no_tampered_certificate_is_accepted_whose_proof_is_none(
         changed = tampered(record, rng)
         for claim in accepted(path, changed):
             kept += claim not in record["claims"]
-            false += not truly_proved(exact[name], record["data"]["cone"], claim)
+            form = record["data"].get("form")
+            false += not truly_proved(exact[name], cones[name], claim, form)
     assert not false
     assert kept  # some changes leave a proof that is one
 
@@ -116,22 +125,26 @@ def test_other_data_with_their_own_sha256_are_judged_as_they_are(
         rng = random.Random(seed)
         name = names[seed % len(names)]
         rows, record = rows_of(on_disk[name]), record_of(on_disk[name])
-        place = rng.randrange(rows.shape[0]), rng.randrange(rows.shape[1])
+        first = record["data"]["kind"] == "sdpa"  # the row x_0 > 0 is not in the file
+        place = rng.randrange(first, rows.shape[0]), rng.randrange(rows.shape[1])
         if rng.random() < 0.5:
             rows[place] = -rows[place]
         else:
-            other = (place[0] + rng.randrange(1, rows.shape[0])) % rows.shape[0]
+            others = [k for k in range(first, rows.shape[0]) if k != place[0]]
+            other = rng.choice(others)
             rows[[place[0], other]] = rows[[other, place[0]]]
-        np.save(tmp_path / "data.npy", rows)
+        content = content_of(rows, record["data"]["kind"])
+        (tmp_path / "data").write_bytes(content)
         path = tmp_path / "x.json"
-        record["data"]["file"] = "data.npy"
-        assert not accepted(path, record)  # the sha256 is that of the data meant
-        content = (tmp_path / "data.npy").read_bytes()
+        record["data"]["file"] = "data"
+        same = hashlib.sha256(content).hexdigest() == record["data"]["sha256"]
+        assert same or not accepted(path, record)  # the sha256 is that of the data meant
         record["data"]["sha256"] = hashlib.sha256(content).hexdigest()
         found = accepted(path, record)
         refused += len(found) < len(record["claims"])
+        form, cone = record["data"].get("form"), cone_of(on_disk[name])
         for claim in found:
-            assert truly_proved(fractions_of(rows), record["data"]["cone"], claim)
+            assert truly_proved(fractions_of(rows), cone, claim, form)
     assert refused
 
 
