@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from perceptron_lab.algorithms.perceptrons.perceptron import Perceptron
 from perceptron_lab.algorithms.rescaling.ellipsoid import log_volume_radius
+from perceptron_lab.solving import solve
 from perceptron_lab.theory.convergence import baseline_queries
 from perceptron_lab.theory.refutations.claim import Claim, Finding
 from perceptron_lab.theory.winning_margins import winning_margins
@@ -44,6 +48,18 @@ def below() -> Finding:
     """Return 1/rho^2 and n at n = 100, rho = 0.05, between 1/n and 1/sqrt n."""
     n, rho = 100, 0.05
     return Finding(rho**-2, float(n), 1.0 / n < rho < n**-0.5 and n < rho**-2)
+
+
+def forced() -> Finding:
+    """Return how n ln(2 + 1/rho) grows from rho = 1e-3 to 1e-300 at n = 1, and the mistakes.
+
+    On the line the unit vectors are 1 and -1, and a separable set has one of them: whatever rho,
+    the perceptron makes one mistake. Theorem 5.6 speaks of all convex functions, and those of (5.5)
+    are affine along each ray from 0.
+    """
+    printed = math.log(2.0 + 1e300) / math.log(2.0 + 1e3)
+    mistakes = [solve(np.array([[sign]]), Perceptron(), seed=0).updates for sign in (1.0, -1.0)]
+    return Finding(printed, max(mistakes) / min(mistakes), mistakes == [1, 1])
 
 
 def divided() -> Finding:
@@ -86,6 +102,14 @@ CLAIMS = (
         "for 1/n < rho < 1/sqrt n, n approaches 1/rho^2 from above",
         "n lies below 1/rho^2",
         below,
+    ),
+    Claim(
+        _THESIS,
+        "Theorem 5.9, case 1",
+        "by (5.5) a learner is forced to make n ln(2 + 1/rho) mistakes or more, up to a constant",
+        "false at n = 1, where one mistake suffices: the lower bound of all convex functions does "
+        "not pass to those of (5.5); the resisting oracle proves the orders for other n",
+        forced,
     ),
     Claim(
         "PerceptronNotes",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid, coefficient
 from perceptron_lab.oracles.semidefinite import PivotedCholesky
 from perceptron_lab.solving import solve
 from perceptron_lab.theory.refutations.claim import Claim, Finding
+from perceptron_lab.theory.refutations.printed_cholesky import printed_direction
 
 _THESIS = "Kharechko2009"
 
@@ -46,6 +48,39 @@ def accepted() -> Finding:
     lowest = float(np.linalg.eigvalsh(matrix)[0])
     accepts = PivotedCholesky(mode="thesis").find(matrix.copy(), False) is None
     return Finding(0.0, lowest, accepts and lowest < 0.0)
+
+
+def permuted() -> Finding:
+    """Return 0, and v'Av of the v that Algorithm 7 prints for a matrix of order 4.
+
+    It swaps twice. With each swap applied once, and the inverse permutation at the end, v'Av < 0.
+    """
+    matrix = np.array([[2, -1, 2, -4], [-1, 10, -4, -3], [2, -4, 3, 4], [-4, -3, 4, 3]], float)
+    printed, mended = printed_direction(matrix), PivotedCholesky().find(matrix.copy(), False)
+    assert printed is not None
+    assert mended is not None
+    reached = float(printed @ matrix @ printed)
+    return Finding(0.0, reached, float(mended @ matrix @ mended) < 0.0 < reached)
+
+
+def inseparable() -> Finding:
+    """Return 5 and 4, the examples on the line, and those with a weight in a proof of t = 0.
+
+    Positives -2, 2 and 0 and negatives -1, 1. The weights 1/2 on all but 0 have the sum 1 and the
+    mean 0 on both sides, and the second moment of the positives is the larger one.
+    """
+    half, nothing = Fraction(1, 2), Fraction(0)
+    positives = {Fraction(-2): half, Fraction(2): half, Fraction(0): nothing}
+    negatives = {Fraction(-1): half, Fraction(1): half}
+    sides = (positives, negatives)
+    sums, means, moments = (
+        [sum(weight * place**power for place, weight in side.items()) for side in sides]
+        for power in range(3)
+    )
+    proved = sums == [1, 1] and means == [0, 0] and moments[0] > moments[1]
+    examples = sum(map(len, sides))
+    used = sum(weight > 0 for side in sides for weight in side.values())
+    return Finding(float(examples), float(used), proved and used < examples)
 
 
 def separation_ratio() -> Finding:
@@ -93,10 +128,25 @@ CLAIMS = (
     ),
     Claim(
         _THESIS,
+        "Algorithm 7",
+        "A <- PAP, R <- PRP, d <- Pd after each swap in P, and v <- Pv at the end",
+        "P holds earlier swaps, which are applied again, and v needs the inverse permutation: on a "
+        "matrix of order 4 v'Av > 0",
+        permuted,
+    ),
+    Claim(
+        _THESIS,
         "section 7.2, Theorem 7.3",
         "the maximal separation ratio is attained",
         "it is infinite unless some negative lies in the affine hull of the positives",
         separation_ratio,
+    ),
+    Claim(
+        _THESIS,
+        "section 7.5",
+        "if the sets are inseparable all lambda_i are non-zero, so that chunking is impossible",
+        "a part of the examples can prove t = 0, and any others have the multiplier 0",
+        inseparable,
     ),
 )
 """The claims on ellipsoids."""
