@@ -18,6 +18,8 @@ TIED: Listed = {
     "docs/papers/ellipsoids.md": {
         "| | 30 features |": "test_told_of_reuters",
         "That **no ellipsoid separates any": "test_told_of_reuters",
+        "Over all pivots, in brackets": "test_told_of_reuters",
+        "Of candidates whose": "test_told_of_reuters",
         "With more features the soft-margin": "test_told_of_reuters",
         "On the 64 categories": "test_told_of_reuters",
         "The error of the ellipsoid is the same": "test_told_of_figure_7_4",
