@@ -17,7 +17,8 @@ GENERATED = "generated"
 def setup(app: Any) -> dict[str, Any]:
     """Make the pages before the sources are read, and translate docstrings to markup."""
     app.add_role("key", paper_key)
-    app.connect("builder-inited", _make)
+    # Before the gallery, whose examples register an algorithm of their own.
+    app.connect("builder-inited", _make, priority=100)
     app.connect("source-read", repository_links.without_folders)
     app.connect("autodoc-process-docstring", _translate, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", _skip)
