@@ -62,7 +62,7 @@ def blocks(page: str, language: str = "") -> list[str]:
 def plain(text: str) -> str:
     """Return a text without code, pictures and the targets of links, in one line."""
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
-    text = re.sub(r"!\[[^]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"!\[[^]]*\]\([^)]*\)|<img [^>]*>", "", text)
     text = re.sub(r"\[`?results[^]]*\]|\]\([^)]*\)", "]", text)
     text = re.sub(r"`[^`]*`", "``", text)
     return " ".join(text.split())

@@ -10,7 +10,7 @@ import pytest
 from tests.prose.pages import PAGES, ROOT
 
 OTHERS = ("CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", "results/sample/README.md")
-LINK = re.compile(r"\]\(([^)\s]+)\)|^\[[^]]+\]: (\S+)$", re.MULTILINE)
+LINK = re.compile(r"(?:(?<=\]\()|(?<=<img src=\"))[^)\s\"]+")
 ELSEWHERE = re.compile(r"[a-z]+:|(?:gallery|generated)/")
 """Other sites, and pages that `make docs` makes, which looks after links to them itself."""
 
@@ -31,7 +31,7 @@ def anchors(path: Path) -> set[str]:
 def faults(path: Path, text: str) -> list[str]:
     """Return the links of a page that lead nowhere."""
     found = []
-    for link in (one or other for one, other in LINK.findall(text)):
+    for link in LINK.findall(text):
         target, _, anchor = link.partition("#")
         place = (path.parent / target).resolve() if target else path
         if ELSEWHERE.match(link):
@@ -54,10 +54,10 @@ def test_every_page_can_be_reached_from_readme() -> None:
     while new:
         reached |= new
         new = {
-            (path.parent / (one or other).partition("#")[0]).resolve()
+            (path.parent / link.partition("#")[0]).resolve()
             for path in new
-            for one, other in LINK.findall(prose_of(path))
-            if (one or other).partition("#")[0].endswith(".md")
+            for link in LINK.findall(prose_of(path))
+            if link.partition("#")[0].endswith(".md")
         } - reached
     site = {
         ROOT / "docs" / name
@@ -74,4 +74,5 @@ def test_links_that_lead_nowhere_are_found() -> None:
         "proofs.md#nothing": "no such heading",
     }.items():
         assert faults(page, f"[one]({link})") == [f"{link}: {said}"]
+    assert faults(page, '<img src="a.png">') == ["a.png: no such file"]
     assert faults(page, "[one](proofs.md#exact-certificates) [two](https://a.b)") == []
