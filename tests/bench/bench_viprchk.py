@@ -2,9 +2,9 @@
 
 Proofs that random systems of doubles have no strictly feasible point, as `plab certify --format
 vipr` writes them: normal rows, three for each unknown, of which the proof has one more than
-unknowns; and linear matrix inequalities of order 2 n^(1/2), whose proof is in cuts. Sizes grow as long
-as viprchk needs less than MOST / 4 seconds of CPU; above 1200 equations there is no exact proof. It
-is found as tests/exact/viprchk.py says.
+unknowns; and linear matrix inequalities of order 2 n^(1/2), whose proof is in cuts. Sizes grow as
+long as viprchk needs less than MOST / 4 seconds of CPU; above 1200 equations there is no exact
+proof. It is found as tests/exact/viprchk.py says.
 """
 
 import resource

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from perceptron_lab.exact import compiled_checker
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.compiled_checker import _dominated
+from perceptron_lab.experiments.certifying.certify import certify
+from tests.experiments.certified import certified
 from tests.repetitions import parts
 
 Entries = dict[tuple[int, int], int]
@@ -107,3 +110,24 @@ def test_the_module_asks_the_file_where_it_refuses(monkeypatch: pytest.MonkeyPat
         module.require_definite({(0, 0): 9}, [0, [[0], [3]]])
     with pytest.raises(ValueError, match="two in one"):
         module.require_definite({(0, 0): 10}, [0, [[0, 0], [1, 1]]])
+
+
+@pytest.mark.slow
+def test_factors_that_are_written_are_decided_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = {"dataset": "maxcut", "instances": ["random-310-450"]}
+    path = certified(tmp_path, problem, {"name": "low-rank"}, goal={"width": 1e-8})
+    asked: list[tuple[bool, bool]] = []
+
+    def decided(numbers: Any, entries: Entries, order: int, factor: list[Any]) -> bool:
+        found = _dominated(numbers, entries, order, factor)
+        asked.append((order >= compiled_checker.SMALLEST, found))
+        return found
+
+    monkeypatch.setattr(compiled_checker, "_dominated", decided)
+    (cell,) = certify(path, tmp_path / "exact").cells
+    assert cell.claims == ("objective at most", "objective at least")
+    assert (True, True) in asked
+    assert cell.path is not None
+    assert checker().main([cell.path]) == 0
