@@ -8,8 +8,8 @@ A reading is the part ``data`` of a certificate but for the file's name and sha2
   null, "width", "cone"}``: a text of rows, decimals as printed; with labels the rows s_i (x_i, 1);
 - ``{"kind": "npy", "bits": k, "width", "cone"}``: a matrix in numpy's format, each entry the double
   that it is, times 2^k a whole number. With ``"form": "gram"`` the rows are inner products
-  <psi_i, psi_j> of features, k even; with ``"form": "squares"`` they are vectors (x, 1), those
-  inside first.
+  <psi_i, psi_j> of features, k even: (6) of docs/notes/how-to-distrust-us.md; with
+  ``"form": "squares"`` they are vectors (x, 1), those inside first.
 
 ``cone`` lists [kind, order] of the blocks, whose scores are the rows in this order.
 """

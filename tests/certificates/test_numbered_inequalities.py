@@ -23,7 +23,8 @@ def citations(folder: Path) -> dict[str, set[Path]]:
     """Return number -> the modules that cite it, from docstrings alone: comments have no names."""
     found: dict[str, set[Path]] = {}
     for path in sorted(folder.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if NAME in text else ():
             if not isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
                 continue
             for several in CITATION.findall(ast.get_docstring(node) or ""):
