@@ -30,7 +30,8 @@ highlight_language = "python"
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
-autodoc_typehints = "signature"
+autodoc_typehints = "none"  # docstrings say what is given, with shapes and ranges
+autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
@@ -40,6 +41,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "within_subsection_order": "from_code.gallery_order.InReadingOrder",
+    "run_stale_examples": True,  # the code may have changed, if not the example
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "download_all_examples": False,
@@ -57,13 +59,16 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "perceptron_lab"
-html_sidebars = {page: [] for page in ("index", "start", "concepts", "which-algorithm")}
+# Pages without others below them
+_ALONE = ("index", "start", "concepts", "which-algorithm", "generated/reference")
+html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
+    "navbar_align": "left",
     "header_links_before_dropdown": 10,
     "footer_start": ["copyright"],
     "footer_end": [],

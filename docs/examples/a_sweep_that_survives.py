@@ -29,7 +29,7 @@ experiment = {
             "family": "exact",
             "dimension": 20,
             "rows": 500,
-            "grid": {"margin": [0.1, 0.05, 0.02, 0.01]},
+            "grid": {"margin": [0.1, 0.05, 0.02]},
         }
     ],
     "algorithms": [{"name": "perceptron"}, {"name": "von-neumann"}, {"name": "mirror-prox"}],
