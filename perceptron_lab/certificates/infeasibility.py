@@ -4,6 +4,8 @@ For w = T e inside K*, T an automorphism of the cone, B = A T and r = A w: if q 
 then Dikin's ellipsoid around w contains a w' with A w' = 0 exactly, and by Gordan's theorem of the
 alternative no y has A*y inside K. The weights of n + 1 rows are enclosed first, as the solution of
 a square system (:mod:`~perceptron_lab.certificates.rows.vertices`): docs/notes/infeasibility.md.
+Where doubles have too few digits for second-order blocks, q is enclosed by balls
+(:mod:`~perceptron_lab.certificates.ball_arithmetic`).
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.certificates import orthogonal_factor
+from perceptron_lab.certificates.ball_arithmetic import MOST_PRODUCTS, near_by_balls
 from perceptron_lab.certificates.by_cone import proofs_of, ray_on
-from perceptron_lab.certificates.contract import Automorphism, used_columns
+from perceptron_lab.certificates.contract import Automorphism, dense_rows, used_columns
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import in_range, norm_above
 from perceptron_lab.certificates.rows.vertices import positive_vertex
@@ -84,7 +87,20 @@ def prove_infeasible(
     mass = float(operator.row_norms() @ np.abs(ray)) if cone.of_rows else 0.0
     near = cone.of_rows and (float(np.linalg.norm(combined(ray, operator.stored))) <= NEAR * mass)
     attempts = (_prove_at(operator, cone, ray + shift * centre, near) for shift in SHIFTS)
-    return next((proof for proof in attempts if proof is not None), None)
+    found = next((proof for proof in attempts if proof is not None), None)
+    return found if found is not None or cone.of_rows else _prove_by_balls(operator, cone, ray)
+
+
+def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
+    """Prove it of data that are what they were given as, with more digits than doubles have."""
+    entries = cone.size * operator.dimension
+    if operator.roundings or entries > MOST_PRODUCTS:
+        return None
+    data = dense_rows(operator.stored, np.arange(cone.size), np.arange(operator.dimension))
+    found = near_by_balls(cone, np.asarray(data, dtype=np.float64), weights)
+    if found is None:
+        return None
+    return InfeasibilityProof(*found, "in Dikin's ellipsoid by ball arithmetic, q")
 
 
 def _prove_classes(classes: Classes, weights: FloatArray) -> InfeasibilityProof | None:

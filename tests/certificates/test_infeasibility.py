@@ -264,6 +264,7 @@ def test_what_would_take_too_many_operations_is_not_tried(monkeypatch: pytest.Mo
         assert prove_infeasible(Matrix(data), cone, weights) is not None
         with monkeypatch.context() as patch:
             patch.setattr(infeasibility, "MOST_OPERATIONS", 1.0)
+            patch.setattr(infeasibility, "MOST_PRODUCTS", 1)
             assert prove_infeasible(Matrix(data), cone, weights) is None
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from perceptron_lab.algorithms.automatic import conic
 from perceptron_lab.algorithms.automatic.auto import Auto
 from perceptron_lab.algorithms.interior_point import costs, interior_point
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
@@ -113,8 +114,34 @@ def test_badly_centred_cones_are_decided_by_newtons_method(family, side):
     assert result.updates < 60
 
 
-def test_where_double_precision_ends_the_path_the_ellipsoid_method_goes_on(monkeypatch):
+def test_where_double_precision_ends_the_path_rescaling_goes_on(monkeypatch):
     monkeypatch.setattr(interior_point, "LEAST_THETA", 0.5)
+    system = ConditionedCones(family="second-order", blocks=3, delta=0.3).problem(0).system
+    result = solve(system, "auto")
+    assert result.status is Status.FEASIBLE
+    assert note_of(result).endswith("of interior-point, then projection-rescaling")
+
+
+@pytest.mark.parametrize("delta", [1e-7, 1e-8])
+def test_the_last_word_of_the_path_waits_for_rescaling(delta):
+    """Interior-point alone bounds the margin; projection and rescaling proves it, or bounds it."""
+    record = ConditionedCones(
+        family="second-order", blocks=6, block_size=4, side="infeasible", delta=delta
+    )
+    for seed in range(3):
+        system = record.problem(seed).system
+        alone, result = solve(system, "interior-point"), solve(system, "auto")
+        assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
+        if alone.status is Status.INFEASIBLE:
+            assert result.status is Status.INFEASIBLE
+        assert result.margin_upper <= alone.margin_upper
+        assert delta < 1e-7 or result.status is Status.INFEASIBLE
+
+
+def test_where_double_precision_ends_the_path_the_ellipsoid_method_goes_on(monkeypatch):
+    """On systems too large for rescaling."""
+    monkeypatch.setattr(interior_point, "LEAST_THETA", 0.5)
+    monkeypatch.setattr(conic, "LIGHT", 0.0)
     system = ConditionedCones(family="second-order", blocks=3, delta=0.3).problem(0).system
     result = solve(system, "auto")
     assert result.status is Status.FEASIBLE

@@ -15,6 +15,7 @@ from perceptron_lab.algorithms.interior_point.costs import (
 )
 from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
+from perceptron_lab.algorithms.projection.projection_rescaling import ProjectionRescaling
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
 from perceptron_lab.claims import Claim, FeasiblePoint
@@ -26,6 +27,9 @@ from perceptron_lab.system import ConicSystem
 WIDEST_OF_CONES = SmoothedVonNeumann()
 # Updates of the von Neumann algorithm before another one takes over, at most and at least
 FIRST_UPDATES, FEWEST = 30, 2
+# Where double precision ends the interior-point method's path undecided, projection and rescaling
+# goes on in systems of so many operations per iteration at most: it may take a hundred times that
+LIGHT = 3e7
 # They take this part of an iteration of the interior-point method
 PART = 0.5
 
@@ -42,6 +46,8 @@ class DelegatedState(State):
     done: int = 0
     # The system's when a point was claimed: where it stays the same, the point was proved.
     caution: float | None = None
+    # The last word of the interior-point method, while another one tries to decide
+    waiting: Claim | None = None
 
     @classmethod
     def of(cls, system: ConicSystem, rng: np.random.Generator, epsilon: float) -> DelegatedState:
@@ -111,15 +117,30 @@ class DelegatedState(State):
         try:
             _, claim = advance(self.algorithm, system, self.inner, min(most, FIRST_UPDATES))
         except NumericalError:
-            if not isinstance(self.algorithm, InteriorPoint):
+            if isinstance(self.algorithm, Ellipsoid | VonNeumann):
                 raise
-            self._begin_ellipsoid(system)
-            return None
+            return self._go_on(system, None)
         self.updates = self.iterations = self.done + self.inner.updates
         self.point, self.weights = self.inner.point, self.inner.weights
         if isinstance(claim, FeasiblePoint):
             self.caution = system.caution
+        elif claim is not None and self.inner.ending:
+            return self._go_on(system, claim)
         return None if widening else claim
+
+    def _go_on(self, system: ConicSystem, claim: Claim | None) -> Claim | None:
+        """Let the next algorithm try what one has left undecided, with this claim at most."""
+        light = affordable(system) and iteration_operations(system) <= LIGHT
+        if isinstance(self.algorithm, InteriorPoint) and light:
+            self.waiting = claim
+            self.hand_over(system, ProjectionRescaling(), "projection-rescaling")
+            return None
+        if isinstance(self.algorithm, ProjectionRescaling) and self.waiting is not None:
+            return self.waiting
+        if claim is None or isinstance(self.algorithm, ProjectionRescaling):
+            self._begin_ellipsoid(system)
+            return None
+        return claim
 
     def _begin_newton(self, system: ConicSystem) -> None:
         if affordable(system):

@@ -1,0 +1,142 @@
+"""Dikin's test in ball arithmetic: q against fractions, what it proves, and what it must not."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perceptron_lab import Budget, solve
+from perceptron_lab.certificates import ball_arithmetic
+from perceptron_lab.certificates.ball_arithmetic import near_by_balls
+from perceptron_lab.certificates.infeasibility import prove_infeasible
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray, Status
+from tests.certificates.exact_margins import rational
+from tests.certificates.exact_weights import lies_in_dual_cone, nearest
+from tests.families import complete_pattern, infeasible_conic, planted_conic
+from tests.repetitions import repeated
+
+MIXED = Product([Orthant(4), SecondOrder(3), SecondOrder(4)])
+
+
+def data_of(system: object) -> FloatArray:
+    operator = system.operator  # type: ignore[attr-defined]
+    return np.asarray(operator.stored, dtype=np.float64)
+
+
+def twin(delta: float, seed: int, **sizes: int) -> ConditionedCones:
+    return ConditionedCones(family="second-order", side="infeasible", delta=delta, **sizes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", repeated(range(30), kept=3))
+def test_q_is_that_of_fractions(seed: int) -> None:
+    """The bound is above q, by next to nothing, and the exact weights lie inside."""
+    rng = np.random.default_rng(seed)
+    system = infeasible_conic(MIXED, 4, rng)
+    weights = solve(system, "interior-point").weights
+    assert weights is not None
+    moved = weights * (1.0 + 1e-9 * rng.standard_normal(len(weights)))
+    found = near_by_balls(MIXED, data_of(system), moved)
+    assert found is not None
+    exact = nearest(MIXED, data_of(system), rational(found[0]))
+    assert exact is not None
+    assert float(exact[1]) <= found[1] <= float(exact[1]) * (1 + 1e-9) + 1e-60
+    assert lies_in_dual_cone(MIXED, exact[0])
+
+
+@pytest.mark.parametrize("seed", repeated([5, 8, *range(5)], kept=3))
+def test_steps_lead_inside_from_weights_that_fail_the_test(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each block is moved by half of its distance to the boundary: q may be above 1 / 4."""
+    made, rng = twin(1e-7, seed, blocks=3, block_size=4).generate(seed), np.random.default_rng(seed)
+    assert made.weights is not None
+    moved = made.weights.copy()
+    for _, span in made.cone.blocks:
+        block = moved[span]
+        noise = rng.standard_normal(len(block))
+        block += 0.5 * (block[-1] - np.linalg.norm(block[:-1])) * noise / np.linalg.norm(noise)
+    seen: list[float] = []
+    test = ball_arithmetic._test
+
+    def watched(*given: Any) -> Any:
+        found = test(*given)
+        seen.append(np.inf if found is None else float(found[0].mid()))
+        return found
+
+    monkeypatch.setattr(ball_arithmetic, "_test", watched)
+    found = near_by_balls(made.cone, made.data, moved)
+    assert found is not None
+    assert seen[-1] < 0.25
+    assert all(later < before for before, later in itertools.pairwise(seen))
+    exact = nearest(made.cone, made.data, rational(found[0]))
+    assert exact is not None
+    assert float(exact[1]) <= found[1] < 1.0
+    assert lies_in_dual_cone(made.cone, exact[0])
+    assert (len(seen) > 1) == (seed in (5, 8))
+
+
+@pytest.mark.parametrize("delta", [1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize("seed", repeated(range(10), kept=1))
+def test_rounded_twins_are_infeasible_near_the_known_weights(delta: float, seed: int) -> None:
+    """Doubles alone prove none of them from 1e-6 on."""
+    record = twin(delta, seed, blocks=12, block_size=5)
+    made = record.generate(seed)
+    assert made.weights is not None
+    proof = prove_infeasible(Matrix(made.data), made.cone, made.weights)
+    assert proof is not None
+    assert proof.ratio < 1e-3
+    if delta < 1e-5:
+        assert proof.method == "in Dikin's ellipsoid by ball arithmetic, q"
+    again = prove_infeasible(Matrix(made.data), made.cone, proof.weights)
+    assert again is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [1e-5, 1e-6, 1e-7])
+@pytest.mark.parametrize("seed", repeated(range(5), kept=1))
+def test_auto_proves_twins_infeasible(delta: float, seed: int) -> None:
+    record = twin(delta, seed, blocks=12, block_size=5)
+    result = solve(record.problem(seed).system, "auto", budget=Budget(seconds=60))
+    assert result.status is Status.INFEASIBLE, result.message
+
+
+@pytest.mark.parametrize("seed", repeated(range(20), kept=2))
+@pytest.mark.parametrize("margin", [1e-8, 1e-10, 1e-12])
+def test_nothing_is_proved_where_there_is_a_point(seed: int, margin: float) -> None:
+    """The weights attain the margin: norm(A w) is tiny, and no w has A w = 0."""
+    rng = np.random.default_rng(seed)
+    system, _ = planted_conic(MIXED, 4, margin, rng)
+    found = solve(system, "projection-rescaling", budget=Budget(updates=3000))
+    for weights in (found.weights, MIXED.identity * MIXED.multiplicity):
+        assert weights is None or near_by_balls(MIXED, data_of(system), weights) is None
+
+
+def test_it_is_not_tried_where_it_says_nothing() -> None:
+    record = twin(1e-6, 0, blocks=4, block_size=4)
+    made = record.generate(0)
+    assert made.weights is not None
+    assert near_by_balls(made.cone, made.data, made.weights) is not None
+    assert near_by_balls(made.cone, made.data, np.zeros(16)) is None
+    assert near_by_balls(made.cone, made.data, -made.weights) is None
+    far = made.weights + 0.01 * np.random.default_rng(0).random(16)
+    assert near_by_balls(made.cone, made.data, far) is None
+    # numbers that were rounded when they were stored: q is about those stored
+    large = twin(1e-7, 0, blocks=12, block_size=5).generate(0)
+    assert large.weights is not None
+    for roundings in (0, 1):
+        operator = Matrix(large.data, roundings=roundings)
+        proof = prove_infeasible(operator, large.cone, large.weights)
+        assert (proof is None) == bool(roundings)
+    matrices = Product([complete_pattern(2), SecondOrder(3)])
+    system = infeasible_conic(matrices, 2, np.random.default_rng(0))
+    given = solve(system, "interior-point").weights
+    assert given is not None
+    assert near_by_balls(matrices, data_of(system), given) is None
