@@ -2,7 +2,7 @@
 
 In the unknowns (x_0, x) the conditions are rows a_k'x - b_k x_0 >= 0 beside x_0 > 0, and an
 equation is two of them, one of each sign: so weights of any sign become weights >= 0. Farkas'
-weights with sum w_k a_k = 0 and sum w_k b_k > 0 give x_0 the weight sum w_k b_k: (3) of
+weights with sum w_k a_k = 0 and sum w_k b_k > 0 give x_0 the weight sum w_k b_k: (3) and (9) of
 docs/notes/how-to-distrust-us.md.
 """
 
