@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import get_args
 
@@ -77,6 +78,8 @@ def certify(
 
 
 def _line(cell: CertifiedCell) -> str:
-    words = [cell.outcome.value, cell.problem, cell.label, cell.status, ", ".join(cell.claims)]
+    counts = Counter(cell.claims).items()
+    claims = ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts)
+    words = [cell.outcome.value, cell.problem, cell.label, cell.status, claims]
     words.append(f"not in it: {cell.message}" if cell.message else "")
     return "  ".join(word for word in words if word)

@@ -24,6 +24,12 @@ def as_number(value: Any) -> int:
     return int(value, 16) if isinstance(value, str) else int(value)
 
 
+def bound_of(claim: dict[str, Any]) -> Fraction:
+    """Return p / q; [p, 0] with p > 0 is no bound, a number beyond all here."""
+    p, q = map(as_number, claim.get("bound", (0, 1)))
+    return Fraction(p, q) if q else Fraction(2**4000)
+
+
 def flat_places(cone: list[Any]) -> list[tuple[int, int, int]]:
     return [
         (block, i, j)
@@ -78,7 +84,7 @@ def truly_proved(
     if claim["claim"] in ("sign occurs", "sign excluded", "partition") or claim.get("closed"):
         return _by_rows(rows, cone, claim)
     name, margin = claim["claim"], claim.get("margin")
-    bound = Fraction(*map(as_number, claim.get("bound", (0, 1))))
+    bound = bound_of(claim)
     if name in ("feasible", "margin at least"):
         y = [Fraction(as_number(one)) for one in claim["point"]]
         measured = sum((one * one for one in (y[:-1] if margin == "geometric" else y)), Fraction())
@@ -124,7 +130,7 @@ def _ratio(rows: list[Row], cone: list[Any], claim: dict[str, Any]) -> bool:
 
 def _kernel_margin(products: list[Row], claim: dict[str, Any]) -> bool:
     """Return whether coefficients, or weights, prove a bound of the margin of features."""
-    bound = Fraction(*map(as_number, claim["bound"]))
+    bound = bound_of(claim)
     unit = claim["margin"] == "unit"
     lengths = [line[i] if unit else Fraction(1) for i, line in enumerate(products)]
     if claim["claim"] == "margin at least":

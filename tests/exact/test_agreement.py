@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.exact.ellipsoid_ratio import ratio_at_least, ratio_zero, ratios_at_most
 from perceptron_lab.exact.points import margin_at_least
-from perceptron_lab.exact.readings import of_system
+from perceptron_lab.exact.readings import of_squares, of_system
 from perceptron_lab.exact.weights import margin_at_most
 from perceptron_lab.exact.whole_numbers import exactly
 from perceptron_lab.experiments.certifying.claims import refused
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
 from tests.repetitions import parts
 
@@ -114,3 +116,78 @@ def test_what_is_proved_of_matrices_has_an_exact_proof(seeds: range) -> None:
         assert not refused(data, claim), seed
         proved += 1
     assert proved
+
+
+def products_near_the_boundary(rng: np.random.Generator) -> tuple[ConicSystem, FloatArray]:
+    """Return a kernel matrix of whole numbers, and coefficients whose scores are often 0."""
+    count = int(rng.integers(2, 6))
+    features = rng.integers(-3, 4, (count, count + 1)).astype(float)
+    features[:, -1] = 1.0
+    labels = np.where(np.arange(count) % 2, 1.0, -1.0)
+    system = ConicSystem.from_kernel("precomputed", features @ features.T, labels)
+    return system, rng.integers(-2, 3, count).astype(float)
+
+
+@pytest.mark.parametrize("seeds", parts(2000, kept=40))
+def test_points_of_kernels_are_feasible_for_both_or_for_neither(seeds: range) -> None:
+    accepted, refused_ones = 0, 0
+    for seed in seeds:
+        system, point = products_near_the_boundary(np.random.default_rng(seed))
+        original = system.origin or system
+        if not point.any():
+            continue
+        data, proof = of_system(system).system(), original.prove_point(point)
+        claim = {"claim": "feasible", "point": exactly(point), "factors": {}}
+        reason = refused(data, claim)
+        assert (not reason) == proof.feasible, (seed, reason)
+        accepted += proof.feasible
+        refused_ones += not proof.feasible
+        if np.isfinite(proof.margin_lower):
+            bound = Fraction(proof.margin_lower)
+            assert not refused(data, margin_at_least(original, point, bound, data) or {}), seed
+        upper = original.prove_weights(np.abs(point))
+        if upper is not None:
+            most = margin_at_most(original.cone, np.abs(point), Fraction(upper), "unit")
+            assert not refused(data, most or {}), seed
+    assert accepted
+    assert refused_ones
+
+
+@pytest.mark.parametrize("seeds", parts(1000, kept=15))
+def test_what_is_proved_of_a_separation_ratio_has_an_exact_proof(seeds: range) -> None:
+    # the exact bound is the one proved in doubles, or at most a part of 1e-9 of 1 + t weaker
+    sides = [0, 0, 0]
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        width = int(rng.integers(1, 4))
+        inner = rng.standard_normal((8 * width, width))
+        inner /= np.maximum(np.linalg.norm(inner, axis=1, keepdims=True), 1.0)
+        outer = rng.standard_normal((8 * width, width))
+        outer *= (1.0 + 10.0 ** rng.uniform(-8, 0)) / np.linalg.norm(outer, axis=1, keepdims=True)
+        if seed % 3 == 0:  # a negative in the middle: t = 0
+            outer[0] = inner.mean(axis=0)
+        found = maximal_separation(inner, outer)
+        reading = of_squares(inner, outer)
+        bits, data = reading.said["bits"], reading.system()
+        inside, outside = ([[*exactly(x, bits), 2**bits] for x in part] for part in (inner, outer))
+        weights = found.positive_weights, found.negative_weights
+        if found.status is Status.INFEASIBLE:
+            zero = ratio_zero(inside, outside, weights, (inner, outer))
+            assert not refused(data, zero or {}), seed
+            sides[0] += 1
+            continue
+        if found.ratio_lower > 0.0:
+            assert found.ellipsoid is not None
+            lower = ratio_at_least(inside, outside, found.ellipsoid, found.ratio_lower)
+            assert lower is not None
+            assert not refused(data, lower), seed
+            assert found.finer or Fraction(*lower["bound"]) == Fraction(found.ratio_lower), seed
+            sides[1] += 1
+        if np.isfinite(found.ratio_upper):
+            upper = next(ratios_at_most(inside, outside, weights, found.ratio_upper), None)
+            assert not refused(data, upper or {}), seed
+            assert upper is not None
+            excess = float(Fraction(*upper["bound"]) - Fraction(found.ratio_upper))
+            assert excess <= 1e-9 * (1.0 + found.ratio_upper), seed
+            sides[2] += 1
+    assert all(sides)
