@@ -64,7 +64,7 @@ UNTIED: Listed = {
     },
     "docs/concepts.md": {
         "| your problem | the system |": "definitions",
-        "An algorithm never sees": "a definition",
+        "Most algorithms never see": "a definition",
         "| status | meaning |": "a bound by definition",
         "| goal | a run ends when": "a definition",
     },
