@@ -36,6 +36,10 @@ TIED: Listed = {
         "Figure 2 comes out as in the paper only in part.": "test_told_of_kernel_and_conic",
         "`plab run conic` is a table": "test_told_of_kernel_and_conic",
     },
+    "docs/papers/rescaling.md": {
+        "Against the resisting oracle": "test_told_of_rescaling",
+        "Of 30 feasible and infeasible": "test_told_of_rescaling",
+    },
     "docs/separation.md": {
         "`--verdict`, or `separation(X, y)`": "test_told_of_verdicts_and_programs"
     },
