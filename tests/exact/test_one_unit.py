@@ -28,10 +28,11 @@ def accepts(system: Any, claim: Claim) -> bool:
 
 
 def products(rng: random.Random) -> Any:
-    """Return the system of features c (3, 4) and c (4, 3), known by their inner products."""
-    scale = float(rng.randrange(1, 2**20)) ** 2
-    reading = of_rows(np.array([[25.0, 24.0], [24.0, 25.0]]) * scale)
-    return Reading(reading.said | {"form": "gram"}, reading.content).system(), isqrt(int(scale))
+    """Return the system of features c / 32 (3, 4) and c / 32 (4, 3), by their products; c odd."""
+    scale = 2 * rng.randrange(2**20) + 1
+    reading = of_rows(np.array([[25.0, 24.0], [24.0, 25.0]]) * scale**2 / 1024.0)
+    assert reading.said["bits"] == 10
+    return Reading(reading.said | {"form": "gram"}, reading.content).system(), scale
 
 
 def ratio(rng: random.Random) -> tuple[Any, int, int]:
@@ -45,16 +46,16 @@ def margin_of_products_below(rng: random.Random) -> Made:
     system, scale = products(rng)
     q = 2 ** rng.randrange(53, 200)
     margin = ("unit", "directional")[rng.randrange(2)]
-    p = 24 * q // 25 if margin == "unit" else 24 * scale * q // 5
+    p = 24 * q // 25 if margin == "unit" else 24 * scale * q // (5 * 32)
     claim = {"claim": "margin at least", "margin": margin, "point": [7, 0], "factors": {}}
     return system, claim | {"bound": [p, q]}, claim | {"bound": [p + 1, q]}
 
 
 def margin_of_products_above(rng: random.Random) -> Made:
-    # norm(psi_1 + psi_2) / 2 = c sqrt(98) / 2, an irrational number
+    # norm(psi_1 + psi_2) / 2 = c sqrt(98) / 64, an irrational number
     system, scale = products(rng)
     q = 2 ** rng.randrange(53, 200)
-    p = isqrt(98 * scale**2 * q**2 // 4) + 1
+    p = isqrt(98 * scale**2 * q**2 // (4 * 1024)) + 1
     claim = {"claim": "margin at most", "margin": "directional", "weights": [[[0, 1], [5, 5]]]}
     return system, claim | {"bound": [p, q]}, claim | {"bound": [p - 1, q]}
 
@@ -176,6 +177,14 @@ def test_an_unbounded_ratio_needs_a_form_that_is_zero_inside() -> None:
     assert not accepts(system, claim | form | {"bound": [-1, 0]})
     other = of_squares(np.array([[1.0, 2.0], [3.0, 2.5]]), np.array([[1.0, 3.0]])).system()
     assert not accepts(other, claim | form)
+
+
+def test_a_closed_program_has_no_point_without_x_0() -> None:
+    said = {"kind": "sdpa", "question": "feasibility", "digits": 0}
+    system = Reading(said, b"1\n1\n-1\n0\n0 1 1 1 5\n1 1 1 1 1\n").system()  # x >= 5
+    claim = {"claim": "feasible", "closed": True, "factors": {}}
+    assert accepts(system, claim | {"point": [1, 5]})
+    assert not accepts(system, claim | {"point": [0, 1]})
 
 
 def test_claims_are_about_the_data_that_they_need() -> None:
