@@ -6,6 +6,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+import perceptron_lab
 from from_code import errata
 from from_code.docstrings import escaped, running_text, sections, summary_and_rest
 from from_code.parameters import parameters_text
@@ -15,7 +16,7 @@ from from_code.written import keep_only, write_text
 from perceptron_lab import Result, list_names, registry, show
 from perceptron_lab.errors import InputError
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(perceptron_lab.__file__).resolve().parents[1]
 _CURVE = 4  # Records from which on a trace is worth a picture
 _HOLDS = {
     "theorem": "runs, and a theorem bounds its updates",

@@ -39,19 +39,6 @@ def test_a_page_has_the_step_the_guarantee_the_parameters_and_a_run(tmp_path: Pa
         assert picture.rstrip().endswith("</svg>")
 
 
-@pytest.mark.slow
-def test_every_algorithm_gets_its_page(tmp_path: Path) -> None:
-    (tmp_path / "gone.rst").write_text("an algorithm that is no longer there", encoding="utf-8")
-    algorithm_pages.write(tmp_path)
-    assert {path.stem for path in tmp_path.glob("*.rst")} == {"index", *NAMES}
-    for name in NAMES:
-        text = (tmp_path / f"{name}.rst").read_text(encoding="utf-8")
-        assert all(f"\n{part}\n---" in text for part in ("The step, as it runs", "Guarantee"))
-        assert "(proved)" in text or "is not on PATH" in text, name
-        drawn = f"pictures/{name}.svg" in text
-        assert drawn == (tmp_path / "pictures" / f"{name}.svg").is_file()
-
-
 @pytest.mark.parametrize("kind", component_pages.KINDS)
 def test_every_component_has_a_section(kind: str) -> None:
     text = component_pages.page(kind, component_pages.KINDS[kind])
