@@ -47,8 +47,13 @@ def outside(address: str) -> bool:
 
 
 def absent(pages: Path) -> Iterator[str]:
-    """Yield each page and the local file that it names and that is not there."""
+    """Yield each page and the local file that it names and that is not there.
+
+    The theme keeps a template among its static files, which is no page.
+    """
     for page in pages.rglob("*.html"):
+        if "_static" in page.relative_to(pages).parts:
+            continue
         loads = Loads(page.read_text(encoding="utf-8"))
         for address in (*loads.loaded, *loads.linked):
             parts = urlsplit(address)
