@@ -13,7 +13,7 @@ from perceptron_lab.experiments.storage import schema
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.yu.rates import rates
 
-SAMPLES: Final = ("rates", "maxcut_oracles", "tiny_margin")
+SAMPLES: Final = ("rates", "maxcut_oracles", "tiny_margin", "conic_rescaling")
 """The experiments that are read: their runs end with the answers that the theorems speak of."""
 _SAMPLE = Path(__file__).resolve().parents[2] / "results" / "sample"
 

@@ -22,12 +22,13 @@ _MARKS: dict[str, tuple[str, str, Literal["full", "none"]]] = {
 
 
 def tightness() -> Exhibit:
-    """How tight each theorem is: measured updates over its bound, of all algorithms.
+    """How tight each theorem is: measured updates over its bound, of the algorithms in samples.
 
     Columns: ``algorithm``, ``theorem``, ``side`` (``feasible`` or ``epsilon``, by the proved
     answers), ``kind`` of the bound; ``problems``; ``least`` and ``largest`` ratio over them. For
     bounds of the worst case it is that of the largest updates over the seeds, for those of the
-    expectation that of the means. It reads the samples rates, maxcut_oracles and tiny_margin.
+    expectation that of the means. It reads the samples rates, maxcut_oracles, tiny_margin and
+    conic_rescaling.
     """
     found = measured()
     columns = [
