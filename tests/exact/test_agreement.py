@@ -128,7 +128,7 @@ def products_near_the_boundary(rng: np.random.Generator) -> tuple[ConicSystem, F
     return system, rng.integers(-2, 3, count).astype(float)
 
 
-@pytest.mark.parametrize("seeds", parts(2000, kept=40))
+@pytest.mark.parametrize("seeds", parts(2000, kept=30))
 def test_points_of_kernels_are_feasible_for_both_or_for_neither(seeds: range) -> None:
     accepted, refused_ones = 0, 0
     for seed in seeds:
@@ -153,7 +153,7 @@ def test_points_of_kernels_are_feasible_for_both_or_for_neither(seeds: range) ->
     assert refused_ones
 
 
-@pytest.mark.parametrize("seeds", parts(1000, kept=15))
+@pytest.mark.parametrize("seeds", parts(400, kept=15))
 def test_what_is_proved_of_a_separation_ratio_has_an_exact_proof(seeds: range) -> None:
     # the exact bound is the one proved in doubles, or at most a part of 1e-9 of 1 + t weaker
     sides = [0, 0, 0]
