@@ -39,6 +39,8 @@ TIED: Listed = {
     "docs/papers/rescaling.md": {
         "Against the resisting oracle": "test_told_of_rescaling",
         "Of 30 feasible and infeasible": "test_told_of_rescaling",
+        "`plab run postprocessing` starts": "test_told_of_rescaling",
+        "In `plab run margin_dependence`": "test_told_of_rescaling",
     },
     "docs/separation.md": {
         "`--verdict`, or `separation(X, y)`": "test_told_of_verdicts_and_programs"

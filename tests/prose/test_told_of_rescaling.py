@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from tests.prose.pages import ROOT, numbers, paragraph
@@ -43,5 +45,70 @@ def test_decided_systems() -> None:
         f"SCS {decided['scs']}",
     ):
         assert claim in text
+        text = text.replace(claim, "")
+    assert numbers(text) == []
+
+
+def test_answers_before_and_after() -> None:
+    table = pd.read_csv(SAMPLES / "postprocessing" / "postprocessing.csv")
+    auto = (
+        table[table["then"] == "auto"]
+        .groupby("solver")[["problems", "proved before", "proved after"]]
+        .sum()
+    )
+    runs = pd.read_csv(SAMPLES / "postprocessing" / "runs.csv")
+    pairs = runs[runs["label"].str.match("(?:scs|clarabel) then")]
+    solver = pairs["label"].str.split().str[0]
+    start, last = (
+        pairs[[f"measure.claimed_{one}dimacs_{number}" for number in range(1, 5)]].abs()
+        for one in ("start_", "")
+    )
+    before = start.max(axis=1).groupby(solver).max()
+    after = last.max(axis=None)
+    (problems,) = set(auto.loc[["scs", "clarabel"], "problems"])
+    (proved,) = set(auto.loc[["scs", "clarabel"], "proved after"])
+    text = paragraph("`plab run postprocessing` starts")
+    for claim in (
+        f"Of its {problems} systems {auto.loc['scs', 'proved before']} are decided by SCS's "
+        f"answers and {auto.loc['clarabel', 'proved before']} by Clarabel's",
+        f"of either {proved} are",
+        f"up to {shown_above(before['scs'])} for SCS and {shown_above(before['clarabel'])} for "
+        f"Clarabel before, and {shown_above(after)} at most after",
+    ):
+        assert claim in text, claim
+        text = text.replace(claim, "")
+    assert numbers(text) == []
+
+
+def shown_above(value: float) -> str:
+    """Return a number of two digits that is not less."""
+    exponent = math.floor(math.log10(value))
+    digits = math.ceil(value / 10.0 ** (exponent - 1))
+    return f"{digits * 10.0 ** (exponent - 1):.1e}".replace("e-0", "e-")
+
+
+def test_laws() -> None:
+    table = pd.read_csv(SAMPLES / "margin_dependence" / "margin_dependence.csv")
+    polynomial = {"correlation", "deterministic", "PRA", "ellipsoid", "PR", "interior-point"}
+    powers = {"perceptron", "von-neumann", "smoothed-perceptron", "mirror-prox", "second-order"}
+    assert set(table["label"]) == polynomial | powers
+    assert table["family"].nunique() == 3
+    for label, better in zip(table["label"], table["better"], strict=True):
+        assert better == ("logarithm" if label in polynomial else "power")
+    exponents = table.groupby("label")["p"].agg(["min", "max"])
+    ranges = {
+        label: (math.floor(low * 100) / 100, math.ceil(high * 100) / 100)
+        for label, low, high in exponents.itertuples()
+    }
+    smooth = [ranges["smoothed-perceptron"], ranges["mirror-prox"]]
+    ranges["smoothed"] = (min(one for one, _ in smooth), max(one for _, one in smooth))
+    told = {label: f"{low:.2f} to {high:.2f}" for label, (low, high) in ranges.items()}
+    text = paragraph("In `plab run margin_dependence`")
+    for claim in (
+        f"an exponent of {told['von-neumann']} for von Neumann's algorithm and "
+        f"{told['perceptron']} for the perceptron, whose theorems have 2",
+        f"of {told['smoothed']} for the smoothed perceptron and Mirror-Prox, whose theorems have 1",
+    ):
+        assert claim in text, claim
         text = text.replace(claim, "")
     assert numbers(text) == []
