@@ -7,24 +7,60 @@ import numpy as np
 from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import IntArray
 
+Words = tuple[IntArray, IntArray, IntArray, IntArray]
+"""Where each line begins, the places in it, ascending, and the two words of each entry."""
+
+_WORDS = "UniTuple(int64[::1], 4)"
+
 
 @kernel(
-    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64, int64)"
+    f"int64({_WORDS}, UniTuple(int64[::1], 2), {_WORDS}, int64, int64[::1], int64[:, ::1],"
+    " int64[::1], int64[::1])"
 )
+def _collect(
+    factor: Words,
+    rows: tuple[IntArray, IntArray],
+    matrix: Words,
+    i: int,
+    next_of: IntArray,
+    sums: IntArray,
+    seen: IntArray,
+    met: IntArray,
+) -> int:
+    """Add up row i of LL' and M from the diagonal on; return how many places are met.
+
+    Row j of ``sums``: sums of high x high, high x low and low x low of L, and M's two words.
+    ``next_of`` holds, column by column of L, the first entry at or behind row i.
+    """
+    starts, places, high, low = factor
+    count = 0
+    for at in range(rows[0][i], rows[0][i + 1]):
+        k = rows[1][at]
+        first = next_of[k]
+        next_of[k] = first + 1
+        a, b = high[first], low[first]
+        for e in range(first, starts[k + 1]):
+            j = places[e]
+            if seen[j] != i:
+                seen[j] = i
+                met[count] = j
+                count += 1
+            sums[j, 0] += a * high[e]
+            sums[j, 1] += a * low[e] + b * high[e]
+            sums[j, 2] += b * low[e]
+    for at in range(matrix[0][i], matrix[0][i + 1]):
+        j = matrix[1][at]
+        if seen[j] != i:
+            seen[j] = i
+            met[count] = j
+            count += 1
+        sums[j, 3], sums[j, 4] = matrix[2][at], matrix[3][at]
+    return count
+
+
+@kernel(f"int64({_WORDS}, UniTuple(int64[::1], 2), {_WORDS}, int64, int64)")
 def undominated_row(
-    starts: IntArray,
-    places: IntArray,
-    high: IntArray,
-    low: IntArray,
-    row_starts: IntArray,
-    row_columns: IntArray,
-    matrix_starts: IntArray,
-    matrix_columns: IntArray,
-    matrix_high: IntArray,
-    matrix_low: IntArray,
-    bits: int,
-    slack: int,
+    factor: Words, rows: tuple[IntArray, IntArray], matrix: Words, bits: int, slack: int
 ) -> int:
     """Return the first i with R_ii <= sum_{j != i} (|R_ij| + slack) for R = M - LL', or -1.
 
@@ -34,71 +70,42 @@ def undominated_row(
 
     Parameters
     ----------
-    starts, places, high, low
-        The columns of L: where each begins, shape ``(columns + 1,)``; and its entries, places
-        ascending.
-    row_starts, row_columns
-        The columns with entries in each row, shapes ``(n + 1,)`` and ``(entries,)``.
-    matrix_starts, matrix_columns, matrix_high, matrix_low
-        M's entries on and above the diagonal, row by row, columns ascending.
+    factor
+        L, column by column.
+    rows
+        Where each row of L begins, shape ``(n + 1,)``, and the columns with entries in it.
+    matrix
+        M's entries on and above the diagonal, row by row.
     """
-    order = len(row_starts) - 1
+    order = len(rows[0]) - 1
     word, whole = 2 * bits, (np.int64(1) << (2 * bits)) - 1
     mask = (np.int64(1) << bits) - 1
-    place = starts[:-1].copy()
-    aa, ab, bb = np.zeros(order, np.int64), np.zeros(order, np.int64), np.zeros(order, np.int64)
-    m_high, m_low = np.zeros(order, np.int64), np.zeros(order, np.int64)
-    seen = np.full(order, -1)
-    list_of = np.empty(order, np.int64)
-    own_high, own_low = np.zeros(order, np.int64), np.zeros(order, np.int64)
-    rest_high, rest_low = np.zeros(order, np.int64), np.zeros(order, np.int64)
+    next_of = factor[0][:-1].copy()
+    sums, seen = np.zeros((order, 5), np.int64), np.full(order, -1)
+    met = np.empty(order, np.int64)
+    own, rest = np.zeros((order, 2), np.int64), np.zeros((order, 2), np.int64)
     for i in range(order):
-        count = 0
-        for at in range(row_starts[i], row_starts[i + 1]):
-            k = row_columns[at]
-            first, last = place[k], starts[k + 1]
-            a, b = high[first], low[first]
-            place[k] = first + 1
-            for e in range(first, last):
-                j = places[e]
-                if seen[j] != i:
-                    seen[j] = i
-                    list_of[count] = j
-                    count += 1
-                aa[j] += a * high[e]
-                ab[j] += a * low[e] + b * high[e]
-                bb[j] += b * low[e]
-        for at in range(matrix_starts[i], matrix_starts[i + 1]):
-            j = matrix_columns[at]
-            if seen[j] != i:
-                seen[j] = i
-                list_of[count] = j
-                count += 1
-            m_high[j], m_low[j] = matrix_high[at], matrix_low[at]
-        for c in range(count):
-            j = list_of[c]
-            middle = ab[j] + (bb[j] >> bits)
-            r_low = m_low[j] - (((middle & mask) << bits) + (bb[j] & mask))
-            r_high = m_high[j] - (aa[j] + (middle >> bits)) + (r_low >> word)
-            r_low &= whole
-            aa[j] = ab[j] = bb[j] = m_high[j] = m_low[j] = 0
+        for c in range(_collect(factor, rows, matrix, i, next_of, sums, seen, met)):
+            j = met[c]
+            middle = sums[j, 1] + (sums[j, 2] >> bits)
+            low = sums[j, 4] - (((middle & mask) << bits) + (sums[j, 2] & mask))
+            high = sums[j, 3] - (sums[j, 0] + (middle >> bits)) + (low >> word)
+            low &= whole
+            sums[j] = 0
             if j == i:
-                own_high[i], own_low[i] = r_high, r_low
+                own[i, 0], own[i, 1] = high, low
                 continue
-            if r_high < 0:  # its magnitude
-                r_low = -r_low
-                r_high = -r_high + (r_low >> word)
-                r_low &= whole
-            if r_high >> 44:  # so that 2^17 of them have a sum
+            if high < 0:  # its magnitude
+                low = -low
+                high = -high + (low >> word)
+                low &= whole
+            if high >> 44:  # so that 2^17 of them have a sum
                 return int(min(i, j))
-            r_low += slack
             for row in (i, j):
-                total = rest_low[row] + r_low
-                rest_high[row] += r_high + (total >> word)
-                rest_low[row] = total & whole
+                total = rest[row, 1] + low + slack
+                rest[row, 0] += high + (total >> word)
+                rest[row, 1] = total & whole
     for i in range(order):
-        if own_high[i] < rest_high[i] or (
-            own_high[i] == rest_high[i] and own_low[i] <= rest_low[i]
-        ):
+        if own[i, 0] < rest[i, 0] or (own[i, 0] == rest[i, 0] and own[i, 1] <= rest[i, 1]):
             return i
     return -1

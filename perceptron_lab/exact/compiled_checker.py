@@ -76,7 +76,8 @@ def _dominated(
     if max(*squares, 4 * squares[0] * squares[1] >> _SUM) >> _SUM:
         return False
     slack = int(shift < 0)  # M / 2^-s, rounded down: entries may be larger by less than 1
-    row = undominated_row(starts, places, high, low, ends, of[by_row], *matrix, bits, slack)
+    by_columns = starts, places, high, low
+    row = undominated_row(by_columns, (ends, of[by_row]), matrix, bits, slack)
     return int(row) < 0
 
 
