@@ -23,7 +23,6 @@ from perceptron_lab.experiments.storage.reader import Reader, shown
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
 from perceptron_lab.experiments.verification.claims import Claims
-from perceptron_lab.experiments.verification.exact_proofs import with_exact_proofs
 from perceptron_lab.experiments.verification.reproof import reprove
 from perceptron_lab.experiments.verification.separation_verdicts import is_verdict, on_verdict
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
@@ -122,7 +121,13 @@ def verifying(
 ) -> Iterator[Verified]:
     """Yield the verdicts of :func:`verify` one after the other."""
     verdicts = _in_doubles(target, base, generate)
-    yield from with_exact_proofs(verdicts, target, base, generate) if exact else verdicts
+    if not exact:
+        yield from verdicts
+        return
+    # Exact proofs are made from learners' answers, too, and learners import the algorithms
+    from perceptron_lab.experiments.verification.exact_proofs import with_exact_proofs
+
+    yield from with_exact_proofs(verdicts, target, base, generate)
 
 
 def _in_doubles(target: Path, base: Path | None, generate: int) -> Iterator[Verified]:

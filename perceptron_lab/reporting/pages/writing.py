@@ -50,6 +50,9 @@ _LEFT: Final = (
 )
 """Columns of text, which tables name by classes, begin at the left."""
 _BRIEF: Final = re.compile("<!--brief-->(.*)<!--/brief-->", re.DOTALL)
+_MEDIANS: Final = re.compile("<!--medians-->(.*)<!--/medians-->", re.DOTALL)
+_LONGEST: Final = 8_000
+"""Characters of a table of medians on the page of all experiments."""
 _FACTS: Final = re.compile('<script type="application/json" id="facts">(.*?)</script>', re.DOTALL)
 _STAMP: Final = re.compile('<meta name="made-of" content="([0-9a-f]*)">')
 
@@ -250,10 +253,27 @@ def _everything(made: Sequence[_Made]) -> str:
         lead=lead,
         overview=_overview(facts),
         experiments=[
-            {"name": fact["name"], "title": fact["title"], "brief": one.brief}
+            {
+                "name": fact["name"],
+                "title": fact["title"],
+                "brief": _shortened(one.brief, one.folder),
+            }
             for fact, one in zip(facts, made, strict=True)
         ],
     )
+
+
+def _shortened(brief: str, folder: Path) -> str:
+    """Return what the page of all experiments shows: long tables of medians are told of."""
+    medians = _found(_MEDIANS, brief)
+    if len(medians) <= _LONGEST:
+        return brief
+    place = f"{escape(folder.name)}/{NAME}"
+    said = (
+        f"<p>{counted(medians.count('<tr') - 1, 'line')}, on the experiment's own page: "
+        f'<a href="{place}">{place}</a>.</p>'
+    )
+    return brief.replace(medians, said)
 
 
 _NUMBERS: Final = ("problems", "algorithms", "seeds", "cells", "answered", "proved", "seconds")

@@ -213,6 +213,23 @@ def test_every_cell_of_a_sample_is_on_its_page_with_its_counts(tmp_path: Path) -
     assert environment["git"]["revision"] in facts["revision"]
 
 
+def test_the_page_of_all_tells_where_long_tables_of_medians_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "second"):
+        make_experiment(tmp_path / name, report={"tables": ["summary"]})
+    *own, whole = pages(tmp_path)
+    title = "<caption>Medians over the seeds"
+    assert whole.read_text("utf-8").count(title) == 2
+    monkeypatch.setattr("perceptron_lab.reporting.pages.writing._LONGEST", 100)
+    pages(tmp_path)
+    text = whole.read_text("utf-8")
+    assert title not in text
+    assert '4 lines, on the experiment\'s own page: <a href="second/index.html">' in text
+    assert all(title in path.read_text("utf-8") for path in own)
+    assert ParsedPage(text).faults == []
+
+
 @pytest.mark.slow
 def test_several_processes_write_the_pages_that_one_writes(tmp_path: Path) -> None:
     names = ("a", "b", "c", "d")
