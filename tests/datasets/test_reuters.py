@@ -446,6 +446,7 @@ def test_words_are_left_out_as_asked() -> None:
     assert len(make(stem=False).words()) == 27627
 
 
+@pytest.mark.slow
 def test_positives_of_the_ten(real: Reuters) -> None:
     documents = corpus("all")
     for name, (training, test) in TEN.items():

@@ -92,6 +92,7 @@ def test_a_path_without_the_name_of_the_user(path: str, start: str, text: str, h
     assert resolved(found, other) == one
 
 
+@pytest.mark.slow
 def test_what_a_run_leaves_behind(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

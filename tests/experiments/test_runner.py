@@ -99,6 +99,7 @@ def test_a_run_writes_rows_results_and_environment(configure: Configure, tmp_pat
     assert len(list((results.folder / "certificates").iterdir())) == 8
 
 
+@pytest.mark.slow
 def test_a_run_is_repeatable(configure: Configure, tmp_path: Path) -> None:
     algorithms = [{"name": "perceptron", "oracle": "random"}]
     config = configure(

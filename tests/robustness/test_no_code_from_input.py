@@ -93,6 +93,7 @@ def risks_of(nodes: list[ast.AST], shipping: bool) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_package_runs_nothing_that_it_reads() -> None:
     found, loads = [], 0
     for path in FILES:
