@@ -210,7 +210,7 @@ def make_report(
             tables[name] = made
             contents |= {folder / f"{name}.{kind}": text.encode() for kind, text in texts.items()}
     for entry in report.get("figures", ()):
-        from perceptron_lab.reporting.printing.drawing import render  # it takes half a second
+        from perceptron_lab.reporting.printing.figure_files import render  # it takes half a second
 
         name, make = figure_asked(entry)
         with failures.of("figure", name):

@@ -33,7 +33,9 @@ class Exhibit:
         texts = self.table.texts(self.title)
         files = {f"{name}.{kind}": text.encode() for kind, text in texts.items()}
         if self.draw is not None:
-            from perceptron_lab.reporting.printing.drawing import saved  # it takes half a second
+            from perceptron_lab.reporting.printing.figure_files import (
+                saved,  # it takes half a second
+            )
 
             drawn = saved(self.draw, self.title)
             files |= {f"{name}.{kind}": content for kind, content in drawn.items()}

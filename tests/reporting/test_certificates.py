@@ -26,7 +26,7 @@ from perceptron_lab.reporting.performance.courses import (
     scale_bounds,
 )
 from perceptron_lab.reporting.performance.curves import Curve
-from perceptron_lab.reporting.printing.drawing import render
+from perceptron_lab.reporting.printing.figure_files import render
 from tests.reporting.drawn_lines import heights
 from tests.reporting.made_runs import make_row, make_trace
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from perceptron_lab.reporting.performance.courses import MOST_TICKS, convergence, scale_margins
 from perceptron_lab.reporting.performance.curves import Curve
-from perceptron_lab.reporting.printing.drawing import render
+from perceptron_lab.reporting.printing.figure_files import render
 from tests.reporting.drawn_lines import heights
 from tests.reporting.made_runs import make_result, make_row, make_trace, write_folder
 

@@ -20,9 +20,9 @@ from perceptron_lab.reporting.printing.drawing import (
     looks,
     nested,
     rule_logarithmic,
-    saved,
     spelt_out,
 )
+from perceptron_lab.reporting.printing.figure_files import saved
 from tests.reporting.made_runs import MakeRuns, make_row
 
 LABELS = [f"label {number}" for number in range(168)]

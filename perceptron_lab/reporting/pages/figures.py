@@ -20,7 +20,9 @@ def drawn(
     make: Callable[[Evidence], Figure], evidence: Evidence, key: str, alternative: str
 ) -> str:
     """Return a figure as SVG for a page; ``key`` names it among the figures of all pages."""
-    from perceptron_lab.reporting.printing.drawing import svg_with_texts  # it takes half a second
+    from perceptron_lab.reporting.printing.figure_files import (
+        svg_with_texts,  # it takes half a second
+    )
 
     return small_svg(svg_with_texts(partial(make, evidence)), key, alternative)
 

@@ -1,24 +1,19 @@
-"""Style, colours, axes and legends of figures, and files with the same bytes each time."""
+"""Style, colours, axes and legends of figures."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
-from functools import partial
-from io import BytesIO
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from math import ceil
 from typing import Any, Literal, TypedDict
 
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from perceptron_lab.inline_figure import InlineFigure
 from perceptron_lab.reporting.evidence import Evidence
@@ -53,15 +48,6 @@ _COLOURS = (
 _IN_A_ROW = 7
 _MARKERS = ("o", "s", "D", "^", "v", "P", "h", "<")
 _LINES: tuple[Line, ...] = ("-", "--", ":", "-.")
-
-_DPI = 300.0
-_PRINT: dict[str, Callable[[Figure], Callable[..., None]]] = {
-    "png": lambda figure: FigureCanvasAgg(figure).print_png,
-    "pdf": lambda figure: FigureCanvasPdf(figure).print_pdf,
-    "svg": lambda figure: FigureCanvasSVG(figure).print_svg,
-}
-
-_SIDES: tuple[Literal["left", "center", "right"], ...] = ("left", "center", "right")
 
 LOWER_EDGE = 0.03
 """Height, as a part of a logarithmic axis, of values that it cannot show."""
@@ -115,95 +101,6 @@ def draw(figure: Callable[[Evidence], Figure], evidence: Evidence) -> Figure:
     """Draw a registered figure in the package's style."""
     with style.context(STYLE):
         return figure(evidence)
-
-
-def render(
-    figure: Callable[[Evidence], Figure], evidence: Evidence, title: str
-) -> dict[str, bytes]:
-    """Return a figure of an experiment as :func:`saved` does: the same for the same runs."""
-    return saved(partial(figure, evidence), title)
-
-
-def saved(figure: Callable[[], Figure], title: str) -> dict[str, bytes]:
-    """Return a figure in the package's style as the bytes of a file of each kind, undated.
-
-    The title is recorded in the metadata, not drawn: captions belong to the document. The files are
-    ``png`` (300 dots per inch), ``pdf`` and ``svg``, in one layout.
-    """
-    undated: dict[str, dict[str, str | None]] = {
-        "png": {"Title": title, "Software": None},
-        "pdf": {"Title": title, "Creator": None, "Producer": None, "CreationDate": None},
-        "svg": {"Title": title, "Creator": None, "Date": None},
-    }
-    files = {}
-    with style.context(STYLE):  # also fonts are chosen when the figure is saved
-        drawn = figure()
-        _lay_out(drawn)
-        for kind, metadata in undated.items():
-            files[kind] = _printed(drawn, kind, metadata)
-            if kind == "png":
-                _hold_names(drawn)
-    return files
-
-
-def svg_with_texts(figure: Callable[[], Figure]) -> str:
-    """Return a figure in the package's style as SVG whose texts are texts, undated."""
-    with style.context([*STYLE, {"svg.fonttype": "none"}]):
-        drawn = figure()
-        _lay_out(drawn)
-        return _printed(drawn, "svg", {"Creator": None, "Date": None}).decode()
-
-
-def _lay_out(figure: Figure) -> None:
-    """Lay a figure out for all files: savefig would do so, and draw all twice, for each."""
-    figure.set_dpi(_DPI)
-    layout = figure.get_layout_engine()
-    if layout is not None:
-        with _without_blank_ticks(figure):
-            layout.execute(figure)
-        figure.set_layout_engine("none")
-
-
-def _printed(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
-    buffer = BytesIO()
-    figure.set_dpi(_DPI)
-    _PRINT[kind](figure)(buffer, metadata=metadata)
-    return buffer.getvalue()
-
-
-@contextmanager
-def _without_blank_ticks(figure: Figure) -> Iterator[None]:
-    """Leave out minor ticks without a label, which take most of the time and no room."""
-    axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
-    blank = [
-        (axis, axis.get_minor_locator())
-        for axis in axes
-        if isinstance(axis.get_minor_formatter(), NullFormatter)
-    ]
-    for axis, _ in blank:
-        axis.set_minor_locator(NullLocator())
-    try:
-        yield
-    finally:
-        # Panels that share an axis share its locator, which is to be that of the first one again.
-        for axis, locator in reversed(blank):
-            axis.set_minor_locator(locator)
-
-
-def _hold_names(figure: Figure) -> None:
-    """Keep the names of axes and the titles of panels where they were drawn.
-
-    Otherwise each further drawing would measure all ticks several times to find these places again.
-    """
-    for panel in figure.axes:
-        there = panel.transAxes.inverted()
-        for axis in (panel.xaxis, panel.yaxis):
-            label = axis.label
-            place = there.transform(label.get_transform().transform(label.get_position()))
-            axis.set_label_coords(*place)
-        empty = [side for side in _SIDES if not panel.get_title(side)]
-        if empty:  # the height of one title, if it is given, keeps all as they are
-            panel.set_title("", loc=empty[0], y=1.0)
 
 
 def points(
