@@ -49,6 +49,8 @@ TIED: Listed = {
         "Margins of 1e-2 to 1e-9": "test_told_of_tiny_margins",
         "On rows without a separator": "test_told_of_tiny_margins",
         "Rows may be larger than memory": "test_told_of_out_of_core",
+        "Times until a proved answer": "test_told_of_auto",
+        "| separable rows, dimension x rows": "test_told_of_auto",
     },
 }
 """The module that compares a paragraph's numbers with a sample; "" stands for a whole page."""
@@ -115,10 +117,6 @@ EARLIER: Listed = {
     "docs/papers/mirror-prox.md": {
         "Seconds until a separator is proved": "the paragraph on the table's two samples",
         "The paper does not state its generator.": "its iterations alone are compared",
-    },
-    "docs/which-algorithm.md": {
-        "Times until a proved answer": "a run of `benchmarks/auto`",
-        "| separable rows, dimension x rows": "a run of `benchmarks/auto`",
     },
 }
 """Numbers of runs by an earlier version, whose stores were not kept: not tied yet."""

@@ -1,0 +1,64 @@
+"""What is said of `auto` on separable rows is in the sample of `benchmarks/auto`."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from tests.prose.pages import PAGES, numbers, paragraph, rounded
+from tests.prose.test_told_of_tiny_margins import times
+
+PAGE = PAGES["docs/which-algorithm.md"]
+LINE = re.compile(r"^\| (\d+ x \d+) \| (\d+) \| (.+) \|$", re.MULTILINE)
+OTHER = re.compile(r"([\d.]+) \(([A-Za-z -]+)(?:, (\d) of (\d))?\)")
+LABELS = {"non-negative least squares": "nnls", "HiGHS interior point": "HiGHS ipm"}
+
+
+def of(shape: str) -> pd.DataFrame:
+    rows = times("auto")
+    return rows[rows["problem"] == f"reflected-{shape.replace(' ', '')}-0.3"]
+
+
+@pytest.mark.parametrize("line", LINE.findall(PAGE), ids=lambda line: line[0].replace(" ", ""))
+def test_a_line_of_the_table(line: tuple[str, str, str]) -> None:
+    """The best of the others are those, in that order, and nobody else is before the last."""
+    shape, prox, others = line
+    rows = of(shape)
+    proved = rows[rows["status"] == "FEASIBLE"].groupby("label")["ratio"]
+    medians, counts = proved.median().drop("auto"), proved.count()
+    assert prox == rounded(medians.pop("mirror-prox"))
+    told = OTHER.findall(others)
+    assert len(told) >= 2
+    assert numbers(OTHER.sub("", others)) == []
+    labels = [LABELS.get(name, name) for _, name, _, _ in told]
+    for label, (ratio, _, some, whole) in zip(labels, told, strict=True):
+        assert ratio == rounded(medians[label])
+        count, instances = int(counts[label]), rows["seed"].nunique()
+        assert (some, whole) == (("", "") if count == instances else (str(count), str(instances)))
+    assert labels == list(medians.sort_values().index[: len(labels)])
+    rest = set(rows["label"]) - set(counts.index)
+    if "the others proved none" in others:
+        assert set(medians.index) == set(labels)
+    elif "proved none" in others:
+        assert rest == {"Clarabel", "HiGHS simplex"}
+        assert "Clarabel and HiGHS' simplex proved none" in others
+    else:
+        assert rest == set()
+
+
+def test_the_runs_it_is_about() -> None:
+    assert [line[0] for line in LINE.findall(PAGE)] == ["100 x 5000", "1000 x 5000", "100 x 50000"]
+    ours = times("auto").query("label == 'auto'")
+    assert (ours["status"] == "FEASIBLE").all()
+    text = paragraph("Times until a proved answer")
+    medians = [
+        rounded(1e3 * of(line[0]).query("label == 'auto'")["time"].median())
+        for line in LINE.findall(PAGE)
+    ]
+    claim = f"takes {medians[0]}, {medians[1]} and {medians[2]} ms"
+    counted = f"medians over {ours['seed'].nunique()} instances"
+    assert claim in text
+    assert counted in text
+    assert numbers(text.replace(claim, "").replace(counted, "")) == []
