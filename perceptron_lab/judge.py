@@ -12,7 +12,14 @@ import numpy as np
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.central_weights import central_weights
 from perceptron_lab.certificates.contract import PointProof
-from perceptron_lab.claims import Claim, FeasiblePoint, MarginAbove, MarginBelow, NearlyWidest
+from perceptron_lab.claims import (
+    RELAXED,
+    Claim,
+    FeasiblePoint,
+    MarginAbove,
+    MarginBelow,
+    NearlyWidest,
+)
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.failures import kept, log, sentence
 from perceptron_lab.goal_proofs import Proved
@@ -120,7 +127,7 @@ class Judge:
             bound = claim.bound if self.system.margin_is_proved else lower
             if lower >= bound > -math.inf:
                 shown = text_below(lower, 10)
-                self.message = f"relaxed answer: a margin of at least {shown} is proved"
+                self.message = f"{RELAXED}: a margin of at least {shown} is proved"
                 self.certificate["claim"] = {"margin_above": bound}
                 return Status.MARGIN_BOUNDED
         elif self._mended(claim.point):

@@ -62,6 +62,7 @@ SIZES = {
         "problems.3.dimension=5",
         "seeds=[0]",
     ],
+    "bounds": ["problems.0.grid.margin=[0.1, 0.05]", "seeds=[0]"],
     "margins": [
         "problems=[{dataset: tabular, source: digits, task: pairs, instances: [digits-0-1]},"
         "{dataset: margin-sets, family: classes, dimension: 4, separation: 10.0, rows: 50,"
@@ -83,6 +84,7 @@ REPORTS = {
     "kernel": ("table_figure_2", 5 * 6),
     "conic": ("conic", 5 * 7),
     "rates": ("rates", 5 * 9),
+    "bounds": ("rates", 2 * 12 + 3),
     "margins": ("margins", 6 * 8),
 }
 """Configuration -> its table, and how many lines it has."""
@@ -145,7 +147,7 @@ def test_every_shipped_configuration_is_run_somewhere() -> None:
 def test_its_figures_are_drawn(name: str, drawn: Callable[[str], Path]) -> None:
     results = drawn(name)
     figures = load_experiment(gallery()[name]).config.report.figures
-    assert "convergence" in figures or name == "margins"
+    assert "convergence" in figures or name in {"margins", "bounds"}
     for figure in figures:
         for suffix in ("png", "pdf"):
             assert (results / f"{figure}.{suffix}").stat().st_size > 1000
@@ -201,6 +203,18 @@ def test_no_algorithm_exceeds_its_bound(tmp_path: Path) -> None:
     assert (ratios["largest ratio"] <= 1).all()
     assert (ratios["side"] == "feasible").sum() == 2 * 9
     assert table.loc[table["bound"].isna(), "reason"].notna().all()
+
+
+def test_the_others_hold_to_their_theorems_as_well(tmp_path: Path) -> None:
+    """Each label's own theorem gives a number on each problem, and no run exceeds it."""
+    rows, table = run("bounds", tmp_path)
+    assert {row["proved"] for row in rows} == {"true"}
+    assert len(table) == REPORTS["bounds"][1]
+    assert table["bound"].notna().all()
+    ratios = table["largest ratio"].combine_first(table["mean ratio"])
+    assert ((ratios >= 0) & (ratios <= 1)).all()
+    assert set(table.loc[table["label"] == "relaxed", "side"]) <= {"relaxed", "feasible"}
+    assert set(table.loc[table["label"] == "relaxed", "kind"]) == {"expectation"}
 
 
 @pytest.mark.long

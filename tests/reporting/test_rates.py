@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from perceptron_lab.claims import RELAXED
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import report
+from perceptron_lab.reporting.yu.ratios import figure_of_rates, ratios
 from perceptron_lab.results import Bound
 from tests.reporting.latex_lines import balanced, body
-from tests.reporting.made_runs import NOTHING, make_result, make_row, make_trace, write_folder
+from tests.reporting.made_runs import NOTHING, Row, make_result, make_row, make_trace, write_folder
 
 TRACE = make_trace([0, 1], [-1.0, 1.0])
 
@@ -22,7 +25,7 @@ def test_each_label_stands_beside_its_bound_and_theorem(tmp_path: Path) -> None:
         make_row("a", "MP", seed=1, cell="1", updates=10, bound=20),
         make_row("b", "MP", cell="2", updates=7, bound=None, status="MARGIN_BOUNDED"),
         make_row("b", "PRA", cell="3", updates=7, bound=None, status="UPDATE_LIMIT", proved=False),
-    ]
+    ]  # a label has no line where it was not run
     results = {
         "0": make_result(TRACE, Bound(100.0, "Theorem 3 of K_1")),
         "1": make_result(TRACE, Bound(20.0, "Theorem 3 of K_1")),
@@ -37,16 +40,15 @@ def test_each_label_stands_beside_its_bound_and_theorem(tmp_path: Path) -> None:
     assert first["kind"] == "worst case"
     assert frame["mean ratio"].isna().all()
     assert first["theorem"] == "Theorem 3 of K_1"
-    assert frame["side"].tolist() == ["feasible", "", "epsilon", ""]
-    assert frame["reason"].tolist() == ["", "", "no margin is known", "no theorem"]
-    assert frame["largest ratio"].isna().tolist() == [False, True, True, True]
-    assert frame["status"].tolist() == ["FEASIBLE", "not run", "MARGIN_BOUNDED", "UPDATE_LIMIT"]
+    assert frame["side"].tolist() == ["feasible", "epsilon", ""]
+    assert frame["reason"].tolist() == ["", "no margin is known", "no theorem"]
+    assert frame["largest ratio"].isna().tolist() == [False, True, True]
+    assert frame["status"].tolist() == ["FEASIBLE", "MARGIN_BOUNDED", "UPDATE_LIMIT"]
     latex = table.latex("T")
     assert balanced(latex)
     theorems = [line[8] for line in body(latex)]
     assert theorems == [
         "Theorem 3 of K\\_1",
-        "--",
         "Theorem 3 of K\\_1: no margin is known",
         "no theorem",
     ]
@@ -64,6 +66,53 @@ def test_an_expectation_is_held_against_the_mean_of_the_runs(tmp_path: Path) -> 
     assert line["kind"] == "expectation"
     assert line["mean ratio"] == pytest.approx(0.8)
     assert pd.isna(line["largest ratio"])
+
+
+def relaxed_rows(*statuses: str, message: str = f"{RELAXED}: 0 or more") -> list[Row]:
+    """Cells of one label that ended as said, the bounded ones with a message."""
+    return [
+        make_row("a", "relaxed", seed=seed, cell=str(seed), updates=10, bound=100)
+        | {"status": status, "message": message if status == "MARGIN_BOUNDED" else "a point"}
+        for seed, status in enumerate(statuses)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "side"),
+    [
+        (relaxed_rows("MARGIN_BOUNDED", "FEASIBLE"), "relaxed"),
+        (relaxed_rows("FEASIBLE", "FEASIBLE"), "feasible"),
+        (relaxed_rows("MARGIN_BOUNDED", "INFEASIBLE"), ""),
+        (relaxed_rows("MARGIN_BOUNDED", "INFEASIBLE", message="the bound is proved"), "epsilon"),
+        (relaxed_rows("MARGIN_BOUNDED", "FEASIBLE", message="the bound is proved"), ""),
+    ],
+)
+def test_a_relaxed_answer_is_no_certificate(rows: list[Row], side: str, tmp_path: Path) -> None:
+    """It ends a run as MARGIN_BOUNDED too, but says nothing about epsilon."""
+    bound = Bound(100.0, "Theorem 4.2 of K", kind="expectation")
+    evidence = write_folder(
+        tmp_path, rows, {row["cell"]: make_result(TRACE, bound) for row in rows}
+    )
+    assert report.table("rates", evidence).frame["side"].tolist() == [side]
+    found = [one[2:] for one in ratios(evidence)]
+    assert found == ([(side, "expectation", 0.1)] if side else [])
+
+
+def test_the_figure_has_a_mark_for_each_ratio_above_zero(tmp_path: Path) -> None:
+    rows = [
+        make_row("a", "MP", cell="0", updates=30, bound=100),
+        make_row("b", "MP", cell="1", updates=10, bound=100, status="INFEASIBLE"),
+        make_row("a", "EA", cell="2", updates=0, bound=100),
+        make_row("b", "EA", cell="3", updates=5, bound=None),
+    ]
+    results = {row["cell"]: make_result(TRACE, Bound(row["bound"], "T")) for row in rows}
+    evidence = write_folder(tmp_path, rows, results)
+    (axes,) = figure_of_rates(evidence).axes
+    marks = {tuple(np.ravel(line.get_data())) for line in axes.lines if line.get_marker() != "None"}
+    assert marks == {(0.3, 0.0), (0.1, 0.0)}
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["MP"]
+    with pytest.raises(DataError, match="nothing to draw"):
+        figure_of_rates(write_folder(tmp_path / "none", rows[2:], results))
 
 
 @pytest.mark.parametrize(("updates", "ratio"), [(0, 0.0), (3, float("inf"))])

@@ -78,8 +78,32 @@ def test_ratios_of_stored_runs_hold_to_the_theorems():
     assert {"perceptron", "mirror-prox", "winnow"} <= {one.algorithm for one in found}
     assert all(0 < one.least <= one.largest <= 1 for one in found)
     assert {one.side for one in found} == {"feasible", "epsilon"}
+    others = tightness.measured(("bounds",))
+    assert {one.side for one in others} == {"feasible", "epsilon", "relaxed"}
+    assert all(0 < one.least <= one.largest <= 1 for one in others)
     with pytest.raises(DataError, match="plab run nowhere"):
         tightness.stored("nowhere")
+
+
+@pytest.mark.slow
+def test_every_algorithm_has_a_ratio_or_a_reason():
+    found = tightness.measured()
+    others = tightness.unbounded(one.algorithm for one in found)
+    names = [one.algorithm for one in found]
+    assert {*names} | {one.algorithm for one in others} == {*registry.names("algorithm")}
+    assert not {*names} & {one.algorithm for one in others}
+    assert all(one.reason not in {"", tightness.NOT_MEASURED} for one in others)
+    frame = exhibit("tightness").table.frame
+    assert ((frame["reason"] == "") == (frame["problems"] > 0)).all()
+
+
+def test_an_algorithm_that_has_a_bound_but_no_run_is_told():
+    found = {one.algorithm: one for one in tightness.unbounded(["highs"])}
+    assert "highs" not in found
+    assert found["perceptron"].reason == tightness.NOT_MEASURED
+    assert found["perceptron"].theorem == "Theorem 2.7 (Novikoff) of Kharechko2009"
+    assert found["auto"].reason.startswith("each part has its own bound")
+    assert found["auto"].largest is None
 
 
 def test_curves_differ_without_their_colours():

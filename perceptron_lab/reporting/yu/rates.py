@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from perceptron_lab.claims import RELAXED
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import Column, counts, medians, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
@@ -15,28 +16,32 @@ SIDES = {
     "feasible": {Status.FEASIBLE},
     "epsilon": {Status.MARGIN_BOUNDED, Status.INFEASIBLE},
 }
-"""The two columns of the paper's table, LDFP and LAP, by the endings that belong to them."""
+"""The two columns of the paper's table, LDFP and LAP, by the endings that belong to them.
+
+A relaxed answer ends a run as MARGIN_BOUNDED too, and has a side of its own.
+"""
 
 
 def rates(evidence: Evidence) -> Table:
     """Measured iterations beside the bounds of the algorithms' own theorems.
 
     The paper's Table 1 has an order of growth per algorithm for feasible systems (LDFP) and for
-    epsilon-certificates of near infeasibility (LAP). Here every problem and label has a line; its
-    bound is a number, from the theorem's own constants and the facts of the problem.
+    epsilon-certificates of near infeasibility (LAP). Here every label has a line on each problem
+    that it was run on; its bound is a number, from the theorem's own constants and the facts of the
+    problem.
 
-    Columns: ``problem``, ``side`` (``feasible`` or ``epsilon``, by the proved answers; empty where
-    there is none in every cell), ``label``, ``seeds``; medians over the seeds of ``iterations``
-    (changes of the point: the column ``updates`` of the runs) and ``bound``; where the bound is one
-    of the worst case, ``largest ratio`` of the two over the cells, where it is an expectation,
-    ``mean ratio``, of the mean iterations to the mean bound: the theorem holds either at 1 or less
-    (the latter with many seeds); ``kind`` of the bound; ``theorem``, or the ``reason`` why there is
-    no bound; ``status``, the endings of the cells.
+    Columns: ``problem``, ``side`` (``feasible``, ``epsilon`` or ``relaxed``, by the proved answers;
+    empty where there is none in every cell), ``label``, ``seeds``; medians over the seeds of
+    ``iterations`` (changes of the point: the column ``updates`` of the runs) and ``bound``; where
+    the bound is one of the worst case, ``largest ratio`` of the two over the cells, where it is an
+    expectation, ``mean ratio``, of the mean iterations to the mean bound: the theorem holds either
+    at 1 or less (the latter with many seeds); ``kind`` of the bound; ``theorem``, or the ``reason``
+    why there is no bound; ``status``, the endings of the cells.
 
     The goal ``margin_upper`` says which epsilon. With it a run whose weights prove even that there
     is no separator (INFEASIBLE) has ended where they reached epsilon all the same.
     """
-    entries = summaries(evidence.frame)
+    entries = [entry for entry in summaries(evidence.frame) if entry.seeds]
     bounds = [
         [bound for cell in entry.runs["cell"] if (bound := evidence.bound(cell)) is not None]
         for entry in entries
@@ -45,13 +50,11 @@ def rates(evidence: Evidence) -> Table:
     reasons = [_distinct(bound.reason for bound in found) for found in bounds]
     kinds = [_distinct(b.kind for b in found if b.value is not None) for found in bounds]
     largest, mean = zip(*map(_ratios, entries, kinds), strict=True)
-    statuses = [set(entry.runs["status"]) if entry.answered else {""} for entry in entries]
-    sides = [next((side for side, of in SIDES.items() if one <= of), "") for one in statuses]
     pairs = zip(theorems, reasons, strict=True)
     said = [escape(": ".join(filter(None, pair))) or NOTHING for pair in pairs]
     columns = [
         texts("problem", [entry.problem for entry in entries]),
-        texts("side", sides),
+        texts("side", map(_side, entries)),
         texts("label", [entry.label for entry in entries]),
         counts("seeds", [entry.seeds for entry in entries]),
         *medians(entries, ["iterations"]),
@@ -71,8 +74,21 @@ _NOTE = (
     "largest of the seeds; mean ratio: mean iterations over mean bound, for bounds of the expected "
     "iterations. Bounds are those of the theorems with their constants, at the margin "
     "known or proved. Side epsilon: the weights prove that the margin is at most epsilon "
-    "(MARGIN\\_BOUNDED), or even that there is no separator (INFEASIBLE)."
+    "(MARGIN\\_BOUNDED), or even that there is no separator (INFEASIBLE); side relaxed: the point "
+    "violates no constraint by more than was allowed, or even none (FEASIBLE)."
 )
+
+
+def _side(entry: Summary) -> str:
+    """Return which kind of answer all cells ended with; empty where some have another, or none."""
+    if not entry.answered:
+        return ""
+    runs, statuses = entry.runs, set(entry.runs["status"])
+    if "message" in runs:
+        relaxed = runs["message"].astype(str).str.startswith(RELAXED)
+        if relaxed.any():
+            return "relaxed" if (relaxed | (runs["status"] == Status.FEASIBLE)).all() else ""
+    return next((side for side, of in SIDES.items() if statuses <= of), "")
 
 
 def _distinct(words: Iterable[str]) -> str:
