@@ -21,7 +21,7 @@ from perceptron_lab.theory.learning_complexity import (
     least_upper,
     printed_case,
 )
-from perceptron_lab.theory.refutations import ALL, Claim, Finding
+from perceptron_lab.theory.refutations import ALL, Claim, Finding, complexity
 from perceptron_lab.theory.winning_margins import winning_margins
 from tests.families import exact_margin
 from tests.repetitions import repeated
@@ -35,6 +35,18 @@ def test_every_claim_listed_is_refuted_by_its_check(claim):
     assert finding.refuted
     assert finding.printed != finding.computed
     assert np.isfinite(finding[:2]).all()
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_wrong_number_of_forced_mistakes_is_noticed(more, monkeypatch):
+    """The claim on Theorem 5.9 is refuted, and what holds instead is asserted with it."""
+    (claim,) = [one for one in ALL if one.place == "Theorem 5.9, case 1"]
+    monkeypatch.setattr(complexity, "forced_mistakes", lambda n, rho: forced(n, rho) + more)
+    assert not claim.check().refuted
+
+
+def test_the_stated_mistakes_are_forced_where_the_check_does_not_look():
+    assert all(complexity.resisted(n, rho) for n, rho in [(3, 0.3), (4, 0.05), (6, 0.4)])
 
 
 def test_a_claim_that_holds_is_told(monkeypatch):
