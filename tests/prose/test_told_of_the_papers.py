@@ -50,6 +50,14 @@ def test_table_1() -> None:
     assert ratios.max() <= 1.0
 
 
+def test_the_algorithms_of_the_other_papers_hold_to_their_bounds() -> None:
+    assert "`plab run bounds` those of the other papers" in PAGES["docs/papers/mirror-prox.md"]
+    table = sample("bounds", "rates")
+    ratios = table["largest ratio"].combine_first(table["mean ratio"])
+    assert ratios.notna().all()
+    assert ratios.max() <= 1.0
+
+
 def test_table_2() -> None:
     assert "the order in iterations reproduced" in outcome("margin_sets")
     table = sample("margin_sets", "table_2").set_index(["rows", "dimension", "label"])
