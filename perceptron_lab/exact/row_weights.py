@@ -1,30 +1,32 @@
-"""Claims by weights of rows: no feasible point, or none of a margin above a bound.
+"""Exact weights of rows: w >= 0 with sum_i w_i a_i = 0, near those that floating point has proved.
 
-Weights with sum_i w_i a_i = 0 exactly: those of a basis of the rows that have weights are solved
-for in rational numbers, the others keep a few bits. So near weights that are proved to have exact
-ones beside them, all stay positive.
+Those of a basis of the rows that have weights are solved for in rational numbers, the others keep a
+few bits. So near weights that are proved to have exact ones beside them, all stay positive. All
+have as many digits as those of the basis: so weights of more rows than unknowns are first reduced
+to those of few rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 from scipy.optimize import linprog
 
-from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.exact.few_rows import few_rows
+from perceptron_lab.exact.whole_numbers import least_multiples
 from perceptron_lab.results import FloatArray
-from perceptron_lab.system.exact_solutions import Equation, near_solution
+from perceptron_lab.system.exact_solutions import Equation, near_multiples
 
 # Bits that the weights of a basis' complement keep, beside the largest
 _BITS = 40
 # Weights below this part of the largest may stand for zeros
 _NOTHING = 1e-9
-# Equations that are solved exactly, at most: a thousand take half a minute
+# Equations that are solved exactly, at most: a thousand take twenty seconds
 MOST_PIVOTS = 1200
-# Times the unknowns, beyond which rows are first reduced to those of a vertex
+# Times the unknowns, beyond which rows are not solved for as they are, if anything else serves
 _MANY = 2
 
 Vector = Sequence[int]
@@ -35,8 +37,9 @@ def balanced(
 ) -> list[int] | None:
     """Return whole numbers w >= 0, not all 0, with sum_i w_i a_i = 0, near a guess; or None.
 
-    Where there is no guess, or the basis' weights do not stay positive, those of a vertex are
-    tried, which a linear program proposes: one of large w_i for i the vector that is favoured.
+    Of more rows than unknowns those that :func:`few_rows` keeps are tried. Where there is no guess,
+    or the basis' weights do not stay positive, those of a vertex are, which a linear program
+    proposes: one of large w_i for i the vector that is favoured.
 
     Parameters
     ----------
@@ -48,11 +51,16 @@ def balanced(
         The number of a vector.
     """
     doubles, norms = _unit_rows(vectors)
-    near = None if guess is None else partial(_near, vectors, guess, guess * norms)
-    vertex = partial(_near_vertex, vectors, doubles, norms, favoured)
-    attempts = [vertex] if near is None else [near, vertex]
-    if len(vectors) > _MANY * (len(vectors[0]) + 1):  # all would be as long as the basis' weights
-        attempts.reverse()
+    unknowns = len(vectors[0])
+    vertex = partial(_near_proposed, vectors, norms, partial(_vertex, doubles, favoured))
+    attempts = [vertex]
+    if guess is not None:
+        near = partial(_near, vectors, guess, guess * norms)
+        many = len(vectors) > _MANY * (unknowns + 1)
+        attempts = [vertex, near] if many else [near, vertex]
+    if guess is not None and len(vectors) > unknowns + 1:
+        few = partial(_few, doubles, guess * norms)
+        attempts.insert(0, partial(_near_proposed, vectors, norms, few))
     found = (attempt() for attempt in attempts)
     return next((weights for weights in found if weights is not None), None)
 
@@ -62,27 +70,46 @@ def balanced_near(vectors: Sequence[Vector], guess: FloatArray) -> list[int] | N
     return _near(vectors, guess, guess * _unit_rows(vectors)[1])
 
 
-def _near_vertex(
-    vectors: Sequence[Vector], doubles: FloatArray, norms: FloatArray, favoured: int | None
+def _near_proposed(
+    vectors: Sequence[Vector], norms: FloatArray, propose: Callable[[], FloatArray | None]
 ) -> list[int] | None:
-    """Return exact weights near those of a vertex that a linear program proposes, or None."""
-    vertex = _vertex(doubles, favoured)
-    if vertex is None:
+    """Return exact weights near proposed ones of unit rows, or None.
+
+    Where they do not stay positive, they are looked for without those that may stand for zeros.
+    """
+    proposed = propose()
+    if proposed is None:
         return None
-    support = np.flatnonzero(vertex > _NOTHING * vertex.max()).tolist()
-    few = _near([vectors[i] for i in support], (vertex / norms)[support], vertex[support])
-    if few is None:
+    tried = -1
+    for least in (0.0, _NOTHING):
+        support = np.flatnonzero(proposed > least * proposed.max())
+        if len(support) == tried:
+            break
+        tried = len(support)
+        mass, guess = proposed[support], (proposed / norms)[support]
+        few = _near([vectors[i] for i in support.tolist()], guess, mass)
+        if few is not None:
+            found = [0] * len(vectors)
+            for i, weight in zip(support.tolist(), few, strict=True):
+                found[i] = weight
+            return found
+    return None
+
+
+def _few(doubles: FloatArray, mass: FloatArray) -> FloatArray | None:
+    """Return the weights of few unit rows among all, or None."""
+    found = few_rows(doubles, mass)
+    if found is None:
         return None
-    found = [0] * len(vectors)
-    for i, weight in zip(support, few, strict=True):
-        found[i] = weight
-    return found
+    weights = np.zeros(len(mass))
+    weights[found[0]] = found[1]
+    return weights
 
 
 def _unit_rows(vectors: Sequence[Vector]) -> tuple[FloatArray, FloatArray]:
     """Return the vectors divided by their norms, and these, but for a common factor."""
-    longest = max(abs(one).bit_length() for vector in vectors for one in vector)
-    excess = max(0, longest - 500)
+    longest = max(max(max(vector), -min(vector)) for vector in vectors)
+    excess = max(0, longest.bit_length() - 500)
     doubles = np.array([[float(one >> excess) for one in vector] for vector in vectors])
     norms = np.linalg.norm(doubles, axis=1)
     norms[norms == 0.0] = 1.0
@@ -104,10 +131,10 @@ def _near(vectors: Sequence[Vector], guess: FloatArray, mass: FloatArray) -> lis
                 entries[j][i] = value
     equations = [Equation(row, 0) for row in entries if row]
     order = [int(i) for i in np.argsort(-mass, kind="stable") if mass[i] > 0.0]
-    found = near_solution(equations, given, order, MOST_PIVOTS)
-    if found is None or min(found) < 0 or not any(found):
+    found = near_multiples(equations, given, order, MOST_PIVOTS)
+    if found is None or min(found[0]) < 0 or not any(found[0]):
         return None
-    return whole_multiples(found)
+    return least_multiples(found[0])
 
 
 def _vertex(rows: FloatArray, favoured: int | None) -> FloatArray | None:

@@ -45,9 +45,18 @@ def whole_multiples(values: Iterable[Fraction]) -> list[int]:
     """Return the least whole numbers that are a positive multiple of fractions."""
     given = list(values)
     denominator = math.lcm(*(one.denominator for one in given))
-    found = [one.numerator * (denominator // one.denominator) for one in given]
-    divisor = math.gcd(*found) or 1
-    return [one // divisor for one in found]
+    return least_multiples(one.numerator * (denominator // one.denominator) for one in given)
+
+
+def least_multiples(values: Iterable[int]) -> list[int]:
+    """Return the least whole numbers that are a positive multiple of whole numbers."""
+    given = list(values)
+    divisor = fmpz()
+    for one in given:
+        divisor = divisor.gcd(one)
+        if divisor == 1:
+            return given
+    return [one // int(divisor) for one in given] if divisor else given
 
 
 def written(value: Any) -> Any:

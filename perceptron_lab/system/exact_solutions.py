@@ -7,15 +7,18 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any, NamedTuple
 
-from flint import fmpz_mat, nmod_mat
+from flint import fmpz, fmpz_mat, nmod_mat
 
 from perceptron_lab.system.conditions import over_common
+from perceptron_lab.system.lifted_solutions import lifted_solution
 
 # Ranks are taken modulo this prime; what it gets wrong, the exact check of the answer finds
 PRIME = 2**61 - 1
 # Entries of the equations, and their rank, beyond which an elimination takes minutes
 MOST_ENTRIES = 4_000_000
 MOST_PIVOTS = 500
+# Systems of so many equations are solved by lifting, which takes less time there
+SMALLEST_LIFTED = 60
 
 
 class Equation(NamedTuple):
@@ -47,6 +50,17 @@ def near_solution(
     most_pivots
         The rank beyond which there is too much work; None: :data:`MOST_PIVOTS`.
     """
+    found = near_multiples(equations, guess, order, most_pivots)
+    return None if found is None else [Fraction(one, found[1]) for one in found[0]]
+
+
+def near_multiples(
+    equations: Sequence[Equation],
+    guess: Sequence[Fraction],
+    order: Sequence[int],
+    most_pivots: int | None = None,
+) -> tuple[list[int], int] | None:
+    """Return such a solution, as :func:`near_solution`, over a common denominator > 0, and it."""
     used = {j for one in equations for j in one.entries}
     columns = [j for j in order if j in used]
     if len(equations) * len(columns) > MOST_ENTRIES:
@@ -62,14 +76,29 @@ def near_solution(
         - sum(a * numerators[j] for j, a in equations[i].entries.items() if j not in solved)
         for i in rows
     ]
-    found = list(guess)
-    if pivots:
-        square = [[equations[i].entries.get(j, 0) for j in pivots] for i in rows]
-        answer = fmpz_mat(square).solve(fmpz_mat([[side] for side in sides]))
-        for place, j in enumerate(pivots):
-            entry = answer[place, 0]
-            found[j] = Fraction(int(entry.p), int(entry.q) * denominator)
-    return found if _solves(equations, found) else None
+    square = [[equations[i].entries.get(j, 0) for j in pivots] for i in rows]
+    answer = _square_solution(square, sides)
+    if answer is None:
+        return None
+    multiples, multiple = answer
+    found = [one * multiple for one in numerators]
+    for j, one in zip(pivots, multiples, strict=True):
+        found[j] = one
+    common = denominator * multiple
+    return (found, common) if _solves(equations, found, common) else None
+
+
+def _square_solution(
+    square: Sequence[Sequence[int]], sides: Sequence[int]
+) -> tuple[list[int], int] | None:
+    """Return N and D > 0 with A N = D b, A regular modulo the prime; None if it is not found."""
+    if not sides:
+        return [], 1
+    if len(sides) >= SMALLEST_LIFTED:
+        return lifted_solution(square, sides)
+    found: Any = fmpz_mat(square).solve(fmpz_mat([[side] for side in sides]))
+    numerators, denominator = found.numer_denom()
+    return [int(one) for one in numerators.entries()], int(denominator)
 
 
 def independent(columns: Sequence[Mapping[int, int]]) -> bool:
@@ -118,9 +147,9 @@ def _entry(matrix: Any, row: int, column: int) -> Any:
     return matrix[row, column]
 
 
-def _solves(equations: Sequence[Equation], values: Sequence[Fraction]) -> bool:
-    numerators, denominator = over_common(values)
+def _solves(equations: Sequence[Equation], numerators: Sequence[int], denominator: int) -> bool:
+    whole = [fmpz(one) for one in numerators]
     return all(
-        sum(a * numerators[j] for j, a in one.entries.items()) == one.right * denominator
+        sum((a * whole[j] for j, a in one.entries.items()), fmpz()) == one.right * denominator
         for one in equations
     )
