@@ -89,6 +89,7 @@ LABELLED: list[tuple[dict[str, Any], float]] = [
     ({"family": "heavy-tailed", "dimension": 300, "rows": 10_000}, 50.0),
     ({"family": "sparse", "dimension": 2000, "rows": 10_000}, 5.0),
     ({"family": "sparse", "dimension": 2000, "rows": 10_000, "difficulty": 0.1}, 20.0),
+    ({"family": "sparse", "dimension": 2000, "rows": 10_000, "difficulty": 0.03}, 50.0),
 ]
 
 
