@@ -15,6 +15,7 @@ from perceptron_lab.certificates.infeasibility import prove_infeasible
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
 from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Status
@@ -24,6 +25,14 @@ from tests.families import complete_pattern, infeasible_conic, planted_conic
 from tests.repetitions import repeated
 
 MIXED = Product([Orthant(4), SecondOrder(3), SecondOrder(4)])
+WITH_MATRICES = Product([Orthant(2), SecondOrder(3), complete_pattern(3)])
+EACH = pytest.mark.parametrize("cone", [MIXED, WITH_MATRICES], ids=["blocks", "matrices"])
+SHAPES: dict[str, dict[str, Any]] = {
+    "second-order": {"family": "second-order", "blocks": 12, "block_size": 5},
+    "semidefinite": {"family": "semidefinite", "blocks": 3, "order": 6},
+    "mixed": {"family": "mixed", "rows": 12, "blocks": 2, "block_size": 5, "order": 5},
+}
+SHAPED = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 
 
 def data_of(system: object) -> FloatArray:
@@ -35,20 +44,21 @@ def twin(delta: float, seed: int, **sizes: int) -> ConditionedCones:
     return ConditionedCones(family="second-order", side="infeasible", delta=delta, **sizes)  # type: ignore[arg-type]
 
 
+@EACH
 @pytest.mark.parametrize("seed", repeated(range(30), kept=3))
-def test_q_is_that_of_fractions(seed: int) -> None:
+def test_q_is_that_of_fractions(cone: Product, seed: int) -> None:
     """The bound is above q, by next to nothing, and the exact weights lie inside."""
     rng = np.random.default_rng(seed)
-    system = infeasible_conic(MIXED, 4, rng)
+    system = infeasible_conic(cone, 4, rng)
     weights = solve(system, "interior-point").weights
     assert weights is not None
     moved = weights * (1.0 + 1e-9 * rng.standard_normal(len(weights)))
-    found = near_by_balls(MIXED, data_of(system), moved)
+    found = near_by_balls(cone, data_of(system), moved)
     assert found is not None
-    exact = nearest(MIXED, data_of(system), rational(found[0]))
+    exact = nearest(cone, data_of(system), rational(found[0]))
     assert exact is not None
     assert float(exact[1]) <= found[1] <= float(exact[1]) * (1 + 1e-9) + 1e-60
-    assert lies_in_dual_cone(MIXED, exact[0])
+    assert lies_in_dual_cone(cone, exact[0])
 
 
 @pytest.mark.parametrize("seed", repeated([5, 8, *range(5)], kept=3))
@@ -83,40 +93,55 @@ def test_steps_lead_inside_from_weights_that_fail_the_test(
     assert (len(seen) > 1) == (seed in (5, 8))
 
 
+@SHAPED
 @pytest.mark.parametrize("delta", [1e-4, 1e-6, 1e-8])
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
-def test_rounded_twins_are_infeasible_near_the_known_weights(delta: float, seed: int) -> None:
-    """Doubles alone prove none of them from 1e-6 on."""
-    record = twin(delta, seed, blocks=12, block_size=5)
-    made = record.generate(seed)
+def test_rounded_twins_are_infeasible_near_the_known_weights(
+    shape: dict[str, Any], delta: float, seed: int
+) -> None:
+    """Doubles alone prove none of the last ones, and of second-order blocks none from 1e-6 on."""
+    made = ConditionedCones(side="infeasible", delta=delta, **shape).generate(seed)
     assert made.weights is not None
     proof = prove_infeasible(Matrix(made.data), made.cone, made.weights)
     assert proof is not None
-    assert proof.ratio < 1e-3
-    if delta < 1e-5:
+    if delta < (1e-5 if shape["family"] == "second-order" else 1e-7):
         assert proof.method == "in Dikin's ellipsoid by ball arithmetic, q"
+        assert proof.ratio < 1e-3
     again = prove_infeasible(Matrix(made.data), made.cone, proof.weights)
     assert again is not None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delta", [1e-5, 1e-6, 1e-7])
+@SHAPED
+@pytest.mark.parametrize("delta", [1e-5, 1e-6, 1e-7, 1e-8])
 @pytest.mark.parametrize("seed", repeated(range(5), kept=1))
-def test_auto_proves_twins_infeasible(delta: float, seed: int) -> None:
-    record = twin(delta, seed, blocks=12, block_size=5)
+def test_auto_proves_twins_infeasible(shape: dict[str, Any], delta: float, seed: int) -> None:
+    record = ConditionedCones(side="infeasible", delta=delta, **shape)
     result = solve(record.problem(seed).system, "auto", budget=Budget(seconds=60))
     assert result.status is Status.INFEASIBLE, result.message
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("order", repeated([5, 10, 20, 30, 50], kept=3))
+@pytest.mark.parametrize("seed", repeated(range(3), kept=1))
+def test_auto_proves_twins_of_a_margin_of_a_hundred_millionth(order: int, seed: int) -> None:
+    record = ConditionedCones(
+        family="semidefinite", known="margin", side="infeasible", blocks=1, order=order, delta=1e-8
+    )
+    result = solve(record.problem(seed).system, "auto", budget=Budget(seconds=60))
+    assert result.status is Status.INFEASIBLE, result.message
+
+
+@EACH
 @pytest.mark.parametrize("seed", repeated(range(20), kept=2))
 @pytest.mark.parametrize("margin", [1e-8, 1e-10, 1e-12])
-def test_nothing_is_proved_where_there_is_a_point(seed: int, margin: float) -> None:
+def test_nothing_is_proved_where_there_is_a_point(cone: Product, seed: int, margin: float) -> None:
     """The weights attain the margin: norm(A w) is tiny, and no w has A w = 0."""
     rng = np.random.default_rng(seed)
-    system, _ = planted_conic(MIXED, 4, margin, rng)
+    system, _ = planted_conic(cone, 4, margin, rng)
     found = solve(system, "projection-rescaling", budget=Budget(updates=3000))
-    for weights in (found.weights, MIXED.identity * MIXED.multiplicity):
-        assert weights is None or near_by_balls(MIXED, data_of(system), weights) is None
+    for weights in (found.weights, cone.identity * cone.multiplicity):
+        assert weights is None or near_by_balls(cone, data_of(system), weights) is None
 
 
 def test_it_is_not_tried_where_it_says_nothing() -> None:
@@ -135,8 +160,9 @@ def test_it_is_not_tried_where_it_says_nothing() -> None:
         operator = Matrix(large.data, roundings=roundings)
         proof = prove_infeasible(operator, large.cone, large.weights)
         assert (proof is None) == bool(roundings)
-    matrices = Product([complete_pattern(2), SecondOrder(3)])
-    system = infeasible_conic(matrices, 2, np.random.default_rng(0))
-    given = solve(system, "interior-point").weights
-    assert given is not None
-    assert near_by_balls(matrices, data_of(system), given) is None
+    # a matrix on a pattern: its other entries are free
+    sparse = Product([Semidefinite(2, np.arange(2), np.arange(2)), SecondOrder(3)])
+    data, weights = np.ones((5, 1)), np.array([1.0, 1.0, -1.0, -1.0, 2.0])
+    assert np.abs(weights @ data).max() > 0.0 or near_by_balls(sparse, data, weights) is None
+    weights[-1] = 0.0
+    assert near_by_balls(sparse, data, weights) is None

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.algorithms.automatic import conic
 from perceptron_lab.algorithms.automatic.auto import Auto
-from perceptron_lab.algorithms.interior_point import costs, interior_point
+from perceptron_lab.algorithms.interior_point import costs, interior_point, path_in_balls
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.kernels import Linear, Rbf
@@ -124,24 +124,37 @@ def test_where_double_precision_ends_the_path_rescaling_goes_on(monkeypatch):
 
 @pytest.mark.parametrize("delta", [1e-7, 1e-8])
 def test_the_last_word_of_the_path_waits_for_rescaling(delta):
-    """Interior-point alone bounds the margin; projection and rescaling proves it, or bounds it."""
+    """Interior-point alone bounds the margin; what comes after it proves that there is none."""
     record = ConditionedCones(
         family="second-order", blocks=6, block_size=4, side="infeasible", delta=delta
     )
     for seed in range(3):
         system = record.problem(seed).system
         alone, result = solve(system, "interior-point"), solve(system, "auto")
-        assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
-        if alone.status is Status.INFEASIBLE:
-            assert result.status is Status.INFEASIBLE
-        assert result.margin_upper <= alone.margin_upper
-        assert delta < 1e-7 or result.status is Status.INFEASIBLE
+        assert alone.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
+        assert result.status is Status.INFEASIBLE
+
+
+def test_a_bound_waits_for_the_path_with_more_digits(monkeypatch):
+    """What rescaling bounds is decided by it; or the bound is the answer in the end."""
+    record = ConditionedCones(
+        family="second-order", blocks=12, block_size=5, side="infeasible", delta=1e-8
+    )
+    system = record.problem(3).system
+    result = solve(system, "auto")
+    assert result.status is Status.INFEASIBLE
+    assert note_of(result).endswith("of projection-rescaling, then path-in-balls")
+    monkeypatch.setattr(path_in_balls, "STEPS", 0)
+    bounded = solve(system, "auto")
+    assert bounded.status is Status.MARGIN_BOUNDED
+    assert 0.0 < bounded.margin_upper < 1e-9
 
 
 def test_where_double_precision_ends_the_path_the_ellipsoid_method_goes_on(monkeypatch):
-    """On systems too large for rescaling."""
+    """On systems too large for rescaling, and for more digits."""
     monkeypatch.setattr(interior_point, "LEAST_THETA", 0.5)
     monkeypatch.setattr(conic, "LIGHT", 0.0)
+    monkeypatch.setattr(path_in_balls, "MOST_PRODUCTS", 0)
     system = ConditionedCones(family="second-order", blocks=3, delta=0.3).problem(0).system
     result = solve(system, "auto")
     assert result.status is Status.FEASIBLE

@@ -117,11 +117,11 @@ class Auto(SeesAll[State]):
     Other cones: the von Neumann algorithm for 2 to 30 updates, in about the time of half an
     iteration of ``interior-point``, which settles well-centred systems at once; then
     ``interior-point``, or the ellipsoid method where the data are too large for that; where double
-    precision ends its path undecided, ``projection-rescaling`` on small systems, and the ellipsoid
-    method after it; and towards the largest margin
-    ``smoothed-von-neumann``. Sparse matrix blocks of an order above 500, with a tenth of the
-    entries at most, are not written as whole matrices for the goal ``decide`` and more than 100
-    unknowns, nor is any block above order 3000.
+    precision ends its path undecided, ``projection-rescaling`` on small systems, on still smaller
+    ones then the central path of the weights with 256 bits (:class:`.PathInBalls`), and the
+    ellipsoid method at last; and towards the largest margin ``smoothed-von-neumann``. Sparse matrix
+    blocks of an order above 500, with a tenth of the entries at most, are not written as whole
+    matrices for the goal ``decide`` and more than 100 unknowns, nor is any block above order 3000.
 
     Parameters
     ----------

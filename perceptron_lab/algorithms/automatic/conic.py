@@ -14,11 +14,12 @@ from perceptron_lab.algorithms.interior_point.costs import (
     query_operations,
 )
 from perceptron_lab.algorithms.interior_point.interior_point import InteriorPoint
+from perceptron_lab.algorithms.interior_point.path_in_balls import PathInBalls, within_reach
 from perceptron_lab.algorithms.nearest_point.most_violated import VonNeumann
 from perceptron_lab.algorithms.projection.projection_rescaling import ProjectionRescaling
 from perceptron_lab.algorithms.rescaling.ellipsoid import Ellipsoid
 from perceptron_lab.algorithms.smoothing.smoothed_von_neumann import SmoothedVonNeumann
-from perceptron_lab.claims import Claim, FeasiblePoint
+from perceptron_lab.claims import Claim, FeasiblePoint, MarginBelow
 from perceptron_lab.errors import NumericalError, counted
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -126,20 +127,34 @@ class DelegatedState(State):
             self.caution = system.caution
         elif claim is not None and self.inner.ending:
             return self._go_on(system, claim)
+        elif isinstance(self.algorithm, ProjectionRescaling) and isinstance(claim, MarginBelow):
+            return self._hold(system, claim)
         return None if widening else claim
+
+    def _hold(self, system: ConicSystem, claim: MarginBelow) -> Claim | None:
+        """Keep a bound for the end, and claim of its weights for now that they have A w = 0."""
+        if within_reach(system):
+            self.waiting = claim
+            self.hand_over(system, PathInBalls(), "path-in-balls")
+            return MarginBelow(claim.weights, 0.0)
+        return claim
 
     def _go_on(self, system: ConicSystem, claim: Claim | None) -> Claim | None:
         """Let the next algorithm try what one has left undecided, with this claim at most."""
-        light = affordable(system) and iteration_operations(system) <= LIGHT
-        if isinstance(self.algorithm, InteriorPoint) and light:
+        newton = isinstance(self.algorithm, InteriorPoint)
+        if newton:
             self.waiting = claim
+        if newton and affordable(system) and iteration_operations(system) <= LIGHT:
             self.hand_over(system, ProjectionRescaling(), "projection-rescaling")
             return None
-        if isinstance(self.algorithm, ProjectionRescaling) and self.waiting is not None:
-            return self.waiting
-        if claim is None or isinstance(self.algorithm, ProjectionRescaling):
-            self._begin_ellipsoid(system)
+        projecting = newton or isinstance(self.algorithm, ProjectionRescaling)
+        if projecting and within_reach(system):
+            self.hand_over(system, PathInBalls(), "path-in-balls")
             return None
+        if projecting or isinstance(self.algorithm, PathInBalls):
+            claim = self.waiting
+        if claim is None:
+            self._begin_ellipsoid(system)
         return claim
 
     def _begin_newton(self, system: ConicSystem) -> None:

@@ -74,9 +74,9 @@ class ConditionedCones(GeneratedDataset):
     data leaves it feasible; ``rotated`` hides it, and an instance whose margin rounding then hides
     as well is refused.
 
-    Second-order twins are infeasible as rounded, too: at weights next to x Dikin's test succeeds
-    down to delta = 1e-8, in more digits than doubles have (docs/notes/infeasibility.md). Weights
-    that prove it are hard to find there: `auto` finds them down to 1e-7, mostly.
+    Twins are infeasible as rounded, too: at weights next to x Dikin's test succeeds down to
+    delta = 1e-8, in more digits than doubles have (docs/notes/infeasibility.md). Weights that prove
+    it are hard to find there; `auto` follows their central path with as many digits.
 
     Parameters
     ----------

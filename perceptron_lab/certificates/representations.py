@@ -1,0 +1,172 @@
+"""Quadratic representations in ball arithmetic: H A* at weights w inside K*, block by block.
+
+H = T T' for an automorphism T of a block with w = T e. In flat coordinates of scores x it is
+x -> w_i^2 x_i of rows, X -> W X W of matrices, and 2 (2 v v' - det(v) R), v = w / 2,
+R = diag(-1, .., -1, 1), of second-order blocks. Numbers are balls of python-flint (Arb), which
+hold all roundings; w inside K* is proved by their signs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+
+from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.results import FloatArray, IntArray
+
+BITS = 256
+
+Balls = list[list[arb]]
+
+
+class Represented(ABC):
+    """A block: where it lies in flat coordinates, its rank, and its rows of A*."""
+
+    def __init__(self, place: IntArray, rows: FloatArray, rank: int) -> None:
+        self.place, self.rank = place, rank
+        self.rows: Balls = [[arb(x) for x in row] for row in rows.tolist()]
+
+    @abstractmethod
+    def image(self, values: Sequence[arb]) -> Balls | None:
+        """Return the rows of H A* at w; None where w is not proved to lie inside K*."""
+
+    def products(self) -> int:
+        """Return the number of multiplications that an image takes, beyond one an entry."""
+        return 0
+
+
+class Rows(Represented):
+    """Rows: H = diag(w)^2."""
+
+    def image(self, values: Sequence[arb]) -> Balls | None:
+        """Return w_i^2 times row i."""
+        if not all(value > 0 for value in values):
+            return None
+        pairs = zip(values, self.rows, strict=True)
+        return [[value * value * x for x in row] for value, row in pairs]
+
+
+class Block(Represented):
+    """A second-order block (u, t): H = 2 (2 v v' - det(v) R) at v = w / 2."""
+
+    def image(self, values: Sequence[arb]) -> Balls | None:
+        """Return the rows of that times A*."""
+        half = [value / 2 for value in values]
+        determinant = half[-1] * half[-1] - sum((x * x for x in half[:-1]), arb(0))
+        if not (half[-1] > 0 and determinant > 0):
+            return None
+        along = [
+            sum((x * a for x, a in zip(half, column, strict=True)), arb(0))
+            for column in zip(*self.rows, strict=True)
+        ]
+        signs = [-1] * (len(half) - 1) + [1]
+        return [
+            [2 * (2 * x * dot - sign * determinant * a) for dot, a in zip(along, row, strict=True)]
+            for x, sign, row in zip(half, signs, self.rows, strict=True)
+        ]
+
+
+class MatrixBlock(Represented):
+    """A matrix block with all entries: H X = W X W."""
+
+    def __init__(self, place: IntArray, rows: FloatArray, cone: Semidefinite) -> None:
+        super().__init__(place, rows, cone.rank)
+        pairs = zip(cone.rows.tolist(), cone.columns.tolist(), strict=True)
+        self._entries, count = list(pairs), rows.shape[1]
+        # F_i, one below the other
+        stacked = np.zeros((count, self.rank, self.rank))
+        stacked[:, cone.rows, cone.columns] = rows.T
+        stacked[:, cone.columns, cone.rows] = rows.T
+        self._pencil = arb_mat(
+            [[arb(x) for x in row] for row in stacked.reshape(-1, self.rank).tolist()]
+        )
+
+    def image(self, values: Sequence[arb]) -> Balls | None:
+        """Return the entries of W F_i W, those off the diagonal doubled, as columns."""
+        matrix = [[arb(0)] * self.rank for _ in range(self.rank)]
+        for (i, j), value in zip(self._entries, values, strict=True):
+            matrix[i][j] = matrix[j][i] = value if i == j else value / 2
+        if not positive_definite(matrix):
+            return None
+        weights, order = arb_mat(matrix), range(self.rank)
+        half = (self._pencil * weights).tolist()
+        starts = range(0, len(half), self.rank)
+        turned = arb_mat([[half[at + i][j] for i in order] for at in starts for j in order])
+        whole = (turned * weights).tolist()
+        return [
+            [whole[at + i][j] if i == j else 2 * whole[at + i][j] for at in starts]
+            for i, j in self._entries
+        ]
+
+    def products(self) -> int:
+        """Return those of two products of F_i with W."""
+        return 2 * self._pencil.nrows() * int(self.rank) ** 2
+
+
+def positive_definite(matrix: Balls) -> bool:
+    """Return whether all pivots of the elimination are positive, whatever the balls hold."""
+    rest = matrix
+    while rest:
+        (pivot, *top), *others = rest
+        if not pivot > 0:
+            return False
+        factors = [row[0] / pivot for row in others]
+        rest = [
+            [a - factor * b for a, b in zip(row[1:], top, strict=True)]
+            for factor, row in zip(factors, others, strict=True)
+        ]
+    return True
+
+
+def supported(cone: Cone, weights: FloatArray) -> list[tuple[Cone, IntArray]] | None:
+    """Return the blocks whose weights do not vanish, with their places; of rows the positive ones.
+
+    None where there is none, or where a block is of another kind, or not a whole matrix.
+    """
+    found: list[tuple[Cone, IntArray]] = []
+    for part, span in cone.blocks:
+        block, place = weights[span], np.arange(span.start, span.stop)
+        if isinstance(part, Orthant):
+            place = place[block > 0.0]
+            found += [(part, place)] if len(place) else []
+        elif not isinstance(part, SecondOrder | Semidefinite):
+            return None
+        elif block.any():
+            if isinstance(part, Semidefinite) and not part.complete:
+                return None
+            found.append((part, place))
+    return found or None
+
+
+def represented(part: Cone, place: IntArray, data: FloatArray) -> Represented:
+    """Return a block of these with its rows of A*; those given are all rows."""
+    rows = data[place]
+    if isinstance(part, Semidefinite):
+        return MatrixBlock(place, rows, part)
+    if isinstance(part, SecondOrder):
+        return Block(place, rows, part.rank)
+    return Rows(place, rows, len(place))
+
+
+def products(blocks: Sequence[Represented], unknowns: int) -> int:
+    """Return about how many multiplications H A* and A H A* take."""
+    coordinates = sum(len(block.place) for block in blocks)
+    return unknowns * (unknowns + 2) * coordinates + sum(block.products() for block in blocks)
+
+
+@contextmanager
+def precision(bits: int = BITS) -> Iterator[None]:
+    """Let balls have so many bits."""
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
