@@ -76,6 +76,7 @@ _OURS = {
         "scs": "peers.cone_program:Scs",
         "clarabel-direct": "peers.direct:ClarabelDirect",
         "scs-direct": "peers.direct:ScsDirect",
+        "ecos": "peers.ecos_direct:Ecos",
         "csdp": "peers.sdpa_programs:Csdp",
         "sdpa": "peers.sdpa_programs:Sdpa",
         "dsdp5": "peers.sdpa_programs:Dsdp",

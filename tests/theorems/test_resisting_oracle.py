@@ -29,8 +29,8 @@ ONLINE = (*BOUNDED, "space-dilation")
 """Those that ask the adversary themselves."""
 RELAXED = ("relaxed-perceptron",)
 """Its answers need not satisfy the rows that it knows."""
-PROGRAMS = ("csdp", "sdpa", "dsdp5")
-"""Programs, which may not be there."""
+PROGRAMS = ("csdp", "sdpa", "dsdp5", "ecos")
+"""Programs and a package, which may not be there."""
 BATCH = [name for name in registry.names("algorithm") if name not in (*ONLINE, *RELAXED, *PROGRAMS)]
 FAST = ("auto", "minimum-norm-point", "rescaled-perceptron", "nnls")
 """In few updates or one, however small the margin."""
