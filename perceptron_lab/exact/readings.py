@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,9 +70,15 @@ class Reading:
     path: Path | None = None
 
     def system(self) -> Any:
-        """Return the checker's system."""
-        reads = checker().sdpa_system if self.said["kind"] == "sdpa" else checker().table_system
-        return reads(self.content, self.said)
+        """Return the checker's system; the last one is kept, for the next answer on its data."""
+        return _system(self.content, json.dumps(self.said))
+
+
+@lru_cache(maxsize=1)
+def _system(content: bytes, said: str) -> Any:
+    read = json.loads(said)
+    reads = checker().sdpa_system if read["kind"] == "sdpa" else checker().table_system
+    return reads(content, read)
 
 
 def digits_of(text: str) -> int:

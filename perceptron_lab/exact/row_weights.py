@@ -24,7 +24,7 @@ from perceptron_lab.system.exact_solutions import Equation, near_multiples
 _BITS = 40
 # Weights below this part of the largest may stand for zeros
 _NOTHING = 1e-9
-# Equations that are solved exactly, at most: a thousand take twenty seconds
+# Equations that are solved exactly, at most: a thousand take fifteen seconds
 MOST_PIVOTS = 1200
 # Times the unknowns, beyond which rows are not solved for as they are, if anything else serves
 _MANY = 2

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any, NamedTuple
 
-from flint import fmpz, fmpz_mat, nmod_mat
+from flint import fmpz_mat, nmod_mat
 
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.lifted_solutions import lifted_solution
@@ -19,6 +19,8 @@ MOST_ENTRIES = 4_000_000
 MOST_PIVOTS = 500
 # Systems of so many equations are solved by lifting, which takes less time there
 SMALLEST_LIFTED = 60
+# Equations are multiplied as a matrix unless it has so many places for each entry
+_DENSE = 4
 
 
 class Equation(NamedTuple):
@@ -148,8 +150,14 @@ def _entry(matrix: Any, row: int, column: int) -> Any:
 
 
 def _solves(equations: Sequence[Equation], numerators: Sequence[int], denominator: int) -> bool:
-    whole = [fmpz(one) for one in numerators]
-    return all(
-        sum((a * whole[j] for j, a in one.entries.items()), fmpz()) == one.right * denominator
-        for one in equations
-    )
+    entries = sum(len(one.entries) for one in equations)
+    if entries * _DENSE <= len(equations) * len(numerators):
+        return all(
+            sum(a * numerators[j] for j, a in one.entries.items()) == one.right * denominator
+            for one in equations
+        )
+    places = range(len(numerators))
+    table = fmpz_mat([[one.entries.get(j, 0) for j in places] for one in equations])
+    products = table * fmpz_mat([[one] for one in numerators])
+    sides = (one.right * denominator for one in equations)
+    return all(found == side for found, side in zip(products.entries(), sides, strict=True))
