@@ -35,15 +35,19 @@ def difference(folder: Path, rows: Iterable[Row]) -> str:
     path = folder / RUNS
     if not path.exists() or holder(folder) is not None:
         return ""
+    ours = _table(rows)
     try:
-        found = _fields(path.read_bytes())
+        content = path.read_bytes()
+        if content == ours:
+            return ""
+        found = _fields(content)
         named = {row.pop("cell"): _said(row) for row in found}
     except (OSError, UnicodeDecodeError, csv.Error, KeyError, AttributeError):
         return f"{path} is no table of runs; `plab run` writes it again from the store"
     # A file that was written before parameters were columns says the same without them.
     known = any(name.startswith(PARAMETERS) for row in found[:1] for name in row)
     left_out = () if known else PARAMETERS
-    stored = {row.pop("cell"): _said(row, left_out) for row in _fields(_table(rows))}
+    stored = {row.pop("cell"): _said(row, left_out) for row in _fields(ours)}
     # Rows that are not there yet are no difference: a run that was killed leaves such a file.
     other = [f"in the cell {cell!r}" for cell in named if named[cell] != stored.get(cell)]
     if len(named) < len(found):

@@ -32,7 +32,7 @@ from perceptron_lab.experiments.storage.stored import (
     sha256_of,
     stored_of,
 )
-from perceptron_lab.experiments.storage.traces import decoded_trace
+from perceptron_lab.experiments.storage.traces import decoded_lists, decoded_trace
 from perceptron_lab.results import Bound, Trace
 
 _RUN: Final = ", ".join((*schema.COLUMNS["run"], "checksum"))
@@ -75,12 +75,16 @@ class Reader(AbstractContextManager["Reader"]):
 
         Problems and algorithms are called as in the plan, whatever they were called when they ran.
         """
+        return [shown(planned, stored) for planned, stored in self.whole_runs()]
+
+    def whole_runs(self) -> list[tuple[Planned, Stored]]:
+        """Return the planned cells that have a row, each with it; damaged ones are refused."""
         runs = self.runs()
         for planned, stored in runs:
             if stored.fault:
                 name = f"{planned.title}, {planned.label} ({planned.cell})"
                 raise self._unusable(f"the cell {name}: {stored.fault}")
-        return [shown(planned, stored) for planned, stored in runs]
+        return runs
 
     def runs(self) -> list[tuple[Planned, Stored]]:
         """Return the planned cells that have a row, each with it; damaged ones have a fault."""
@@ -128,18 +132,28 @@ class Reader(AbstractContextManager["Reader"]):
             return replace(stored, fault="its certificate is not the one that was written")
         return stored
 
-    def trace(self, cell: str, *, measures: bool = True) -> Trace | None:
-        """Return the course of a cell, as far as it came; None if nothing is known of it.
+    def trace(self, cell: str) -> Trace | None:
+        """Return the course of a cell, as far as it came; None if nothing is known of it."""
+        content = self._trace(cell)
+        return None if content is None else decoded_trace(content, self._trace_of(cell))
 
-        Without ``measures`` those of the problem are left out.
-        """
+    def lists(self, cell: str, *names: str) -> list[list[Any]] | None:
+        """Return the lists of these names of a cell's course, such as ``updates``; or None."""
+        content = self._trace(cell)
+        return None if content is None else decoded_lists(content, self._trace_of(cell), names)
+
+    def _trace(self, cell: str) -> bytes | None:
+        """Return a trace as it is stored; None if there is none."""
         found = self._select("SELECT trace, trace_sha256 FROM run WHERE cell = ?", cell)
         if not found or found[0]["trace_sha256"] is None:
             return None
-        content, where = found[0]["trace"], f"the trace of the cell {cell}"
+        content: bytes = found[0]["trace"]
         if _hashed(content) != found[0]["trace_sha256"]:
-            raise self._unusable(f"{where}: damaged")
-        return decoded_trace(content, f"{self._path}: {where}", measures=measures)
+            raise DataError(f"{self._trace_of(cell)}: damaged; `plab run` computes it again")
+        return content
+
+    def _trace_of(self, cell: str) -> str:
+        return f"{self._path}: the trace of the cell {cell}"
 
     def bound(self, cell: str) -> Bound | None:
         """Return the guarantee that a cell's algorithm gave; None without a result."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, Final
+from zipfile import ZipFile
 
 import numpy as np
+import numpy.typing as npt
 
 from perceptron_lab.errors import BROKEN, DataError
 from perceptron_lab.results import Trace
@@ -22,6 +27,7 @@ _KINDS: Final[dict[str, type]] = {
     "upper": np.float64,
 }
 _MEASURE: Final = "measure."
+_NPY: Final = ".npy"
 
 
 def encoded_trace(trace: Trace) -> bytes:
@@ -33,18 +39,29 @@ def encoded_trace(trace: Trace) -> bytes:
     return packed(arrays)
 
 
-def decoded_trace(content: bytes, where: str, *, measures: bool = True) -> Trace:
-    """Return the trace in the bytes that :func:`encoded_trace` made.
-
-    Without ``measures`` these are not read, which may be most of the bytes.
-    """
-    try:
-        arrays = unpacked(content, None if measures else tuple(_KINDS))
+def decoded_trace(content: bytes, where: str) -> Trace:
+    """Return the trace in the bytes that :func:`encoded_trace` made."""
+    with _damage_told(where):
+        arrays = unpacked(content)
         lists: dict[str, Any] = {name: arrays.pop(name).tolist() for name in _KINDS}
-    except BROKEN as error:
-        raise DataError(f"{where}: damaged ({error}); `plab run` computes it again") from None
     found = {name.removeprefix(_MEASURE): list(values) for name, values in arrays.items()}
     return Trace(**lists, measures=found)
+
+
+def decoded_lists(content: bytes, where: str, names: Sequence[str]) -> list[list[Any]]:
+    """Return the lists of these names of a trace, such as ``updates``; no other is unpacked."""
+    with _damage_told(where):
+        arrays = unpacked(content, names)
+    return [arrays[name].tolist() for name in names]
+
+
+@contextmanager
+def _damage_told(where: str) -> Iterator[None]:
+    """Turn the errors of damaged arrays into a DataError."""
+    try:
+        yield
+    except BROKEN as error:
+        raise DataError(f"{where}: damaged ({error}); `plab run` computes it again") from None
 
 
 def packed(arrays: dict[str, Any]) -> bytes:
@@ -62,5 +79,26 @@ def unpacked(content: bytes, names: Sequence[str] | None = None) -> dict[str, An
 
     Errors are those of :data:`BROKEN`.
     """
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in (arrays.files if names is None else names)}
+    with ZipFile(io.BytesIO(content)) as archive:
+        asked = [one.removesuffix(_NPY) for one in archive.namelist()] if names is None else names
+        return {name: _array(archive.read(f"{name}{_NPY}")) for name in asked}
+
+
+def _array(content: bytes) -> npt.NDArray[Any]:
+    """Return the array in the bytes of an ``.npy``, as :func:`numpy.save` writes plain ones."""
+    begin = 10 + int.from_bytes(content[8:10], "little")
+    shape, by_columns, kind = _head(content[:begin])
+    array: npt.NDArray[Any] = np.frombuffer(content, kind, math.prod(shape), begin)
+    return array.reshape(shape, order="F" if by_columns else "C").copy("K")
+
+
+@lru_cache(maxsize=1024)  # numpy parses heads as Python, which takes most of the time of a list
+def _head(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and type of an array from the beginning of its ``.npy``."""
+    stream = io.BytesIO(content)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("the array is of a later version of the format")
+    shape, by_columns, kind = np.lib.format.read_array_header_1_0(stream)
+    if kind.hasobject:
+        raise ValueError("the array holds objects, which are never read")
+    return shape, by_columns, kind

@@ -9,7 +9,6 @@ from html import escape
 from typing import Final
 
 from perceptron_lab.reporting.pages.small_svg import relative_path
-from perceptron_lab.results import Trace
 
 WIDTH: Final = 90
 HEIGHT: Final = 18
@@ -42,23 +41,20 @@ class Course:
         )
 
 
-def course_of(trace: Trace | None) -> Course | None:
+def course_of(
+    updates: Sequence[int] = (), margin: Sequence[float] = (), upper: Sequence[float] = ()
+) -> Course | None:
     """Return the margin of a run's point along its updates, or else the bound by its weights.
 
-    None where neither is known at two records.
+    None where neither is known at two records. The lists are those of a trace, see
+    :class:`~perceptron_lab.results.Trace`.
     """
-    if trace is None:
-        return None
-    for name, values in (("margin", trace.margin), ("bound", trace.upper)):
-        known = [(at, one) for at, one in zip(trace.updates, values, strict=True) if _finite(one)]
+    for name, values in (("margin", margin), ("bound", upper)):
+        known = [(at, one) for at, one in zip(updates, values, strict=True) if math.isfinite(one)]
         if len(known) > 1:
             places, heights = zip(*known, strict=True)
             return Course(name, places, heights)
     return None
-
-
-def _finite(value: float) -> bool:
-    return math.isfinite(value)
 
 
 def line_of(course: Course, *, named: bool = True) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +48,8 @@ class Experiment:
         Name -> description.
     amiss
         Sentences to be known before results are compared.
+    evidence
+        What tables and figures are made from.
     """
 
     folder: Path
@@ -57,6 +58,7 @@ class Experiment:
     planned: int
     environments: dict[str, Any]
     amiss: tuple[str, ...]
+    evidence: Evidence
 
     @property
     def name(self) -> str:
@@ -68,28 +70,22 @@ class Experiment:
         """One line for readers."""
         return self.config.title or self.name
 
-    @cached_property
-    def evidence(self) -> Evidence:
-        """What tables and figures are made from."""
-        return Evidence.of_rows([cell.row for cell in self.cells], self.folder)
-
 
 def read_experiment(folder: Path, config: ExperimentConfig) -> Experiment:
     """Return the results in a folder; errors are those of a report."""
     with Reader.open(folder) as reader:
-        rows = reader.rows()  # it refuses damaged ones
         cells = [
             Cell(
                 planned,
                 stored,
                 shown(planned, stored),
-                course_of(reader.trace(planned.cell, measures=False)),
+                course_of(*(reader.lists(planned.cell, "updates", "margin", "upper") or ())),
                 stored.certificate is not None and path_of(folder, planned.cell).is_file(),
             )
-            for planned, stored in reader.runs()
+            for planned, stored in reader.whole_runs()
         ]
         planned, environments = len(reader.plan()), reader.environments()
-    found = cautions(folder, Evidence.of_rows(rows, folder))
-    edited = difference(folder, rows)
-    amiss = (*found, *filter(None, [edited]))
-    return Experiment(folder, config, cells, planned, environments, amiss)
+    rows = [cell.row for cell in cells]
+    evidence = Evidence.of_rows(rows, folder)
+    amiss = (*cautions(folder, evidence), *filter(None, [difference(folder, rows)]))
+    return Experiment(folder, config, cells, planned, environments, amiss, evidence)
