@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import positive_mask
@@ -209,18 +211,35 @@ class Ranking:
 
         ``counts`` says how often each example was drawn, shape ``(m, resamples)``: an example's
         counts lie together, and only sums between the positives' last positions are made of them.
+        Its type has to hold m, which no sum of counts exceeds.
+        """
+        kind = counts.dtype
+        _, places, through = self._steps
+        seen = np.cumsum(self._between.astype(kind) @ counts, axis=0, dtype=kind)[places]
+        weight = counts[self.order[self.positive]]
+        found = np.cumsum(weight, axis=0, dtype=kind)[through]
+        total = weight.sum(axis=0, dtype=np.int64)
+        shares = np.multiply(weight, found, dtype=np.float64) / np.maximum(seen, 1)
+        mean = shares.sum(axis=0) / np.maximum(total, 1)
+        return np.where(total > 0, mean, np.nan)
+
+    @cached_property
+    def _steps(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The distinct last positions; of each positive, which of them is its own.
+
+        And how many positives stand before the last one that is tied with it.
         """
         ends, places = np.unique(self.last, return_inverse=True)
-        drawn = counts[self.order[: ends[-1] + 1]]
-        between = np.add.reduceat(drawn, np.append(0, ends[:-1] + 1), axis=0, dtype=np.int64)
-        seen = np.cumsum(between, axis=0)[places]
-        weight = drawn[np.flatnonzero(self.positive[: len(drawn)])].astype(np.int64)
-        # how many positives stand up to each one's last position, that one included
-        through = np.searchsorted(np.flatnonzero(self.positive), self.last, side="right")
-        found = np.cumsum(weight, axis=0)[through - 1]
-        total = weight.sum(axis=0)
-        mean = (weight * found / np.maximum(seen, 1)).sum(axis=0) / np.maximum(total, 1)
-        return np.where(total > 0, mean, np.nan)
+        through = np.searchsorted(np.flatnonzero(self.positive), self.last, side="right") - 1
+        return ends, places, through
+
+    @cached_property
+    def _between(self) -> csr_array:
+        """Which examples stand after one distinct last position up to the next, as 0 and 1."""
+        ends = self._steps[0]
+        ones = np.ones(ends[-1] + 1, dtype=np.int16)
+        starts = np.append(0, ends + 1)
+        return csr_array((ones, self.order[: len(ones)], starts), (len(ends), len(self.order)))
 
 
 class Resamples:
