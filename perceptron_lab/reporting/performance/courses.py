@@ -171,7 +171,7 @@ def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
     problems = list(dict.fromkeys(entry.problem for entry in entries))
     known = drawing.looks(list(dict.fromkeys(entry.label for entry in entries)))
     drawn = problems[:MOST_PROBLEMS]
-    figure, pairs = _panels(len(drawn), quantity.name)
+    figure, pairs, first = _panels(len(drawn), quantity.name)
     for pair, problem in zip(pairs, drawn, strict=True):
         traces = [
             (entry, [t for cell in entry.runs["cell"] if (t := evidence.trace(cell)) is not None])
@@ -182,7 +182,7 @@ def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
             drawing.entitle(axes, problem)
         _draw(pair, quantity, traces, known)
         _name_absent(pair[0], quantity, traces)
-    figure.align_ylabels()
+    figure.align_ylabels(first)
     names = drawing.spelt_out(evidence.algorithms())
     proved = all(entry.answered for entry in entries)
     named = drawing.handles(known, proved, names=names, linewidth=1, size=4)
@@ -193,8 +193,8 @@ def draw_courses(evidence: Evidence, quantity: Quantity) -> Figure:
     return figure
 
 
-def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes]]]:
-    """Return a figure and the two panels of each problem.
+def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes]], list[Axes]]:
+    """Return a figure, the two panels of each problem, and those whose axis is named at the left.
 
     Up to three problems have a row each. More would fill more than a page: those against queries
     stand together, three beside each other (two of four), and below them those against seconds.
@@ -222,7 +222,7 @@ def _panels(problems: int, quantity: str) -> tuple[Figure, list[tuple[Axes, Axes
     for pair in lowest:
         for axes, (name, _) in zip(pair, _AXES, strict=True):
             axes.set_xlabel(name)
-    return figure, pairs
+    return figure, pairs, first
 
 
 _Traces = Sequence[tuple[Summary, Sequence[Trace]]]

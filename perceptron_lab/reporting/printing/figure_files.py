@@ -9,11 +9,12 @@ from io import BytesIO
 from typing import Literal
 
 from matplotlib import style
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, NullLocator
+from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.drawing import STYLE
@@ -69,6 +70,7 @@ def _lay_out(figure: Figure) -> None:
     """Lay a figure out for all files: savefig would do so, and draw all twice, for each."""
     figure.set_dpi(_DPI)
     layout = figure.get_layout_engine()
+    _hold_titles(figure)
     if layout is not None:
         with _without_blank_ticks(figure):
             layout.execute(figure)
@@ -112,6 +114,24 @@ def _hold_names(figure: Figure) -> None:
             label = axis.label
             place = there.transform(label.get_transform().transform(label.get_position()))
             axis.set_label_coords(*place)
-        empty = [side for side in _SIDES if not panel.get_title(side)]
-        if empty:  # the height of one title, if it is given, keeps all as they are
-            panel.set_title("", loc=empty[0], y=1.0)
+        _hold_title(panel)
+
+
+def _hold_titles(figure: Figure) -> None:
+    """Keep the titles of panels where they are, if nothing above a panel can move them.
+
+    That is ticks at the top, or a factor of the scale at the left, such as 1e6. Otherwise each
+    panel's ticks would be measured again and again to find that there is neither.
+    """
+    for panel in figure.axes:
+        across, up = panel.xaxis, panel.yaxis
+        below = across.get_ticks_position() == across.get_label_position() == "bottom"
+        if below and not isinstance(up.get_major_formatter(), ScalarFormatter):
+            _hold_title(panel)
+
+
+def _hold_title(panel: Axes) -> None:
+    """Keep the titles of a panel where they are."""
+    empty = [side for side in _SIDES if not panel.get_title(side)]
+    if empty:  # the height of one title, if it is given, keeps all as they are
+        panel.set_title("", loc=empty[0], y=1.0)
