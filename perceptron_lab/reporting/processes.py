@@ -23,7 +23,10 @@ def processors() -> int:
 
 
 def in_order(
-    make: Callable[..., Made], jobs: Sequence[tuple[Any, ...]], processes: int
+    make: Callable[..., Made],
+    jobs: Sequence[tuple[Any, ...]],
+    processes: int,
+    sizes: Sequence[float],
 ) -> Iterator[Made]:
     """Yield ``make(*job)`` of each job in their order; a process is worth its start for two jobs.
 
@@ -38,13 +41,21 @@ def in_order(
     processes
         How many work at a time. More than one import the main module again, which has to allow for
         it.
+    sizes
+        Of the jobs. The largest begin first, so that no process is left with one at the end.
     """
     workers = min(processes, len(jobs) // 2)
     if workers < 2:
         yield from starmap(make, jobs)
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), _begin) as pool:
-        yield from pool.map(make, *zip(*jobs, strict=True))
+        largest_first = sorted(range(len(jobs)), key=lambda place: -sizes[place])
+        begun = {place: pool.submit(make, *jobs[place]) for place in largest_first}
+        try:
+            for place in range(len(jobs)):
+                yield begun.pop(place).result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _begin() -> None:

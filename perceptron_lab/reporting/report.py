@@ -304,11 +304,17 @@ def rebuilt(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
         How many make reports at a time. More than one import the main module again, which has to
         allow for it.
     """
-    jobs = [
-        (folder, config.report.model_dump(), config.title)
-        for folder, config in experiments_asked(targets, output)
+    asked = experiments_asked(targets, output)
+    jobs = [(folder, config.report.model_dump(), config.title) for folder, config in asked]
+    yield from in_order(make_report, jobs, processes, sizes_of(asked))
+
+
+def sizes_of(asked: Iterable[tuple[Path, ExperimentConfig]]) -> list[int]:
+    """Return about how long reports take, in bytes of a store: a figure as long as two million."""
+    return [
+        (folder / schema.NAME).stat().st_size + 2_000_000 * len(config.report.figures)
+        for folder, config in asked
     ]
-    yield from in_order(make_report, jobs, processes)
 
 
 def experiments_asked(

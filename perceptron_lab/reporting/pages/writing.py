@@ -36,7 +36,7 @@ from perceptron_lab.reporting.pages.markup import Head, table_markup
 from perceptron_lab.reporting.pages.reading import Experiment, read_experiment
 from perceptron_lab.reporting.processes import in_order
 from perceptron_lab.reporting.ratios import answered
-from perceptron_lab.reporting.report import Target, experiments_asked
+from perceptron_lab.reporting.report import Target, experiments_asked, sizes_of
 
 NAME: Final = "index.html"
 """Of every page."""
@@ -139,7 +139,7 @@ def written(targets: Sequence[Target], output: Path, processes: int = 1) -> Iter
         for folder, config in asked
     ]
     made = []
-    for one in in_order(_made_page, jobs, processes):
+    for one in in_order(_made_page, jobs, processes, sizes_of(asked)):
         made.append(one)
         path = one.folder / NAME
         if not one.kept:
