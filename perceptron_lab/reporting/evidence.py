@@ -61,7 +61,7 @@ class Evidence:
 
     frame: pd.DataFrame
     folder: Path | None = None
-    _kept: dict[str, tuple[Trace, Bound]] = field(default_factory=dict, repr=False, compare=False)
+    _traces: dict[str, Trace] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of_runs(cls, runs: pd.DataFrame) -> Evidence:
@@ -78,16 +78,28 @@ class Evidence:
     def of_rows(cls, rows: Iterable[Row], folder: Path) -> Evidence:
         """Return the evidence of the rows that an experiment's folder is known to hold."""
         # By way of the text of runs.csv: the rows of a run and those of its store give one report.
-        runs = pd.read_csv(io.StringIO(rendered(rows)), dtype=str, keep_default_na=False)
+        runs = pd.read_csv(io.StringIO(rendered(rows)), dtype=object, keep_default_na=False)
         return cls(checked_runs(runs, str(folder)), folder)
 
     def trace(self, cell: str) -> Trace | None:
         """Return the course of a cell; None for one that ended without a result."""
-        return self._read(cell)[0]
+        if not self._has_result(cell):
+            return None
+        if cell not in self._traces:
+            with Reader.open(self._store("the traces")) as reader:
+                trace = reader.trace(cell)
+            if trace is None:
+                raise self._without("trace", cell)
+            self._traces[cell] = trace
+        return self._traces[cell]
 
     def bound(self, cell: str) -> Bound | None:
         """Return the guarantee that a cell's algorithm gave; otherwise as :meth:`trace`."""
-        return self._read(cell)[1]
+        if not self._has_result(cell):
+            return None
+        if cell not in self._bounds:
+            raise self._without("guarantee", cell)
+        return self._bounds[cell]
 
     def peak_memory(self) -> dict[str, int | None]:
         """Return cell -> the most bytes that its process held; None where that is not known."""
@@ -174,22 +186,24 @@ class Evidence:
     def _statuses(self) -> dict[str, str]:
         return dict(zip(self.frame["cell"], self.frame["status"], strict=True))
 
-    def _read(self, cell: str) -> tuple[Trace | None, Bound | None]:
-        """Return the trace and the bound of a cell; they are read once."""
+    @cached_property
+    def _bounds(self) -> dict[str, Bound]:
+        """Cell -> its guarantee, of all cells that have one."""
+        with Reader.open(self._store("the guarantees")) as reader:
+            found = {cell: reader.bound(cell) for cell in self._statuses if self._has_result(cell)}
+        return {cell: bound for cell, bound in found.items() if bound is not None}
+
+    def _has_result(self, cell: str) -> bool:
+        """Return whether a cell, of which there has to be a row, ended with a result."""
         if cell not in self._statuses:
             raise DataError(f"the table of runs: no cell {cell!r}")
-        if self._statuses[cell] in WITHOUT_RESULT:
-            return None, None
-        if cell not in self._kept:
-            with Reader.open(self._store("the traces")) as reader:
-                trace, bound = reader.trace(cell), reader.bound(cell)
-            if trace is None or bound is None:
-                raise DataError(
-                    f"{self.folder}: the store has no trace of the cell {cell}; `plab run --fresh` "
-                    "starts over"
-                )
-            self._kept[cell] = trace, bound
-        return self._kept[cell]
+        return self._statuses[cell] not in WITHOUT_RESULT
+
+    def _without(self, what: str, cell: str) -> DataError:
+        return DataError(
+            f"{self.folder}: the store has no {what} of the cell {cell}; `plab run --fresh` "
+            "starts over"
+        )
 
     def _store(self, needed: str) -> Path:
         if self.folder is None:
@@ -230,7 +244,7 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
     for column in TEXT:
         text = checked[column].where(checked[column].notna(), "").astype(str)
         _refuse(text == "", text, where, "a non-empty text")
-        checked[column] = text
+        checked[column] = text.astype(object)
     for column in (*NUMBERS, *SIGNED):
         given = checked[column].astype(object)
         # An empty field is NaN, None or an empty text.
@@ -255,7 +269,8 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
             f"{where}: problem {problem!r}, label {label!r}, seed {seed:g} occurs twice; give each "
             "algorithm of the experiment its own label"
         )
-    return checked
+    # In a copy the columns of one type are one array: tables cut runs into hundreds of groups
+    return checked.copy()
 
 
 def _refuse(wrong: pd.Series, values: pd.Series, where: str, allowed: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from perceptron_lab.experiments.storage.rows import reals
@@ -11,7 +9,7 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.columns import Column, counts, medians, numbers, texts
 from perceptron_lab.reporting.printing.table import Table
 from perceptron_lab.reporting.printing.typesetting import lower_bound, upper_bound
-from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.reporting.summary import summaries
 
 _MEASURE = "measure."
 
@@ -32,7 +30,7 @@ def summary(evidence: Evidence) -> Table:
         numbers("margin lower", [one.median("margin_lower") for one in entries], lower_bound),
         numbers("margin upper", [one.median("margin_upper") for one in entries], upper_bound),
         *medians(entries, ["queries", "iterations", "seconds"]),
-        *_measures(evidence.frame, entries),
+        *_measures(evidence.frame),
     ]
     columns = [
         texts("problem", [one.problem for one in entries]),
@@ -50,11 +48,9 @@ _NOTE = (
 )
 
 
-def _measures(frame: pd.DataFrame, entries: Sequence[Summary]) -> list[Column]:
+def _measures(frame: pd.DataFrame) -> list[Column]:
     """Return the medians of the measures; what is no number counts as missing."""
-    columns = []
-    for name in (one for one in frame.columns if one.startswith(_MEASURE)):
-        values = [reals(one.runs[name], invalid="coerce").median() for one in entries]
-        found = [None if pd.isna(value) else float(value) for value in values]
-        columns.append(numbers(name, found))
-    return columns
+    names = [name for name in frame.columns if name.startswith(_MEASURE)]
+    known = frame.assign(**{name: reals(frame[name], invalid="coerce") for name in names})
+    entries = summaries(known)
+    return [numbers(name, [one.median(name) for one in entries]) for name in names]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+import numpy as np
 import pandas as pd
 
 from perceptron_lab.errors import DataError
@@ -44,7 +45,8 @@ class Summary:
     @cached_property
     def answered(self) -> bool:
         """Whether there are cells, and every one of them ended with a proved answer."""
-        return bool(self.seeds and (self.runs["status"].isin(CLAIMS) & self.runs["proved"]).all())
+        claimed = self.seeds and set(self.runs["status"]).issubset(CLAIMS)
+        return bool(claimed and self.runs["proved"].all())
 
     @cached_property
     def feasible(self) -> bool:
@@ -59,8 +61,9 @@ class Summary:
     def median(self, column: str) -> float | None:
         """Return the median of a column over the cells that have a number in it, or None."""
         if column not in self._medians:
-            value = self.runs[column].dropna().median()
-            self._medians[column] = None if pd.isna(value) else float(value)
+            values = self.runs[column].to_numpy(dtype=float, na_value=np.nan)
+            known = values[~np.isnan(values)]
+            self._medians[column] = float(np.median(known)) if len(known) else None
         return self._medians[column]
 
     @cached_property

@@ -22,6 +22,7 @@ def test_a_result_is_read_once_and_only_when_it_is_asked_for(tmp_path: Path) -> 
     rows = [make_row("a", "L", cell="one"), make_row("b", "L", cell="two")]
     evidence = write_folder(tmp_path, rows, {"one": make_result(TRACE, Bound(7.0, "a theorem"))})
     assert evidence.trace("one") == TRACE
+    assert evidence.bound("one") == Bound(7.0, "a theorem")
     (tmp_path / "runs.sqlite").rename(tmp_path / "other.sqlite")
     assert evidence.trace("one") == TRACE
     assert evidence.bound("one") == Bound(7.0, "a theorem")

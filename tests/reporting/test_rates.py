@@ -130,5 +130,5 @@ def test_a_cell_without_result_is_a_line_without_theorem(tmp_path: Path) -> None
 
 def test_a_missing_result_is_named(tmp_path: Path) -> None:
     evidence = write_folder(tmp_path, [make_row("a", "EA", cell="0")], {})
-    with pytest.raises(DataError, match="the store has no trace of the cell 0"):
+    with pytest.raises(DataError, match="the store has no guarantee of the cell 0"):
         report.table("rates", evidence)

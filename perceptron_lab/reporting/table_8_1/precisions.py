@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.summary import Summary, ending, summaries
 from perceptron_lab.results import Status
 
-PRECISION = "measure.average_precision"
+_MEASURE = "measure."
+PRECISION = f"{_MEASURE}average_precision"
 """The column that every learner fills."""
 HARD = "ellipsoid-separation"
 """The learner that makes statements about separability."""
@@ -69,12 +71,11 @@ class Entry(Summary):
 
     def measured(self, name: str) -> dict[int, float]:
         """Return seed -> a measure, of the cells that have it."""
-        column = f"measure.{name}"
+        column = f"{_MEASURE}{name}"
         if column not in self.runs:
             return {}
-        values = reals(self.runs[column], invalid="coerce")
-        pairs = zip(self.runs["seed"], values, strict=True)
-        return {int(seed): float(value) for seed, value in pairs if np.isfinite(value)}
+        pairs = zip(self.runs["seed"].tolist(), self.runs[column].tolist(), strict=True)
+        return {int(seed): value for seed, value in pairs if isfinite(value)}
 
     @cached_property
     def precisions(self) -> dict[int, float]:
@@ -142,6 +143,8 @@ def entries(evidence: Evidence) -> list[Entry]:
             f"the table of runs has no column {PRECISION}, which learners fill; make this report "
             "of an experiment with learners, such as reuters"
         )
+    measures = [name for name in runs.columns if name.startswith(_MEASURE)]
+    runs = runs.assign(**{name: reals(runs[name], invalid="coerce") for name in measures})
     return [Entry(one.problem, one.label, one.runs, *known[one.label]) for one in summaries(runs)]
 
 
