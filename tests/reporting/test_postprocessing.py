@@ -118,6 +118,27 @@ def test_the_figure_has_a_line_before_and_one_after(tmp_path: Path) -> None:
     assert names == ["the answer itself", "then ours", "not proved"]
 
 
+def test_programs_of_sdplib_are_decided_by_a_proof_of_either_side(tmp_path: Path) -> None:
+    config = CONFIG | {
+        "problems": [*CONFIG["problems"], {"dataset": "sdplib", "instances": ["control1", "infd1"]}]
+    }
+    rows = [row("feasible", delta, label) for delta in DELTAS for label in PARAMETERS]
+    for name, status in (("control1", "FEASIBLE"), ("infd1", "INFEASIBLE")):
+        for label in ("solver", "pair"):
+            algorithm, parameters = PARAMETERS[label]
+            answer = {"status": status} if label == "pair" else {"status": "UNVERIFIED"}
+            given: dict[str, Any] = {"algorithm": algorithm, "parameters": parameters, **answer}
+            rows.append(make_row(name, label, **given | {"proved": label == "pair"}))
+    made = write_folder(tmp_path, rows, config=config)
+    table = report.table_frame("postprocessing", made).set_index("family")
+    assert table.loc["sdplib", "side"] == "either"
+    assert table.loc["sdplib", "problems"] == 2
+    assert table.loc["sdplib", "proved before"] == 0
+    assert table.loc["sdplib", "proved after"] == 2
+    titles = [axes.get_title(loc="left") for axes in report.figure("postprocessing", made).axes]
+    assert titles == ["orthant, feasible\nsolver"]
+
+
 def test_without_pairs_there_is_nothing_to_tell(tmp_path: Path) -> None:
     given = write_folder(tmp_path / "a", [row("feasible", 0.01, "ours")], config=CONFIG)
     other = write_folder(tmp_path / "b", [make_row("torus-3x3", "EA")])

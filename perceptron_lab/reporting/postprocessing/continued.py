@@ -10,22 +10,50 @@ import pandas as pd
 
 from perceptron_lab import registry
 from perceptron_lab.claims import UNPROVED
+from perceptron_lab.datasets.collections.semidefinite_programs import Sdplib
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.configuration.components import Component
 from perceptron_lab.experiments.storage.rows import reals
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.needs import Method, Outline
-from perceptron_lab.reporting.rescaling.conditioned import Conditioned, conditioned_problems
+from perceptron_lab.reporting.rescaling.conditioned import conditioned_problems
 from perceptron_lab.reporting.summary import Summary, summaries
+from perceptron_lab.results import Status
 
 CONTINUED: Final = "postprocessed"
 _NUMBERS: Final = range(1, 7)
 BEFORE: Final = tuple(f"measure.{UNPROVED}start_dimacs_{number}" for number in _NUMBERS)
 AFTER: Final = tuple(f"measure.{UNPROVED}dimacs_{number}" for number in _NUMBERS)
 """The columns of the six DIMACS errors of the solver's answer, and of the last one."""
+EITHER: Final = "either"
+"""The side of systems of which none is known by construction: a proof of any decides them."""
+_FEASIBLE, _INFEASIBLE = Status.FEASIBLE.value, Status.INFEASIBLE.value
+_ANSWERS = {
+    "feasible": {_FEASIBLE},
+    "infeasible": {_INFEASIBLE},
+    "ill-posed": {status.value for status in Status},
+    EITHER: {_FEASIBLE, _INFEASIBLE},
+}
 # Both algorithms of a pair have the pair's own epsilon unless their parameters say otherwise
 _SHARED = "epsilon"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a problem is set out by.
+
+    Parameters
+    ----------
+    family, side
+        Of conditioned-cones; of programs of a collection its name, and ``EITHER``.
+    delta
+        The condition; None of programs.
+    """
+
+    family: str
+    side: str
+    delta: float | None
 
 
 @dataclass(frozen=True)
@@ -35,7 +63,7 @@ class Continued:
     Parameters
     ----------
     problem
-        The record that the problem was generated from.
+        What it is set out by.
     first, second
         What the solver and the algorithm are called.
     entry, solver, own
@@ -43,7 +71,7 @@ class Continued:
         where they were not run.
     """
 
-    problem: ConditionedCones
+    problem: Kind
     first: str
     second: str
     entry: Summary
@@ -51,8 +79,9 @@ class Continued:
     own: Summary
 
     def decided(self, entry: Summary) -> bool:
-        """Whether every cell has proved what is true by construction."""
-        return bool(entry.seeds) and Conditioned(entry, self.problem).decided
+        """Whether every cell has proved what is true by construction, of programs either side."""
+        allowed = _ANSWERS[self.problem.side]
+        return bool(entry.seeds) and entry.answered and set(entry.runs["status"]) <= allowed
 
 
 def continued_labels(outline: Outline) -> dict[str, Method]:
@@ -71,9 +100,21 @@ def continued_labels(outline: Outline) -> dict[str, Method]:
     return found
 
 
+def kinds(outline: Outline) -> dict[str, Kind]:
+    """Return what each problem is set out by, of the datasets conditioned-cones and sdplib."""
+    found = {}
+    for problem in outline.problems():
+        record = outline.dataset(problem)
+        if isinstance(record, ConditionedCones):
+            found[problem] = Kind(record.family, record.side, record.delta)
+        elif isinstance(record, Sdplib):
+            found[problem] = Kind("sdplib", EITHER, None)
+    return found
+
+
 def continued(evidence: Evidence) -> list[Continued]:
     """Return every conditioned problem by every pair of a solver and an algorithm run on it."""
-    pairs, problems = continued_labels(evidence), conditioned_problems(evidence)
+    pairs, problems = continued_labels(evidence), kinds(evidence)
     methods = evidence.methods()
     frame = with_errors(evidence.frame[evidence.frame["problem"].isin(list(problems))])
     entries = {(entry.problem, entry.label): entry for entry in summaries(frame)}

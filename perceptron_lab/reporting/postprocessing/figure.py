@@ -30,9 +30,9 @@ def postprocessing(evidence: Evidence) -> Figure:
 
     A column per solver (the first two) and side. A line for the solver's answer and one per
     algorithm that goes on from it: medians over the seeds, from quartile to quartile; a cross where
-    not every cell has proved what is true by construction.
+    not every cell has proved what is true by construction. Programs without a delta are not drawn.
     """
-    found = continued(evidence)
+    found = [one for one in continued(evidence) if one.problem.delta is not None]
     solvers = list(dict.fromkeys(one.first for one in found))
     drawn = solvers[:MOST_SOLVERS]
     found = [one for one in found if one.first in drawn]
@@ -67,20 +67,25 @@ def _draw(axes: Axes, mine: list[Continued], known: dict[str, Look]) -> bool:
     """Draw the lines of one family, solver and side; return whether all is proved."""
     entries: list[tuple[float, Summary]] = []
     decided: dict[int, bool] = {}
-    for one in sorted(mine, key=lambda one: -one.problem.delta):
+    for one in sorted(mine, key=_condition):
         answer = Summary(one.entry.problem, ANSWER, _renamed(one.entry, "before"))
         after = Summary(one.entry.problem, f"then {one.second}", _renamed(one.entry, "after"))
         decided[id(answer)] = one.decided(one.solver)
         decided[id(after)] = one.decided(one.entry)
         if all(answer.problem != other.problem for _, other in entries):
-            entries.append((1.0 / one.problem.delta, answer))
-        entries.append((1.0 / one.problem.delta, after))
+            entries.append((_condition(one), answer))
+        entries.append((_condition(one), after))
 
     def proved(entry: Summary) -> bool:
         return decided[id(entry)]
 
     drawing.draw_medians(axes, known, entries, "error", proved)
     return all(proved(entry) for _, entry in entries)
+
+
+def _condition(one: Continued) -> float:
+    """Return 1 / delta, where there is a delta."""
+    return 1.0 / (one.problem.delta or 1.0)
 
 
 def _renamed(entry: Summary, column: str) -> pd.DataFrame:
