@@ -67,11 +67,15 @@ def test_answers_before_and_after() -> None:
     after = last.max(axis=None)
     (problems,) = set(auto.loc[["scs", "clarabel"], "problems"])
     (proved,) = set(auto.loc[["scs", "clarabel"], "proved after"])
+    assert proved == problems
+    assert set(table["family"]) >= {"second-order", "semidefinite", "mixed", "sdplib"}
+    assert runs.loc[runs["problem.side"] == "infeasible", "problem.delta"].min() == 1e-8
     text = paragraph("`plab run postprocessing` starts")
     for claim in (
         f"Of its {problems} systems {auto.loc['scs', 'proved before']} are decided by SCS's "
         f"answers and {auto.loc['clarabel', 'proved before']} by Clarabel's",
-        f"of either {proved} are",
+        f"of either {proved} are: all, infeasible twins of the worst condition and programs of "
+        "SDPLIB included",
         f"up to {shown_above(before['scs'])} for SCS and {shown_above(before['clarabel'])} for "
         f"Clarabel before, and {shown_above(after)} at most after",
     ):

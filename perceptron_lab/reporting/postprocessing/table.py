@@ -19,10 +19,11 @@ from perceptron_lab.reporting.summary import Summary
 _NOTE = (
     "Proved: problems all cells of which have proved what is true by construction, a strictly "
     "feasible point or that there is none (of programs of SDPLIB either): before, by the solver's "
-    "answer; after, going on from its point; alone, by the same algorithm from its own start. Errors: medians over the problems "
-    "of the largest of the six DIMACS errors of the answer to the largest margin; apart: of the "
-    "first four, by which it violates the conditions; after, these are 0 to rounding, and the gap "
-    "of the two sides is what is left. Updates and seconds: medians, those after with the solver's."
+    "answer; after, going on from its point; alone, by the same algorithm from its own start. "
+    "Errors: medians over the problems of the largest of the six DIMACS errors of the answer to "
+    "the largest margin; apart: of the first four, by which it violates the conditions; after, "
+    "these are 0 to rounding, and the gap of the two sides is what is left. Updates and seconds: "
+    "medians, those after with the solver's."
 )
 
 
