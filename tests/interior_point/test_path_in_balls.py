@@ -20,6 +20,7 @@ from perceptron_lab.cones.base import Cone
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
+from tests.certificates.exact_weights import is_infeasible_near
 from tests.repetitions import repeated
 
 SHAPES: dict[str, dict[str, Any]] = {
@@ -111,6 +112,20 @@ def test_both_sides_are_decided(shape: dict[str, Any], side: str, delta: float, 
     result = solve(system, PathInBalls(), budget=Budget(seconds=60))
     assert result.status is Status[side.upper()]
     assert result.proved
+
+
+@pytest.mark.parametrize("shape", [SHAPES["second-order"], SHAPES["semidefinite"], SHAPES["mixed"]])
+@pytest.mark.parametrize("seed", repeated(range(10), kept=1))
+def test_fractions_confirm_the_weights(shape: dict[str, Any], seed: int) -> None:
+    """Exact weights inside K* with A w = 0 are near those returned; of the other side, none."""
+    for side in ("infeasible", "feasible"):
+        record = ConditionedCones(**shape, side=side, delta=1e-8)
+        made, system = record.generate(seed), record.problem(seed).system
+        result = solve(system, PathInBalls(), budget=Budget(seconds=60))
+        assert result.weights is not None
+        confirmed = is_infeasible_near(made.cone, made.data, result.weights)
+        assert confirmed == (side == "infeasible")
+        assert result.status is Status[side.upper()]
 
 
 @EACH
