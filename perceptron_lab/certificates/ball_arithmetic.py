@@ -16,6 +16,7 @@ import numpy as np
 from flint import arb, arb_mat
 
 from perceptron_lab.certificates.representations import (
+    OVERHEAD,
     Balls,
     Represented,
     precision,
@@ -26,8 +27,8 @@ from perceptron_lab.certificates.representations import (
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.results import FloatArray
 
-# Multiplications of balls in a step at most: about a second
-MOST_PRODUCTS = 4_000_000
+# Multiplications of balls in a step at most, about a second, and in all steps
+MOST_PRODUCTS, MOST_IN_ALL = 4_000_000, 12_000_000
 # Steps towards A w = 0 at most
 STEPS = 16
 # They are made while each leaves less than this part of q
@@ -61,21 +62,24 @@ def near_by_balls(
     size = float(np.linalg.norm(np.abs(weights) @ np.abs(columns)))
     if not columns.shape[1] or not np.linalg.norm(weights @ columns) <= NEAR * size:
         return None
-    if columns.shape[1] ** 2 * len(places) > MOST_PRODUCTS:
+    if (columns.shape[1] ** 2 + OVERHEAD) * len(places) > MOST_PRODUCTS:
         return None
     with precision():
         blocks = [represented(part, place, columns) for part, place in kept]
-        if products(blocks, columns.shape[1]) > MOST_PRODUCTS:
+        each = products(blocks, columns.shape[1])
+        if each > MOST_PRODUCTS:
             return None
-        return _stepped(blocks, weights)
+        return _stepped(blocks, weights, min(STEPS, MOST_IN_ALL // each))
 
 
-def _stepped(blocks: Sequence[Represented], weights: FloatArray) -> tuple[FloatArray, float] | None:
+def _stepped(
+    blocks: Sequence[Represented], weights: FloatArray, most: int
+) -> tuple[FloatArray, float] | None:
     """Step towards A w = 0, in doubles after every step, until the test is passed."""
     places, before = np.concatenate([block.place for block in blocks]), np.inf
     flat = np.zeros(len(weights))
     flat[places] = weights[places] / np.abs(weights).max()
-    for _ in range(STEPS):
+    for _ in range(most):
         found = _test(blocks, flat)
         if found is None:
             return None

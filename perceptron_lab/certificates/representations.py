@@ -22,6 +22,8 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.results import FloatArray, IntArray
 
 BITS = 256
+# Writing down and moving a coordinate takes the time of so many multiplications
+OVERHEAD = 150
 
 Balls = list[list[arb]]
 
@@ -156,9 +158,10 @@ def represented(part: Cone, place: IntArray, data: FloatArray) -> Represented:
 
 
 def products(blocks: Sequence[Represented], unknowns: int) -> int:
-    """Return about how many multiplications H A* and A H A* take."""
+    """Return about how many multiplications H A* and A H A* take, or take the time of."""
     coordinates = sum(len(block.place) for block in blocks)
-    return unknowns * (unknowns + 2) * coordinates + sum(block.products() for block in blocks)
+    rows = (unknowns * (unknowns + 2) + OVERHEAD) * coordinates
+    return rows + sum(block.products() for block in blocks)
 
 
 @contextmanager

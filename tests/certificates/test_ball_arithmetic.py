@@ -93,6 +93,19 @@ def test_steps_lead_inside_from_weights_that_fail_the_test(
     assert (len(seen) > 1) == (seed in (5, 8))
 
 
+def test_all_steps_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may take a second: fewer of them are made where each is large, and at least one."""
+    made = twin(1e-7, 0, blocks=4, block_size=4).generate(0)
+    assert made.weights is not None
+    found: list[int] = []
+    monkeypatch.setattr(ball_arithmetic, "_stepped", lambda *given: found.append(given[-1]))
+    monkeypatch.setattr(ball_arithmetic, "products", lambda *given: each)
+    most, in_all = ball_arithmetic.MOST_PRODUCTS, ball_arithmetic.MOST_IN_ALL
+    for each in (1000, most // 2, most, most + 1):
+        near_by_balls(made.cone, made.data, made.weights)
+    assert found == [ball_arithmetic.STEPS, 2 * in_all // most, in_all // most]
+
+
 @SHAPED
 @pytest.mark.parametrize("delta", [1e-4, 1e-6, 1e-8])
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))

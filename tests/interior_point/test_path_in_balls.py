@@ -12,12 +12,16 @@ from perceptron_lab import Budget, solve
 from perceptron_lab.algorithms.interior_point.path_in_balls import (
     LONGEST,
     BallState,
+    Newton,
     PathInBalls,
     within_reach,
 )
 from perceptron_lab.certificates.representations import precision
 from perceptron_lab.cones.base import Cone
+from perceptron_lab.cones.product import Product
+from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
+from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
 from tests.certificates.exact_weights import is_infeasible_near
@@ -145,3 +149,14 @@ def test_it_is_for_small_systems_of_whole_blocks() -> None:
     large = ConditionedCones(family="second-order", blocks=50, block_size=20)
     assert not within_reach(large.problem(0).system)
     assert not within_reach(ConditionedCones(family="semidefinite", order=40).problem(0).system)
+    narrow = Product([SecondOrder(2)] * 3000)  # 2 unknowns, and 6000 coordinates to write down
+    assert not within_reach(ConicSystem(Matrix(np.ones((narrow.size, 2))), narrow))
+
+
+def test_no_block_moves_outwards() -> None:
+    """A length that does not grow, or falls, or is 0, leaves a step whole; others bound it."""
+    lengths = np.array([[0.0, 0.0, 0.0], [0.25, -0.1, 0.0], [0.01, 0.0, 0.04]])
+    none = arb_mat(0, 0)
+    assert Newton(none, none, [], lengths).part() == 1.0
+    lengths[2, 2] = 4.0
+    assert Newton(none, none, [], lengths).part() == pytest.approx(np.sqrt(0.8 / 4.0))

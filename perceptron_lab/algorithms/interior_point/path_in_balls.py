@@ -9,6 +9,7 @@ from flint import arb, arb_mat
 
 from perceptron_lab.algorithms.base import SeesAll, State, Step
 from perceptron_lab.certificates.representations import (
+    OVERHEAD,
     Balls,
     Represented,
     precision,
@@ -43,7 +44,8 @@ def within_reach(system: ConicSystem) -> bool:
         return False
     columns, parts = float(system.dimension + 1), [part for part, _ in system.cone.blocks]
     cubes = sum(2.0 * part.rank**3 for part in parts if isinstance(part, Semidefinite))
-    return columns * (cubes + columns * system.cone.size) <= MOST_PRODUCTS
+    operations = columns * (cubes + columns * system.cone.size) + OVERHEAD * system.cone.size
+    return operations <= MOST_PRODUCTS
 
 
 @dataclass
@@ -63,8 +65,9 @@ class Newton:
         """Return the greatest eta <= 1 by which no block's length is above LONGEST."""
         constant, linear, square = self.lengths.T
         room = LONGEST**2 - constant
-        root = np.sqrt(linear * linear + square * room)
-        return float(min(1.0, np.min(room / (linear + root))))
+        root = linear + np.sqrt(linear * linear + square * room)
+        moving = root > 0.0  # the length of other blocks does not grow
+        return float(np.min(room[moving] / root[moving], initial=1.0))
 
     def point(self) -> FloatArray:
         """Return y, divided by its largest entry."""
