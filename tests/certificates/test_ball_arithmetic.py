@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -99,9 +100,9 @@ def test_all_steps_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     assert made.weights is not None
     found: list[int] = []
     monkeypatch.setattr(ball_arithmetic, "_stepped", lambda *given: found.append(given[-1]))
-    monkeypatch.setattr(ball_arithmetic, "products", lambda *given: each)
     most, in_all = ball_arithmetic.MOST_PRODUCTS, ball_arithmetic.MOST_IN_ALL
     for each in (1000, most // 2, most, most + 1):
+        monkeypatch.setattr(ball_arithmetic, "products", partial(int, each))
         near_by_balls(made.cone, made.data, made.weights)
     assert found == [ball_arithmetic.STEPS, 2 * in_all // most, in_all // most]
 

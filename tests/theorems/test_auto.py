@@ -12,10 +12,11 @@ from perceptron_lab.algorithms.interior_point import costs, interior_point, path
 from perceptron_lab.datasets.generated.conditioned_cones import ConditionedCones
 from perceptron_lab.goals import Budget
 from perceptron_lab.operators.kernels import Linear, Rbf
+from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Status
 from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
-from tests.families import exact_margin, infeasible, planted, planted_pencil
+from tests.families import complete_pattern, exact_margin, infeasible, planted, planted_pencil
 from tests.repetitions import repeated
 
 SEEDS = range(20)
@@ -148,6 +149,38 @@ def test_a_bound_waits_for_the_path_with_more_digits(monkeypatch):
     bounded = solve(system, "auto")
     assert bounded.status is Status.MARGIN_BOUNDED
     assert 0.0 < bounded.margin_upper < 1e-9
+
+
+def touching(order, rng):
+    """A system of whole numbers that meets the cone at its boundary alone, and weights that say so.
+
+    With an integer matrix T of determinant 1 the score T'^-1 diag(0, I) T^-1 is attained, and
+    W = T diag(I, 0) T' has A W = 0.
+    """
+    cone, half, turn = complete_pattern(order), order // 2, np.eye(order)
+    for _ in range(2 * order):
+        i, j = rng.choice(order, 2, replace=False)
+        turn[i] += rng.choice([-1, 1]) * turn[j]
+    back, at = np.rint(np.linalg.inv(turn)), (cone.rows, cone.columns)
+    weights = (turn[:, :half] @ turn[:, :half].T)[at] * cone.multiplicity
+    others = rng.integers(-3, 4, (cone.size, 2)) * weights[0]
+    others[0] = -(weights[1:] @ others[1:]) / weights[0]
+    return cone, np.column_stack([(back[half:].T @ back[half:])[at], others]), weights
+
+
+@pytest.mark.parametrize("seed", repeated([10, *range(20)], kept=2))
+def test_where_the_boundary_alone_is_met_the_margin_is_bounded(seed):
+    """The bound that is claimed in the end is no smaller than what is proved."""
+    cone, data, weights = touching(6, np.random.default_rng(seed))
+    assert not (weights @ data).any()
+    assert (data == np.rint(data)).all()
+    result = solve(ConicSystem(Matrix(data), cone), "auto", budget=Budget(seconds=60))
+    assert result.status in (Status.INFEASIBLE, Status.MARGIN_BOUNDED)
+    assert 0.0 <= result.margin_upper <= 1e-9
+    data[:, 0] *= 2.0**300  # no such bound is proved, and what waited is claimed once
+    scaled = solve(ConicSystem(Matrix(data), cone), "auto", budget=Budget(seconds=60))
+    assert scaled.status is not Status.FEASIBLE
+    assert note_of(scaled).endswith("then ellipsoid")
 
 
 def test_where_double_precision_ends_the_path_the_ellipsoid_method_goes_on(monkeypatch):

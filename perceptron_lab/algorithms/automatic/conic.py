@@ -47,8 +47,10 @@ class DelegatedState(State):
     done: int = 0
     # The system's when a point was claimed: where it stays the same, the point was proved.
     caution: float | None = None
-    # The last word of the interior-point method, while another one tries to decide
+    # The last word of a method, while another one tries to decide; the system's caution when it
+    # was claimed: where that has grown, it was not proved
     waiting: Claim | None = None
+    told: float | None = None
 
     @classmethod
     def of(cls, system: ConicSystem, rng: np.random.Generator, epsilon: float) -> DelegatedState:
@@ -134,7 +136,7 @@ class DelegatedState(State):
     def _hold(self, system: ConicSystem, claim: MarginBelow) -> Claim | None:
         """Keep a bound for the end, and claim of its weights for now that they have A w = 0."""
         if within_reach(system):
-            self.waiting = claim
+            self.waiting = MarginBelow(claim.weights, max(claim.bound, self.epsilon))
             self.hand_over(system, PathInBalls(), "path-in-balls")
             return MarginBelow(claim.weights, 0.0)
         return claim
@@ -152,7 +154,8 @@ class DelegatedState(State):
             self.hand_over(system, PathInBalls(), "path-in-balls")
             return None
         if projecting or isinstance(self.algorithm, PathInBalls):
-            claim = self.waiting
+            claim = self.waiting if self.told in (None, system.caution) else None
+            self.told = system.caution
         if claim is None:
             self._begin_ellipsoid(system)
         return claim
