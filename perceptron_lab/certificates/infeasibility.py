@@ -4,7 +4,7 @@ For w = T e inside K*, T an automorphism of the cone, B = A T and r = A w: if q 
 then Dikin's ellipsoid around w contains a w' with A w' = 0 exactly, and by Gordan's theorem of the
 alternative no y has A*y inside K. The weights of n + 1 rows are enclosed first, as the solution of
 a square system (:mod:`~perceptron_lab.certificates.rows.vertices`): docs/notes/infeasibility.md.
-Where doubles have too few digits for second-order blocks, q is enclosed by balls
+Where doubles have too few digits for cones other than rows, q is enclosed by balls
 (:mod:`~perceptron_lab.certificates.ball_arithmetic`).
 """
 

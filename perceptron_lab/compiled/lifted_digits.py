@@ -39,7 +39,10 @@ def _divide(words: IntArray, prime: int) -> int:
 
 @kernel("UniTuple(int64, 2)(uint32[::1], uint32[::1])")
 def _dot(left: Words, right: Words) -> tuple[np.int64, np.int64]:
-    """Return l and h with l + 2^32 h the inner product of words, one below 2^31 of each pair."""
+    """Return l and h with l + 2^32 h the inner product of words, one below 2^31 of each pair.
+
+    Of fewer than 2^20 pairs l is below 2^52, and h below 2^51.
+    """
     mask = np.uint64(0xFFFFFFFF)
     low, high = np.uint64(0), np.uint64(0)
     for j in range(len(left)):
@@ -63,7 +66,7 @@ def lifted_digits(
     inverse
         A^-1 mod p, shape ``(n, n)``, n < 2^20.
     words, offset
-        A + offset 2^(32 (k - 1)) >= 0 to the base 2^32, shape ``(k, n, n)``; offset < 2^31.
+        A + offset 2^(32 (k - 1)) >= 0 to the base 2^32, shape ``(k, n, n)``; 0 < offset <= 2^31.
     rest
         r, by words to the base 2^32, the last of any sign, shape ``(n, k + 2)``; it is replaced.
     prime
@@ -89,6 +92,7 @@ def lifted_digits(
             low, high = _dot(inverse[i], reduced)
             digits[t, i] = ((high % prime) * base + low) % prime
             total += np.int64(digits[t, i])
+        # below 2^63, as total < 2^51; each word of the rest stays below 2^54 until it is divided
         first = (total & mask) * offset
         second = (first >> 32) + (total >> 32) * offset
         for i in range(count):

@@ -113,7 +113,7 @@ def kinds(outline: Outline) -> dict[str, Kind]:
 
 
 def continued(evidence: Evidence) -> list[Continued]:
-    """Return every conditioned problem by every pair of a solver and an algorithm run on it."""
+    """Return every problem that has a kind by every pair of a solver and an algorithm run on it."""
     pairs, problems = continued_labels(evidence), kinds(evidence)
     methods = evidence.methods()
     frame = with_errors(evidence.frame[evidence.frame["problem"].isin(list(problems))])
