@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,7 +101,7 @@ def test_all_steps_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(ball_arithmetic, "_stepped", lambda *given: found.append(given[-1]))
     most, in_all = ball_arithmetic.MOST_PRODUCTS, ball_arithmetic.MOST_IN_ALL
     for each in (1000, most // 2, most, most + 1):
-        monkeypatch.setattr(ball_arithmetic, "products", partial(int, each))
+        monkeypatch.setattr(ball_arithmetic, "products", lambda *given, taken=each: taken)
         near_by_balls(made.cone, made.data, made.weights)
     assert found == [ball_arithmetic.STEPS, 2 * in_all // most, in_all // most]
 
