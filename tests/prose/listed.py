@@ -32,7 +32,9 @@ TIED: Listed = {
         "`plab run maxcut_oracles` repeats": "test_told_of_verdicts_and_programs",
     },
     "docs/papers/mirror-prox.md": {
+        "Seconds until a separator is proved": "test_told_of_table_2",
         "| dimension x rows | MPLFP": "test_told_of_table_2",
+        "The paper does not state its generator.": "test_told_of_table_2",
         "Figure 2 comes out as in the paper only in part.": "test_told_of_kernel_and_conic",
         "`plab run conic` is a table": "test_told_of_kernel_and_conic",
     },
@@ -112,14 +114,6 @@ UNTIED: Listed = {
     },
 }
 """Why no sample can contradict a paragraph's numbers."""
-
-EARLIER: Listed = {
-    "docs/papers/mirror-prox.md": {
-        "Seconds until a separator is proved": "the paragraph on the table's two samples",
-        "The paper does not state its generator.": "its iterations alone are compared",
-    },
-}
-"""Numbers of runs by an earlier version, whose stores were not kept: not tied yet."""
 
 ARGUMENTS = (
     "docs/notes/active-set.md",

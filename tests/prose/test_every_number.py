@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.prose.listed import ARGUMENTS, EARLIER, TIED, UNTIED, Listed
+from tests.prose.listed import ARGUMENTS, TIED, UNTIED, Listed
 from tests.prose.pages import PAGES, numbers, paragraphs, plain
 
 MEASURED = re.compile(
@@ -19,7 +19,7 @@ MEASURED = re.compile(
 
 def entries(page: str) -> list[str]:
     """Return the beginnings of paragraphs that are listed for a page."""
-    return [words for listed in (TIED, UNTIED, EARLIER) for words in listed.get(page, {})]
+    return [words for listed in (TIED, UNTIED) for words in listed.get(page, {})]
 
 
 def unlisted(page: str, parts: list[str]) -> list[str]:
@@ -37,7 +37,7 @@ def test_every_paragraph_with_numbers_is_listed_once(page: str) -> None:
     assert [part[:80] for part in unlisted(page, paragraphs(page))] == []
 
 
-@pytest.mark.parametrize("listed", [TIED, UNTIED, EARLIER])
+@pytest.mark.parametrize("listed", [TIED, UNTIED])
 def test_every_entry_has_its_paragraph(listed: Listed) -> None:
     for page, own in listed.items():
         for words in filter(None, own):
@@ -46,7 +46,7 @@ def test_every_entry_has_its_paragraph(listed: Listed) -> None:
 
 
 def test_only_pages_that_are_there_are_listed() -> None:
-    assert {*TIED, *UNTIED, *EARLIER, *ARGUMENTS} <= set(PAGES)
+    assert {*TIED, *UNTIED, *ARGUMENTS} <= set(PAGES)
 
 
 @pytest.mark.parametrize("module", sorted({one for own in TIED.values() for one in own.values()}))

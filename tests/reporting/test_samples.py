@@ -18,7 +18,7 @@ from perceptron_lab.reporting import report
 from tests.repetitions import repeated
 
 SAMPLES = Path(__file__).parents[2] / "results" / "sample"
-TABLES_ALONE = {"margin_sets", "margin_sets_mu0", "rare_categories"}
+TABLES_ALONE = {"rare_categories"}
 """Samples of earlier versions, of which only tables and figures were kept."""
 STORED = [path.parent for path in SAMPLES.glob(f"*/{schema.NAME}")]
 STORED.sort(key=lambda folder: (folder / schema.NAME).stat().st_size)
