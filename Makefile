@@ -17,7 +17,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # One run starts hundreds of processes, none of which shall compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quickstart test test-long test-processors test-lowest check check-static format maxcut report docs
+.PHONY: help setup quickstart test test-long test-processors test-lowest check check-static check-style check-types check-fast format maxcut report docs
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,13 +44,21 @@ OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWar
 test-lowest: $(LOWEST)/.installed  ## run the tests with the oldest releases allowed (PYTHON=python3.11)
 	PLAB_TEST_LOWEST=1 $(LOWEST)/bin/python -m pytest $(WORKERS) $(OLD_WARNINGS) $(TESTS)
 
-check: check-static  ## static checks and the fast tests
-	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not long"
+# Without a cache mypy takes half a minute of one processor: the tests begin beside it.
+check: check-style  ## static checks and the fast tests
+	@$(MAKE) --no-print-directory -j 2 check-types check-fast
 
-check-static: $(INSTALLED)  ## ruff and mypy
+check-static: check-style check-types  ## ruff and mypy
+
+check-style: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+check-types: $(INSTALLED)
 	$(BIN)/mypy
+
+check-fast: $(INSTALLED)
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not long"
 
 format: $(INSTALLED)  ## put the code into ruff's format
 	$(BIN)/ruff format .
