@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from perceptron_lab.datasets.dataset import Dataset
 from perceptron_lab.errors import DataError
@@ -19,7 +20,7 @@ from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.configuration.loader import instances_of
 from perceptron_lab.experiments.configuration.variants import Instance
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
-from perceptron_lab.experiments.storage.rows import Row, reals, rendered
+from perceptron_lab.experiments.storage.rows import Row, blank, doubles, rendered
 from perceptron_lab.experiments.storage.stored import Recorded
 from perceptron_lab.goals import Goal
 from perceptron_lab.reporting.needs import Method
@@ -241,28 +242,28 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
     if runs.empty:
         raise DataError(f"{where}: it has no rows; run the experiment first (`plab run CONFIG`)")
     checked = runs.reset_index(drop=True)
+    # Columns are checked as arrays: on the few rows of most experiments an operation of pandas
+    # takes longer than all else.
     for column in TEXT:
-        text = checked[column].where(checked[column].notna(), "").astype(str)
-        _refuse(text == "", text, where, "a non-empty text")
-        checked[column] = text.astype(object)
+        text = _texts(runs[column])
+        _refuse(text == "", column, text, where, "a non-empty text")
+        checked[column] = pd.Series(text, dtype=object)
+    status = checked["status"].to_numpy()
     for column in (*NUMBERS, *SIGNED):
-        given = checked[column].astype(object)
-        # An empty field is NaN, None or an empty text.
-        given = given.where(given.notna() & (given.astype(str) != ""), None)
-        numbers = reals(given, invalid="coerce")
+        given = runs[column].to_numpy(dtype=object)
+        numbers = doubles(given, invalid="coerce")
         signed = column in SIGNED
-        wrong = given.notna() & ~(np.isfinite(numbers) & (signed | (numbers >= 0)))
+        wrong = ~blank(given) & ~(np.isfinite(numbers) & (signed | (numbers >= 0)))
         allowed = f"a finite number, {'' if signed else '0 or more, '}or nothing"
-        _refuse(wrong, checked[column], where, allowed)
+        _refuse(wrong, column, runs[column], where, allowed)
         checked[column] = numbers
-    given = checked["proved"].astype(object)
-    truth = given.where(given.notna(), "").astype(str).map(_TRUTH)
-    _refuse(truth.isna(), checked["proved"], where, "true or false")
-    checked["proved"] = truth.astype(bool)
-    _refuse(~checked["status"].isin(list(Status)), checked["status"], where, ", ".join(Status))
+    truth = [_TRUTH.get(text) for text in _texts(runs["proved"])]
+    _refuse(np.equal(truth, None), "proved", runs["proved"], where, "true or false")
+    checked["proved"] = np.array(truth, dtype=bool)
+    _refuse(~np.isin(status, list(Status)), "status", status, where, ", ".join(Status))
     for column in COUNTS:
-        wrong = (checked["status"] == Status.FEASIBLE) & checked[column].isna()
-        _refuse(wrong, checked[column], where, "a number, since the cell is FEASIBLE")
+        wrong = (status == Status.FEASIBLE) & np.isnan(checked[column].to_numpy())
+        _refuse(wrong, column, checked[column], where, "a number, since the cell is FEASIBLE")
     repeated = checked[checked.duplicated(["problem", "label", "seed"])]
     for problem, label, seed in repeated[["problem", "label", "seed"]].head(1).to_numpy():
         raise DataError(
@@ -273,12 +274,26 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
     return checked.copy()
 
 
-def _refuse(wrong: pd.Series, values: pd.Series, where: str, allowed: str) -> None:
+def _texts(values: pd.Series) -> NDArray[np.object_]:
+    """Return values as text; what is missing is empty."""
+    given = values.to_numpy(dtype=object)
+    found = np.empty(len(given), dtype=object)
+    found[:] = ["" if none else str(one) for one, none in zip(given, pd.isna(given), strict=True)]
+    return found
+
+
+def _refuse(
+    wrong: NDArray[np.bool_],
+    column: str,
+    values: pd.Series | NDArray[np.object_],
+    where: str,
+    allowed: str,
+) -> None:
     if wrong.any():
-        row = int(wrong.to_numpy().argmax())
+        row = int(wrong.argmax())
         raise DataError(
-            f"{where}, row {row + 1}, column {values.name}: {values.iloc[row]!r} is not allowed; "
-            f"allowed: {allowed}"
+            f"{where}, row {row + 1}, column {column}: {pd.Series(values).iloc[row]!r} is not "
+            f"allowed; allowed: {allowed}"
         )
 
 

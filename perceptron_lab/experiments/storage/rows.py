@@ -16,6 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from perceptron_lab.experiments.configuration.components import Component
     from perceptron_lab.goals import Goal
@@ -256,19 +257,36 @@ def _parameter(values: pd.Series) -> pd.Series:
 
 
 def reals(values: pd.Series, *, invalid: Literal["raise", "coerce"] = "raise") -> pd.Series:
-    """Return numbers, or their text, as doubles; empty text and None become NaN.
+    """Return numbers, or their text, as doubles; what :func:`blank` finds becomes NaN.
 
     Text that is no number raises a ValueError, or becomes NaN as well if it is coerced.
     """
     import pandas as pd
 
-    given = values.astype(object)
-    given = given.where(given.notna() & (given != ""), None)
-    known = pd.to_numeric(given, errors=invalid).notna()
+    exact = doubles(values.to_numpy(dtype=object), invalid=invalid)
+    return pd.Series(exact, index=values.index, name=values.name)
+
+
+def doubles(
+    values: NDArray[np.object_], *, invalid: Literal["raise", "coerce"] = "raise"
+) -> NDArray[np.float64]:
+    """Return an array's values as :func:`reals` does those of a column."""
+    import pandas as pd
+
+    known = pd.notna(pd.to_numeric(np.where(blank(values), None, values), errors=invalid))
     # The nearest doubles: before its release 3 pandas' own conversion misses every third number by
     # one in the last place.
-    exact = [float(one) if fine else math.nan for one, fine in zip(given, known, strict=True)]
-    return pd.Series(exact, index=values.index, name=values.name, dtype="float64")
+    exact = [float(one) if fine else math.nan for one, fine in zip(values, known, strict=True)]
+    return np.array(exact, dtype=np.float64)
+
+
+def blank(values: NDArray[np.object_]) -> NDArray[np.bool_]:
+    """Return where values are missing: NaN, None, pandas' NA or an empty text."""
+    import pandas as pd
+
+    absent = pd.isna(values)
+    empty = [isinstance(one, str) and not one for one in values]
+    return np.asarray(absent | np.array(empty, dtype=bool), dtype=bool)
 
 
 def as_json(content: Any) -> str:
