@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from perceptron_lab.experiments.storage.rows import (
     COLUMNS,
     as_json,
+    blank,
+    doubles,
     parameter_columns,
     parsed,
     reals,
@@ -151,3 +153,10 @@ def test_text_becomes_the_nearest_double() -> None:
     assert reals(pd.Series(["1_000", "x"]), invalid="coerce").isna().all()
     with pytest.raises(ValueError, match="x"):
         reals(pd.Series(["x"]))
+
+
+def test_what_is_missing_is_blank_and_no_double() -> None:
+    values = np.array(["", None, float("nan"), pd.NA, pd.NaT, " ", "0", 0, False], dtype=object)
+    assert blank(values).tolist() == [True] * 5 + [False] * 4
+    assert np.isnan(doubles(values[:5])).all()
+    assert doubles(values[6:]).tolist() == [0.0, 0.0, 0.0]
