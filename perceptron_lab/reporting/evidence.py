@@ -258,7 +258,8 @@ def checked_runs(runs: pd.DataFrame, where: str = "the table of runs") -> pd.Dat
         _refuse(wrong, column, runs[column], where, allowed)
         checked[column] = numbers
     truth = [_TRUTH.get(text) for text in _texts(runs["proved"])]
-    _refuse(np.equal(truth, None), "proved", runs["proved"], where, "true or false")
+    unknown = np.array([one is None for one in truth])
+    _refuse(unknown, "proved", runs["proved"], where, "true or false")
     checked["proved"] = np.array(truth, dtype=bool)
     _refuse(~np.isin(status, list(Status)), "status", status, where, ", ".join(Status))
     for column in COUNTS:

@@ -273,7 +273,9 @@ def doubles(
     """Return an array's values as :func:`reals` does those of a column."""
     import pandas as pd
 
-    known = pd.notna(pd.to_numeric(np.where(blank(values), None, values), errors=invalid))
+    given = values.copy()
+    given[blank(values)] = None
+    known = pd.notna(pd.to_numeric(given, errors=invalid))
     # The nearest doubles: before its release 3 pandas' own conversion misses every third number by
     # one in the last place.
     exact = [float(one) if fine else math.nan for one, fine in zip(values, known, strict=True)]
