@@ -51,6 +51,7 @@ TIED: Listed = {
         "Margins of 1e-2 to 1e-9": "test_told_of_tiny_margins",
         "On rows without a separator": "test_told_of_tiny_margins",
         "Rows may be larger than memory": "test_told_of_out_of_core",
+        "Second-order cones and matrices, badly": "test_told_of_cones",
         "Times until a proved answer": "test_told_of_auto",
         "| separable rows, dimension x rows": "test_told_of_auto",
     },
