@@ -148,7 +148,7 @@ def test_it_is_for_small_systems_of_whole_blocks() -> None:
     assert within_reach(ConditionedCones(family="semidefinite").problem(0).system)
     large = ConditionedCones(family="second-order", blocks=50, block_size=20)
     assert not within_reach(large.problem(0).system)
-    assert not within_reach(ConditionedCones(family="semidefinite", order=40).problem(0).system)
+    assert not within_reach(ConditionedCones(family="semidefinite", order=28).problem(0).system)
     narrow = Product([SecondOrder(2)] * 3000)  # 2 unknowns, and 6000 coordinates to write down
     assert not within_reach(ConicSystem(Matrix(np.ones((narrow.size, 2))), narrow))
 

@@ -164,20 +164,26 @@ def test_a_cell_that_was_killed_keeps_its_partial_trace_and_nothing_else(tmp_pat
     assert list((tmp_path / "certificates").iterdir()) == []
 
 
-@given(st.floats(allow_nan=False), st.integers(), st.text())
-@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_values_keep_every_digit(tmp_path: Path, real: float, count: int, text: str) -> None:
-    values: dict[str, Any] = {
-        "margin_lower": real,
-        "updates": count,
-        "message": text,
-        "bound": None,
-    }
+ROWS = st.lists(st.tuples(st.floats(allow_nan=False), st.integers(), st.text()), min_size=5)
+
+
+@given(ROWS)
+@settings(
+    max_examples=examples(20, few=3),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_values_keep_every_digit(tmp_path: Path, rows: list[tuple[float, int, str]]) -> None:
+    values: list[dict[str, Any]] = [
+        {"margin_lower": real, "updates": count, "message": text, "bound": None}
+        for real, count, text in rows
+    ]
+    planned = [make_planned(number) for number in range(len(values))]
     with Store.open(tmp_path) as store:
-        store.begin(CONFIG, Path(), MACHINE, [make_planned(0)])
-        add(store, make_planned(0), **values)
-        (row,) = store.rows()
-    assert {name: row[name] for name in values} == values
+        store.begin(CONFIG, Path(), MACHINE, planned)
+        for one, given_values in zip(planned, values, strict=True):
+            add(store, one, **given_values)
+        kept = store.rows()
+    assert [{name: row[name] for name in values[0]} for row in kept] == values
 
 
 def earlier_in(folder: Path) -> list[Stored]:
