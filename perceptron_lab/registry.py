@@ -183,7 +183,7 @@ _OURS = {
         "figure_7_4": "reporting.chapter_7.figure_7_4:figure_7_4",
         "convergence": "reporting.performance.courses:convergence",
         "certificates": "reporting.performance.courses:certificates",
-        "rates": "reporting.yu.ratios:figure_of_rates",
+        "rates": "reporting.yu.ratios:rates",
         "profile": "reporting.performance.profile_figure:profile",
         "margins": "reporting.performance.shares_figure:margins",
         "scaling": "reporting.performance.scaling:scaling",

@@ -3,7 +3,7 @@
 H = T T' for an automorphism T of a block with w = T e. In flat coordinates of scores x it is
 x -> w_i^2 x_i of rows, X -> W X W of matrices, and 2 (2 v v' - det(v) R), v = w / 2,
 R = diag(-1, .., -1, 1), of second-order blocks. Numbers are balls of python-flint (Arb), which
-hold all roundings; w inside K* is proved by their signs.
+hold all roundings; w inside K* is proved by their signs: (C32) of docs/notes/how-to-distrust-us.md.
 """
 
 from __future__ import annotations

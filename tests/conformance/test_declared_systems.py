@@ -22,6 +22,7 @@ from perceptron_lab.experiments.configuration.catalogue import SYSTEMS, declared
 from perceptron_lab.operators.gram import Coordinates
 from perceptron_lab.operators.kernels import Rbf
 from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.peers import ecos_direct
 from perceptron_lab.peers.sdpa_programs import SdpaProgram
 from perceptron_lab.system import ConicSystem
 
@@ -58,6 +59,7 @@ def found(name: str, system: ConicSystem) -> str:
 def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs of others need not be there to say where they run."""
     monkeypatch.setattr(SdpaProgram, "path", lambda self: self.command)
+    monkeypatch.setattr(ecos_direct, "_installed", lambda: None)
 
 
 @pytest.mark.parametrize("name", registry.names("algorithm"))

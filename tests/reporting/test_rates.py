@@ -11,7 +11,8 @@ import pytest
 from perceptron_lab.claims import RELAXED
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting import report
-from perceptron_lab.reporting.yu.ratios import figure_of_rates, ratios
+from perceptron_lab.reporting.yu.ratios import rates as figure_of_rates
+from perceptron_lab.reporting.yu.ratios import ratios
 from perceptron_lab.results import Bound
 from tests.reporting.latex_lines import balanced, body
 from tests.reporting.made_runs import NOTHING, Row, make_result, make_row, make_trace, write_folder

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing import drawing
-from perceptron_lab.reporting.yu.rates import rates
+from perceptron_lab.reporting.yu.rates import rates as table_of_rates
 
 _MARKS: dict[str, tuple[str, str, str, Literal["full", "none"]]] = {
     "feasible": ("feasible", "o", "#0072B2", "full"),
@@ -40,7 +40,7 @@ def ratios(evidence: Evidence) -> list[Ratio]:
     of the means. Only those problems count on which every cell ended with a proved answer.
     """
     found = []
-    for line in rates(evidence).frame.to_dict("records"):
+    for line in table_of_rates(evidence).frame.to_dict("records"):
         given = [line["largest ratio"], line["mean ratio"]]
         value = next((float(one) for one in given if not pd.isna(one)), 0.0)
         if value > 0.0 and line["side"]:
@@ -49,7 +49,7 @@ def ratios(evidence: Evidence) -> list[Ratio]:
     return found
 
 
-def figure_of_rates(evidence: Evidence) -> Figure:
+def rates(evidence: Evidence) -> Figure:
     """Measured updates over the bound of each label's own theorem, a mark per problem.
 
     The marks tell feasible systems, epsilon-certificates and relaxed answers apart. A bound of the
