@@ -50,9 +50,9 @@ _LEFT: Final = (
 )
 """Columns of text, which tables name by classes, begin at the left."""
 _BRIEF: Final = re.compile("<!--brief-->(.*)<!--/brief-->", re.DOTALL)
-_MEDIANS: Final = re.compile("<!--medians-->(.*)<!--/medians-->", re.DOTALL)
-_LONGEST: Final = 8_000
-"""Characters of a table of medians on the page of all experiments."""
+_TABLE: Final = re.compile("<!--(table|medians)-->(.*?)<!--/\\1-->", re.DOTALL)
+_LONGEST: Final = {"table": 18_000, "medians": 8_000}
+"""Characters of the tables of a kind on the page of all experiments."""
 _FACTS: Final = re.compile('<script type="application/json" id="facts">(.*?)</script>', re.DOTALL)
 _STAMP: Final = re.compile('<meta name="made-of" content="([0-9a-f]*)">')
 
@@ -264,16 +264,17 @@ def _everything(made: Sequence[_Made]) -> str:
 
 
 def _shortened(brief: str, folder: Path) -> str:
-    """Return what the page of all experiments shows: long tables of medians are told of."""
-    medians = _found(_MEDIANS, brief)
-    if len(medians) <= _LONGEST:
-        return brief
+    """Return what the page of all experiments shows: long tables are told of."""
     place = f"{escape(folder.name)}/{NAME}"
-    said = (
-        f"<p>{counted(medians.count('<tr') - 1, 'line')}, on the experiment's own page: "
-        f'<a href="{place}">{place}</a>.</p>'
-    )
-    return brief.replace(medians, said)
+
+    def shown(found: re.Match[str]) -> str:
+        kind, table = found.groups()
+        if len(table) <= _LONGEST[kind]:
+            return found[0]
+        lines = counted(table.count("<tr") - 1, "line")
+        return f'<p>{lines}, on the experiment\'s own page: <a href="{place}">{place}</a>.</p>'
+
+    return _TABLE.sub(shown, brief)
 
 
 _NUMBERS: Final = ("problems", "algorithms", "seeds", "cells", "answered", "proved", "seconds")

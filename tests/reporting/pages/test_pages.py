@@ -17,6 +17,7 @@ from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
 from perceptron_lab.experiments.storage import schema
 from perceptron_lab.experiments.storage.reader import Reader, read_config_of
+from perceptron_lab.reporting.pages import writing
 from perceptron_lab.reporting.pages.brief import configuration_text
 from perceptron_lab.reporting.pages.places import placeless, without_places
 from perceptron_lab.reporting.pages.writing import pages, written
@@ -213,7 +214,7 @@ def test_every_cell_of_a_sample_is_on_its_page_with_its_counts(tmp_path: Path) -
     assert environment["git"]["revision"] in facts["revision"]
 
 
-def test_the_page_of_all_tells_where_long_tables_of_medians_are(
+def test_the_page_of_all_tells_where_long_tables_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("first", "second"):
@@ -221,13 +222,20 @@ def test_the_page_of_all_tells_where_long_tables_of_medians_are(
     *own, whole = pages(tmp_path)
     title = "<caption>Medians over the seeds"
     assert whole.read_text("utf-8").count(title) == 2
-    monkeypatch.setattr("perceptron_lab.reporting.pages.writing._LONGEST", 100)
+    table = "<caption>summary"
+    assert whole.read_text("utf-8").count(table) == 2
+    monkeypatch.setitem(writing._LONGEST, "medians", 100)
     pages(tmp_path)
     text = whole.read_text("utf-8")
     assert title not in text
+    assert text.count(table) == 2
     assert '4 lines, on the experiment\'s own page: <a href="second/index.html">' in text
     assert all(title in path.read_text("utf-8") for path in own)
     assert ParsedPage(text).faults == []
+    monkeypatch.setitem(writing._LONGEST, "table", 100)
+    pages(tmp_path)
+    assert table not in whole.read_text("utf-8")
+    assert all(table in path.read_text("utf-8") for path in own)
 
 
 @pytest.mark.slow
