@@ -48,7 +48,10 @@ class Ecos(Direct):
     Conference (2013) 3071-3076.
     """
 
-    systems: ClassVar[Systems] = {"runs": "rows second-order", "coordinates: runs": "kernel"}
+    systems: ClassVar[Systems] = {
+        "runs": "rows second-order product",
+        "coordinates: runs": "kernel",
+    }
 
     upper: ClassVar[bool] = True  # there are no matrices
 
