@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
+from perceptron_lab.compiled.resampled_precision import resampled_precision
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import positive_mask
 from perceptron_lab.results import FloatArray, IntArray
@@ -206,40 +205,15 @@ class Ranking:
         ranked = positive[order]
         return cls(order, ranked, tie_ends(scores[order])[ranked])
 
-    def precision(self, counts: npt.NDArray[np.integer]) -> FloatArray:
-        """Return the average precision of resamples.
+    def precision(self, counts: npt.NDArray[np.int16]) -> FloatArray:
+        """Return the average precision of resamples, NaN on those without a positive example.
 
         ``counts`` says how often each example was drawn, shape ``(m, resamples)``: an example's
-        counts lie together, and only sums between the positives' last positions are made of them.
-        Its type has to hold m, which no sum of counts exceeds.
+        counts lie together.
         """
-        kind = counts.dtype
-        _, places, through = self._steps
-        seen = np.cumsum(self._between.astype(kind) @ counts, axis=0, dtype=kind)[places]
-        weight = counts[self.order[self.positive]]
-        found = np.cumsum(weight, axis=0, dtype=kind)[through]
-        total = weight.sum(axis=0, dtype=np.int64)
-        shares = np.multiply(weight, found, dtype=np.float64) / np.maximum(seen, 1)
-        mean = shares.sum(axis=0) / np.maximum(total, 1)
-        return np.where(total > 0, mean, np.nan)
-
-    @cached_property
-    def _steps(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The distinct last positions; of each positive, which of them is its own.
-
-        And how many positives stand before the last one that is tied with it.
-        """
-        ends, places = np.unique(self.last, return_inverse=True)
-        through = np.searchsorted(np.flatnonzero(self.positive), self.last, side="right") - 1
-        return ends, places, through
-
-    @cached_property
-    def _between(self) -> csr_array:
-        """Which examples stand after one distinct last position up to the next, as 0 and 1."""
-        ends = self._steps[0]
-        ones = np.ones(ends[-1] + 1, dtype=np.int16)
-        starts = np.append(0, ends + 1)
-        return csr_array((ones, self.order[: len(ones)], starts), (len(ends), len(self.order)))
+        found = np.empty(counts.shape[1])
+        resampled_precision(counts, self.order, self.positive, self.last, found)
+        return found
 
 
 class Resamples:
@@ -252,10 +226,9 @@ class Resamples:
     """
 
     def __init__(self, examples: int, resamples: int, seed: int) -> None:
-        # An example is drawn a few times: small numbers are read several times as fast.
-        kind: type[np.signedinteger] = np.int16 if examples < 2**15 else np.int64
-        self._counts: list[npt.NDArray[np.integer]] = [
-            counts.T.astype(kind, order="C")
+        # no example is drawn 2^15 times: of a million draws one is drawn ten times
+        self._counts = [
+            np.ascontiguousarray(counts.T, dtype=np.int16)
             for counts in resample_counts(examples, resamples, seed)
         ]
         self._known: dict[bytes, FloatArray] = {}

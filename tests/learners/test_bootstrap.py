@@ -35,7 +35,8 @@ def test_a_resample_is_ranked_as_its_examples_are(seed: int) -> None:
     drawn = rng.integers(40, size=(20, 40))
     drawn[0] = np.arange(40)
     counts = np.array([np.bincount(row, minlength=40) for row in drawn])
-    found = Ranking.of(positive[0], scores[0]).precision(counts.T)
+    given = np.ascontiguousarray(counts.T, dtype=np.int16)
+    found = Ranking.of(positive[0], scores[0]).precision(given)
     for row, value in zip(drawn, found, strict=True):
         if positive[0][row].any():
             expected = average_precision_score(positive[0][row], scores[0][row])
