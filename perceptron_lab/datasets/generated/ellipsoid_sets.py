@@ -24,6 +24,7 @@ import scipy.linalg
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
 from pydantic.dataclasses import dataclass
 
+from perceptron_lab.datasets.generated.fixed_order import orthogonalised, powers, product, unit
 from perceptron_lab.datasets.generated.generator import GeneratedDataset, plain
 from perceptron_lab.datasets.problem import Problem, Task, sha256_of_arrays
 from perceptron_lab.goals import STRICT
@@ -87,12 +88,12 @@ class AffineMap:
         log lambda_i is uniform between -log spread and log spread, spread > 1.
         """
         axes = orthogonal(rng, dimension)
-        lengths = spread ** rng.uniform(-1.0, 1.0, dimension)
-        return cls((axes * lengths) @ axes.T, rng.standard_normal(dimension))
+        lengths = powers(spread, rng.uniform(-1.0, 1.0, dimension))
+        return cls(product(axes * lengths, axes.T), rng.standard_normal(dimension))
 
     def of(self, points: FloatArray) -> FloatArray:
         """Return the images of rows, shape ``(m, n)``."""
-        return np.asarray(points @ self.matrix + self.shift)
+        return product(points, self.matrix) + self.shift
 
 
 @plain_dataclass(frozen=True)
@@ -186,7 +187,7 @@ class EllipsoidSets(GeneratedDataset):
 
     def _drawn(self, rng: np.random.Generator, count: int) -> tuple[FloatArray, FloatArray]:
         """Return points uniform in a ball, and points at distances uniform between two."""
-        inner = INNER * rng.uniform(size=count) ** (1.0 / self.dimension)
+        inner = INNER * powers(rng.uniform(size=count), 1.0 / self.dimension)
         outer = max(1.0, self.ratio) * rng.uniform(*OUTER, size=count)
         return (
             inner[:, None] * directions(rng, count, self.dimension),
@@ -196,17 +197,15 @@ class EllipsoidSets(GeneratedDataset):
 
 def directions(rng: np.random.Generator, count: int, dimension: int) -> FloatArray:
     """Return uniform unit vectors as rows."""
-    vectors = rng.standard_normal((count, dimension))
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    return unit(rng.standard_normal((count, dimension)))
 
 
 def simplex(rng: np.random.Generator, dimension: int) -> FloatArray:
     """Return the vertices of a regular simplex on the unit sphere, turned at random, as rows."""
     corners = scipy.linalg.helmert(dimension + 1).T * math.sqrt((dimension + 1) / dimension)
-    return np.asarray(corners @ orthogonal(rng, dimension))
+    return product(corners, orthogonal(rng, dimension))
 
 
 def orthogonal(rng: np.random.Generator, dimension: int) -> FloatArray:
     """Return an orthogonal matrix, uniform by Haar's measure."""
-    columns, triangle = np.linalg.qr(rng.standard_normal((dimension, dimension)))
-    return np.asarray(columns * np.sign(triangle.diagonal()))
+    return orthogonalised(rng.standard_normal((dimension, dimension)))

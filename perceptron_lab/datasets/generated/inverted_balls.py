@@ -113,5 +113,5 @@ def normal_in_ball(rng: np.random.Generator, count: int, dimension: int) -> Floa
 
 def both_classes(positives: FloatArray) -> FloatArray:
     """Return the points and after them their inversions x / norm(x)^2."""
-    squares = np.einsum("ij,ij->i", positives, positives)
+    squares = np.sum(positives * positives, axis=1)
     return np.vstack([positives, positives / squares[:, None]])
