@@ -106,9 +106,16 @@ def refuse_other_cones(algorithm: AnyAlgorithm, system: ConicSystem) -> None:
 
 
 def rows_of(system: ConicSystem) -> Rows:
-    """Return the data as the system sees them, scaled: for rows, those of norm 1."""
+    """Return the data as the system sees them, scaled: for rows, those of norm 1.
+
+    Sparse ones with indices of 32 bits, where these suffice: most solvers take no others.
+    """
     assert isinstance(system.operator, Matrix)
-    return system.operator.scaled()
+    rows = system.operator.scaled()
+    if isinstance(rows, np.ndarray) or max(rows.nnz, *rows.shape) > np.iinfo(np.int32).max:
+        return rows
+    places = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int32, copy=False)
+    return sp.csr_array((rows.data, *places), rows.shape)
 
 
 def supported(system: ConicSystem, state: State, epsilon: float) -> Claim | None:

@@ -79,6 +79,14 @@ def test_sparse_rows_and_kernels(peer: Any) -> None:
 
 
 @pytest.mark.parametrize("peer", EVERY)
+def test_sparse_rows_with_indices_of_64_bits(peer: Any) -> None:
+    dense = planted(6, 40, 0.05, np.random.default_rng(2))[0]
+    rows = sp.csr_array(np.where(abs(dense) < 0.05, 0.0, dense))
+    rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    assert solve(rows, peer).status is Status.FEASIBLE
+
+
+@pytest.mark.parametrize("peer", EVERY)
 @pytest.mark.parametrize("kind", cones())
 def test_other_cones_are_refused(kind: str, peer: Any) -> None:
     with pytest.raises(InputError, match="separates rows and kernels only; choose another"):

@@ -151,6 +151,24 @@ def test_a_bound_waits_for_the_path_with_more_digits(monkeypatch):
     assert 0.0 < bounded.margin_upper < 1e-9
 
 
+def test_an_unfinished_path_with_more_digits_is_worth_the_bound_of_its_weights(monkeypatch):
+    """Where nothing before it has come to a claim."""
+    monkeypatch.setattr(interior_point, "LEAST_THETA", 0.5)
+    monkeypatch.setattr(conic, "LIGHT", 0.0)
+    record = ConditionedCones(
+        family="second-order", blocks=4, block_size=3, side="infeasible", delta=1e-8
+    )
+    system = record.problem(0).system
+    result = solve(system, "auto")
+    assert result.status is Status.INFEASIBLE
+    assert note_of(result).endswith("of interior-point, then path-in-balls")
+    monkeypatch.setattr(path_in_balls, "STEPS", 35)
+    bounded = solve(system, "auto", budget=Budget(updates=500))
+    assert bounded.status is Status.MARGIN_BOUNDED
+    assert 0.0 < bounded.margin_upper <= 1e-9
+    assert note_of(bounded) == note_of(result)
+
+
 def touching(order, rng):
     """A system of whole numbers that meets the cone at its boundary alone, and weights that say so.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from perceptron_lab.algorithms.advance import advance
-from perceptron_lab.algorithms.base import AnyAlgorithm, State
+from perceptron_lab.algorithms.base import AnyAlgorithm, State, claim_bound
 from perceptron_lab.algorithms.interior_point.costs import (
     affordable,
     iteration_operations,
@@ -153,12 +153,21 @@ class DelegatedState(State):
         if projecting and within_reach(system):
             self.hand_over(system, PathInBalls(), "path-in-balls")
             return None
+        if isinstance(self.algorithm, PathInBalls):
+            self.waiting = self.waiting or self._bounded(system)
         if projecting or isinstance(self.algorithm, PathInBalls):
             claim = self.waiting if self.told in (None, system.caution) else None
             self.told = system.caution
         if claim is None:
             self._begin_ellipsoid(system)
         return claim
+
+    def _bounded(self, system: ConicSystem) -> Claim | None:
+        """Return the bound of the path's last weights, unless it is above epsilon."""
+        weights = self.inner.weights
+        if weights is None or system.upper(weights) > system.worth(self.epsilon):
+            return None
+        return claim_bound(system, weights, self.epsilon)
 
     def _begin_newton(self, system: ConicSystem) -> None:
         if affordable(system):
