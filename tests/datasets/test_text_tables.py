@@ -20,7 +20,8 @@ from perceptron_lab import solve
 from perceptron_lab.cli.main import main
 from perceptron_lab.datasets.formats.columns import NAMES_OF_LABELS, Columns
 from perceptron_lab.datasets.formats.problem_files import read_problem, read_system
-from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT, read_text
+from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
+from perceptron_lab.datasets.formats.text_tables import read_text
 from perceptron_lab.errors import DataError, InputError
 from tests.repetitions import examples
 
@@ -32,9 +33,9 @@ def table(rows: list[list[str]], separator: str = ",", names: list[str] | None =
     return "\n".join(separator.join(row) for row in ([names] if names else []) + rows) + "\n"
 
 
-def read(folder: Path, text: str, name: str = "a.csv", **asked: Any) -> Any:
+def read(folder: Path, text: str | bytes, name: str = "a.csv", **asked: Any) -> Any:
     path = folder / name
-    path.write_text(text)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_text(path, path.suffix, Columns(**asked))
 
 
@@ -173,7 +174,7 @@ def test_what_is_packed_is_not_unpacked_without_end(
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"1,2\n" * 10**6))
     monkeypatch.setattr(
-        "perceptron_lab.datasets.formats.text_tables.allowed_bytes", lambda: 1_000_000
+        "perceptron_lab.datasets.formats.text_files.allowed_bytes", lambda: 1_000_000
     )
     with pytest.raises(DataError, match=r"unpacked it takes more than 0.000931 GiB"):
         read_system(path)
@@ -198,7 +199,7 @@ def test_quoted_names_and_texts_may_hold_separators(tmp_path: Path) -> None:
 
 
 def test_many_rows_are_converted_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perceptron_lab.datasets.formats.text_tables._CHUNK", 7)
+    monkeypatch.setattr("perceptron_lab.datasets.formats.text_lines._CHUNK", 7)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(50, 3)).round(4), columns=["a", "b", "c"])
     frame["kind"] = np.where(frame["a"] > 0, "up", "down")

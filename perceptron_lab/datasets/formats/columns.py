@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Any, Final
 
 import numpy as np
 
+from perceptron_lab.datasets.formats.number_texts import is_number
 from perceptron_lab.doubles import Doubles
 from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.inputs import doubles_of_rows
@@ -49,8 +52,15 @@ class Columns:
         if self.labels is not None and self.rows:
             raise InputError("labels and rows both; rows have no labels: leave one out")
 
-    def place_in(self, names: Sequence[str]) -> int | None:
-        """Return the place of the labels among columns, from 0 on, by the names given."""
+    def option(self, name: str, value: str = "") -> str:
+        """Return how one of these is asked for, with a value if it takes one: ``--labels kind``."""
+        return " ".join(filter(None, (f"--{name.replace('_', '-')}", value and quote(value))))
+
+    def place_in(self, names: Sequence[str], empty: Collection[int] = ()) -> int | None:
+        """Return the place of the labels among columns, from 0 on, by the names given.
+
+        Columns whose places are in ``empty`` are never the last one.
+        """
         labels = self.labels
         if labels is None:
             return None
@@ -59,7 +69,7 @@ class Columns:
                 raise InputError(f"{names.count(labels)} columns are called {labels!r}; rename one")
             return names.index(labels)
         if labels == LAST:
-            return len(names) - 1
+            return max((j for j in range(len(names)) if j not in empty), default=0)
         if not (labels.isascii() and labels.isdigit()):
             raise InputError(
                 f"no column is called {labels!r}{did_you_mean(labels, names)}; give a name of the "
@@ -87,8 +97,8 @@ class Columns:
             found, reason = names[-1], "with two values"
         if found is not None:
             raise InputError(
-                f"column {found!r} looks like labels, {reason}; say --labels {found} if it holds "
-                "them, or --rows if every column is a coordinate"
+                f"column {found!r} looks like labels, {reason}; say {self.option('labels', found)} "
+                f"if it holds them, or {self.option('rows')} if every column is a coordinate"
             )
 
 
@@ -130,13 +140,22 @@ class Contents:
         return doubles_of_rows(self.rows)
 
 
-def is_number(text: str) -> bool:
-    """Return whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse names that several columns have: answers name coordinates by them."""
+    for name, count in Counter(filter(None, names)).items():
+        if count > 1:
+            places = [str(j + 1) for j, other in enumerate(names) if other == name]
+            raise InputError(
+                f"columns {', '.join(places[:-1])} and {places[-1]} are called {name!r}; "
+                "rename all but one"
+            )
+
+
+def counts_on(fields: Sequence[str]) -> bool:
+    """Return whether fields are consecutive whole numbers; 1, 2 are as likely a row."""
+    if len(fields) < 2 or not fields[0].isdecimal() or list(fields) == ["1", "2"]:
         return False
-    return True
+    return list(fields) == [str(int(fields[0]) + j) for j in range(len(fields))]
 
 
 def as_labels(texts: Sequence[str]) -> Any:

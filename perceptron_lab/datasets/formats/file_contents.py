@@ -24,7 +24,8 @@ from perceptron_lab.datasets.formats.row_files import (
     parquet_column,
     parquet_names,
 )
-from perceptron_lab.datasets.formats.text_tables import STANDARD_INPUT, read_text
+from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
+from perceptron_lab.datasets.formats.text_tables import read_text
 from perceptron_lab.doubles import LEAST_NORMAL, Doubles
 from perceptron_lab.errors import DataError, InputError, MissingDataError, PlabError, did_you_mean
 from perceptron_lab.inputs import signs_of

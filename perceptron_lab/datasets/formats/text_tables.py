@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import re
-import sys
-import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,24 +17,30 @@ from perceptron_lab.datasets.formats.columns import (
     LONGEST_TEXT,
     Columns,
     Contents,
-    allowed_bytes,
     as_labels,
-    is_number,
+    counts_on,
+    refuse_repeated,
 )
-from perceptron_lab.errors import InputError
+from perceptron_lab.datasets.formats.number_texts import (
+    decimal_commas,
+    is_number,
+    mend_of,
+    number_text,
+    pointed,
+)
+from perceptron_lab.datasets.formats.text_files import text_of
+from perceptron_lab.datasets.formats.text_lines import Lines
+from perceptron_lab.errors import InputError, counted
 from perceptron_lab.printed_numbers import PrintedNumbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STANDARD_INPUT: Final = Path("-")
-"""The path that stands for standard input."""
-
-_MISSING: Final = frozenset({"", "?", "na", "n/a", "<na>", "nan", "null", "none"})
-_DECIMAL_COMMA: Final = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}([./])\d{1,2}\2\d{2,4}")
-_SAMPLE: Final = 20  # Lines that tell the separator
-_CHUNK: Final = 200_000  # Fields that are converted at a time
+_MISSING: Final = frozenset(
+    {"", "?", "na", "n/a", "<na>", "nan", "null", "none", "nat", "#n/a", "#div/0!", "#num!"}
+)
+_SEPARATED: Final = re.compile(r"[-+.\w]\s*[|:; ]\s*[-+.\w]")
+_NAMED_BY_NUMBERS: Final = "if the line names the columns, let each name begin with a letter"
 # What may stand between fields, by the end of a file's name
 _SEPARATORS: Final = {".csv": ",;\t", ".tsv": "\t;,", ".txt": "\t;, "}
 
@@ -46,10 +48,12 @@ _SEPARATORS: Final = {".csv": ",;\t", ".tsv": "\t;,", ".txt": "\t;, "}
 def read_text(path: Path, kind: str, columns: Columns, *, exact: bool = False) -> Contents:
     """Return the numbers of a text, as the decimals printed, with names and labels of columns.
 
+    Where no comma separates fields, commas of numbers are decimal commas, and a note says so.
+
     Parameters
     ----------
     path
-        The file, which may be packed by gzip, or :data:`STANDARD_INPUT`.
+        The file, which may be packed by gzip, or :data:`.text_files.STANDARD_INPUT`.
     kind
         ``.csv``, ``.tsv`` or ``.txt``: the separator that is preferred where several would do.
     columns
@@ -57,7 +61,7 @@ def read_text(path: Path, kind: str, columns: Columns, *, exact: bool = False) -
     exact
         Whether decimals are kept that no doubles are equal to.
     """
-    table = _opened(_text_of(path), _SEPARATORS[kind], columns)
+    table = _opened(Lines.of(text_of(path), _SEPARATORS[kind]), columns)
     contents = table.read(exact=exact)
     if table.header is not None:
         assert contents.features is not None
@@ -65,57 +69,25 @@ def read_text(path: Path, kind: str, columns: Columns, *, exact: bool = False) -
     return contents
 
 
-def _text_of(path: Path) -> str:
-    """Return a file's text, unpacked if its first bytes are gzip's."""
-    content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
-    if content[:2] == b"\x1f\x8b":
-        allowed = allowed_bytes()
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-                content = file.read(allowed + 1 if allowed else -1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"it cannot be unpacked ({error}); pack it anew") from None
-        if len(content) > allowed > 0:
-            raise InputError(
-                f"unpacked it takes more than {allowed / 2**30:.3g} GiB, half of this machine's "
-                "memory; save the rows as .npy"
-            )
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"byte {error.start} is no UTF-8; save it as UTF-8") from None
-
-
-def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:
-    """Return the fields of lines that are not blank, without the spaces around them."""
-    if separator == " ":
-        return [line.split() for line in lines if line.strip()]
-    split = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    stripped = ([field.strip() for field in fields] for fields in split)
-    return [fields for fields in stripped if any(fields)]
-
-
-def _opened(text: str, separators: str, columns: Columns) -> _Table:
-    """Find the separator, the names and the labels of columns, by the first lines of a text."""
-    sample = [line for _, line in zip(range(_SAMPLE), io.StringIO(text), strict=False)]
-    found = {separator: _fields(sample, separator) for separator in separators}
-    first = next(iter(found.values()))
-    if not first:
-        raise InputError("the file is empty; give rows of numbers")
-    # The first that divides every line into as many fields, two or more; or else its own.
-    agreed = [s for s, lines in found.items() if len({*map(len, lines)}) == 1 < len(lines[0])]
-    separator = agreed[0] if agreed else separators[0]
-    names = found[separator][0]
-    place = columns.place_in(names)
+def _opened(lines: Lines, columns: Columns) -> _Table:
+    """Find the names and the labels of columns, by the first line."""
+    names, empty = list(lines.sample[0]), lines.empty_columns()
+    place = columns.place_in(names, empty)
     named = columns.labels in names and not str(columns.labels).isdigit()
-    named |= not any(is_number(_pointed(x, separator)) for j, x in enumerate(names) if j != place)
-    return _Table(text, separator, names if named else None, len(names), place, columns)
+    others = [name for j, name in enumerate(names) if j != place and j not in empty]
+    named |= not any(is_number(number_text(name, lines.separator)) for name in others)
+    # Names of a frame that pandas wrote with a column that counts the rows
+    named |= len(names) > 1 and names == ["", *map(str, range(len(names) - 1))]
+    if named:
+        refuse_repeated(names)
+    return _Table(lines, names if named else None, place, empty, columns)
 
 
-def _pointed(field: str, separator: str) -> str:
-    """Return a number with a decimal point, where no comma separates fields."""
-    comma = separator != "," and _DECIMAL_COMMA.fullmatch(field)
-    return field.replace(",", ".") if comma else field
+def _entries(chunk: pd.DataFrame, kept: Sequence[int]) -> Iterator[tuple[tuple[int, int], str]]:
+    """Yield (line, column) and text of each entry of some columns, one after the other."""
+    for j in kept:
+        for line, text in zip(chunk.index.tolist(), chunk[j], strict=True):
+            yield (line, j), text
 
 
 @dataclass
@@ -124,31 +96,32 @@ class _Table:
 
     Parameters
     ----------
-    text, separator
-        Its lines, and what stands between their fields.
+    lines
+        Its lines.
     header
         The names of the columns; None if the first line holds numbers.
-    width
-        How many fields a line has.
     place
         The column of the labels, or None.
+    empty
+        The columns that have neither a name nor an entry.
     columns
         What was asked of the columns.
     """
 
-    text: str
-    separator: str
+    lines: Lines
     header: list[str] | None
-    width: int
     place: int | None
+    empty: frozenset[int]
     columns: Columns
 
     def read(self, *, exact: bool = False) -> Contents:
         """Return the numbers of all lines; ``exact`` as for :func:`read_text`."""
         index = self._counts_rows()
-        kept = [j for j in range(self.width) if j not in (self.place, index)]
+        left_out = {self.place, index, *self.empty}
+        kept = [j for j in range(self.lines.width) if j not in left_out]
         if not kept:
             raise InputError("no column but that of the labels; give one of numbers or more")
+        commas = self._decimal_commas(kept)
         categories = self._categories(kept) if self.columns.one_hot else {}
         printed, arrays, classes, count = PrintedNumbers(), [], [], 0
         kept_words = list[Any]()
@@ -165,58 +138,56 @@ class _Table:
                 if not count
                 else "every row lacks an entry; fill them, or leave columns out"
             )
-        names = self.header or [str(j + 1) for j in range(self.width)]
         contents = Contents(printed.doubles(np.concatenate(arrays)))
         if exact and contents.rows.roundings and contents.rows.whole is None:
             contents.decimals = np.vectorize(Decimal, otypes=[object])(np.concatenate(kept_words))
         if self.header is not None:
             contents.features = [
-                f"{names[j]}={value}" if j in categories else names[j]
+                f"{self._name(j)}={value}" if j in categories else self._name(j)
                 for j in kept
                 for value in categories.get(j, [""])
             ]
         if self.place is not None:
-            contents.classes, contents.label = as_labels(classes), names[self.place]
-        if index is not None:
-            contents.notes.append("the first column, without a name, counts the rows: left out")
+            contents.label = self._name(self.place)
+            contents.classes = self._labels(classes, self.place)
+        contents.notes = [*self._left_out(index), *commas, *self._perhaps_names()]
         if dropped := count - len(contents.rows.values):
             contents.notes.append(f"{dropped} of {count} rows lack an entry: left out")
         return contents
 
     def _chunks(self) -> Iterator[pd.DataFrame]:
-        """Yield lines as frames of texts, by their numbers; blank ones are left out."""
-        import pandas as pd  # it takes longer to load than most files to read
+        """Yield the lines of numbers as frames of texts, by their numbers."""
+        for frame in self.lines.frames():
+            named = self.header is not None and frame.index[0] == self.lines.first
+            if len(texts := frame.iloc[int(named) :]):
+                yield texts
 
-        try:
-            frames = pd.read_csv(
-                io.StringIO(self.text),
-                sep=r"\s+" if self.separator == " " else self.separator,
-                header=None,
-                dtype=str,
-                keep_default_na=False,
-                skip_blank_lines=False,
-                skipinitialspace=True,
-                chunksize=max(1, _CHUNK // self.width),
-            )
-            wanting, spaced = self.header is not None, " " in self.text or "\t" in self.text
-            for frame in frames:
-                texts = frame.fillna("")
-                if spaced:
-                    texts = texts.apply(lambda column: column.str.strip())
-                texts.index += 1
-                texts = texts[(texts != "").any(axis=1)]
-                if wanting and len(texts):  # the first line that is not blank
-                    texts, wanting = texts.iloc[1:], False
-                if len(texts):
-                    yield texts
-        except pd.errors.ParserError as error:
-            found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-            if found is None:
-                raise InputError(f"{error}; mend it") from None
+    def _labels(self, classes: Sequence[str], place: int) -> Any:
+        """Return labels, as numbers if all are; refuse one that may be a column's name."""
+        counts = Counter(classes)
+        named = not is_number(classes[0]) and counts[classes[0]] == 1
+        if self.header is None and named and len(counts) == 3:
             raise InputError(
-                f"line {found[2]} has {found[3]} fields, the first has {found[1]}; give every row "
-                "as many"
-            ) from None
+                f"line {self.lines.first}, {self._named(place)}: no other row has the label "
+                f"{classes[0]!r}, and there are two besides; {_NAMED_BY_NUMBERS}"
+            )
+        numbers = [number_text(text, self.lines.separator) for text in classes]
+        return as_labels(numbers if all(map(is_number, numbers)) else classes)
+
+    def _left_out(self, index: int | None) -> Iterator[str]:
+        """Yield sentences on columns that are left out."""
+        if index is not None:
+            yield "the first column, without a name, counts the rows: left out"
+        if self.empty:
+            places = ", ".join(str(j + 1) for j in sorted(self.empty))
+            yield f"without a name and without an entry, left out: column {places}"
+
+    def _perhaps_names(self) -> Iterator[str]:
+        """Yield a sentence where the numbers of the first line may be names of columns."""
+        first = self.lines.sample[0]
+        if self.header is None and counts_on(first):
+            shown = ", ".join(first[:3]) + ", ..." * (len(first) > 3)
+            yield f"line {self.lines.first} is read as a row, {shown}; {_NAMED_BY_NUMBERS}"
 
     def _converted(
         self, chunk: pd.DataFrame, kept: Sequence[int], categories: dict[int, list[str]]
@@ -226,7 +197,7 @@ class _Table:
         if not self._lacking(chunk, texts).to_numpy().any():
             words = self._words(chunk, kept, categories)
             with suppress(ValueError):
-                values = words.astype(float)
+                values = self._doubles(words)
                 if np.isfinite(values).all():
                     return chunk, words, values
         complete = self._complete(chunk, kept)
@@ -251,11 +222,17 @@ class _Table:
             complete: pd.DataFrame = chunk[~lacking.any(axis=1)]
             return complete
         row, at = np.argwhere(lacking.to_numpy())[0].tolist()
-        j = used[at]
-        raise InputError(
-            f"line {chunk.index[row]}, {self._named(j)}: received {chunk[j].iloc[row]!r}, no "
-            "value; fill it, or leave such rows out: --drop-missing"
-        )
+        raise InputError(self._no_value(int(chunk.index[row]), used[at], chunk[used[at]].iloc[row]))
+
+    def _no_value(self, line: int, j: int, word: str) -> str:
+        """Return which entry lacks a value, or that its row is too short to have it."""
+        drop = f"leave such rows out: {self.columns.option('drop_missing')}"
+        if not word and (count := self.lines.count_in(line)) <= j:
+            return (
+                f"line {line} has {counted(count, 'field')}, the first has {self.lines.width}; "
+                f"give every row as many, or {drop}"
+            )
+        return f"line {line}, {self._named(j)}: received {word!r}, no value; fill it, or {drop}"
 
     def _words(
         self, chunk: pd.DataFrame, kept: Sequence[int], categories: dict[int, list[str]]
@@ -266,24 +243,29 @@ class _Table:
             texts = chunk[j].to_numpy(dtype=object)
             if j in categories:
                 parts += [np.where(texts == value, "1", "0") for value in categories[j]]
-            elif self.separator != "," and any("," in text for text in texts):
-                parts.append(np.array([_pointed(text, self.separator) for text in texts], object))
+            elif self.lines.separator != "," and any("," in text for text in texts):
+                parts.append(np.array([pointed(text) for text in texts], object))
             else:
                 parts.append(texts)
         return np.array(parts, dtype=object).T.reshape(len(chunk), len(parts))
 
+    def _doubles(self, words: Any) -> Any:
+        """Return the doubles nearest to printed numbers, or raise a ValueError."""
+        if "_" in self.lines.text and not all(map(is_number, words.ravel())):
+            raise ValueError("1_000 is a number in Python alone")
+        return words.astype(float)
+
     def _numbers(self, chunk: pd.DataFrame, words: Any, kept: Sequence[int]) -> Any:
         """Return the doubles nearest to printed numbers; refuse what is none, or not finite."""
         try:
-            values = words.astype(float)
+            values = self._doubles(words)
         except ValueError:
-            j, line, word = next(
-                (j, line, word)
-                for j in kept
-                for line, word in chunk[j].items()
-                if not is_number(_pointed(word, self.separator))
+            line, j = next(
+                place
+                for place, word in _entries(chunk, kept)
+                if not is_number(number_text(word, self.lines.separator))
             )
-            raise InputError(self._no_number(f"line {line}, {self._named(j)}", j, word)) from None
+            raise InputError(self._no_number(line, j, chunk[j])) from None
         if not np.isfinite(values).all():
             row, place = np.argwhere(~np.isfinite(values))[0]
             where = f"line {chunk.index[row]}"
@@ -295,30 +277,59 @@ class _Table:
             )
         return values
 
-    def _no_number(self, where: str, j: int, word: str) -> str:
-        said = f"{where}: received {word[:LONGEST_TEXT]!r}, which is no number"
-        if _DECIMAL_COMMA.fullmatch(word):
-            return f"{said}; write it with a decimal point, or separate the columns by semicolons"
-        if _DATE.fullmatch(word.strip()):
-            mend = "give dates as numbers, such as days since the first one"
-            return f"{said}; {mend}, or leave the column out"
+    def _no_number(self, line: int, j: int, column: pd.Series[str]) -> str:
+        """Return that an entry of a column is no number, and how to mend it."""
+        word = column[line]
+        said = (
+            f"line {line}, {self._named(j)}: received {word[:LONGEST_TEXT]!r}, which is no number"
+        )
+        if mend := mend_of(word[:LONGEST_TEXT]):
+            return f"{said}; {mend}"
+        if _SEPARATED.search(word) and (self.lines.width == 1 or ";" in word):
+            return f"{said}; separate all columns by commas, all by semicolons, or all by tabs"
+        if self.header is None and line == self.lines.first:
+            return f"{said}; {_NAMED_BY_NUMBERS}"
+        if any(is_number(number_text(other, self.lines.separator)) for other in column):
+            return f"{said}, as others of the column are; mend it, or remove the row"
+        one_hot = self.columns.option("one_hot")
         if self.place is not None:
-            return f"{said}; mend it, or make columns of 0 and 1 of texts: --one-hot"
+            return f"{said}; mend it, or make columns of 0 and 1 of texts: {one_hot}"
         name = str(j + 1) if self.header is None else self.header[j]
+        labels, rows = self.columns.option("labels", name), self.columns.option("rows")
         return (
-            f"{said}; say --labels {name} if the column holds the labels, or --rows --one-hot if "
-            "it is a coordinate"
+            f"{said}; say {labels} if the column holds the labels, or {rows} and {one_hot} if it "
+            "is a coordinate"
         )
 
+    def _decimal_commas(self, kept: Sequence[int]) -> list[str]:
+        """Return a sentence on decimal commas; refuse marks that may stand between thousands."""
+        if self.lines.separator == "," or "," not in self.lines.text:
+            return []
+        sure, doubtful = decimal_commas(
+            entry for chunk in self._chunks() for entry in _entries(chunk, kept)
+        )
+        if doubtful is not None:
+            (line, j), word = doubtful
+            raise InputError(
+                f"line {line}, {self._named(j)}: received {word!r}, whose "
+                f"{'point' if sure else 'comma'} may be before decimals or between thousands; "
+                "write all numbers with a decimal point and nothing between thousands"
+            )
+        return [f"commas are read as decimal commas: {sure} as {pointed(sure)}"] if sure else []
+
+    def _name(self, j: int) -> str:
+        """Return what a column is called: by its number where it has no name."""
+        return (self.header[j] if self.header else "") or str(j + 1)
+
     def _named(self, j: int) -> str:
-        return f"column {j + 1 if self.header is None else repr(self.header[j])}"
+        return f"column {self.header[j]!r}" if self.header and self.header[j] else f"column {j + 1}"
 
     def _counts_rows(self) -> int | None:
         """Return 0 if the first column has no name and counts the rows, as pandas writes them."""
-        if self.header is None or self.header[0] not in ("", "Unnamed: 0") or self.width < 2:
+        if self.header is None or self.header[0] not in ("", "Unnamed: 0") or self.lines.width < 2:
             return None
-        counted = [text for chunk in self._chunks() for text in chunk[0]]
-        starts = (counted == [str(start + k) for k in range(len(counted))] for start in (0, 1))
+        texts = [text for chunk in self._chunks() for text in chunk[0]]
+        starts = (texts == [str(start + k) for k in range(len(texts))] for start in (0, 1))
         return 0 if any(starts) else None
 
     def _categories(self, kept: Sequence[int]) -> dict[int, list[str]]:
@@ -327,11 +338,13 @@ class _Table:
         for chunk in self._chunks():
             for j in kept:
                 seen[j].update(chunk[j])
-        return {
+        found = {
             j: sorted(text for text in values if text.lower() not in _MISSING)
             for j, values in seen.items()
-            if not all(
-                text.lower() in _MISSING or is_number(_pointed(text, self.separator))
-                for text in values
-            )
+        }
+        separator = self.lines.separator
+        return {
+            j: values
+            for j, values in found.items()
+            if not all(is_number(number_text(text, separator)) for text in values)
         }
