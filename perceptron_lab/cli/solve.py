@@ -235,7 +235,7 @@ def command(
     with interruptible() as interrupt, live_line(str(file), quiet=as_json) as watch:
         found = found_in(watch, interrupt.asked)
     click.echo(_printed(found, as_json=as_json))
-    for note in found.problem.notes if as_json else ():
+    for note in found.left_out if as_json else ():
         click.echo(f"note: {note}", err=True)
     if save is not None:
         found.save(save)

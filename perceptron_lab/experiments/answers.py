@@ -172,6 +172,11 @@ class Answer:
         }
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """Sentences on how a table was read, which JSON has no key for."""
+        return () if isinstance(self.problem.system, LinearSystem) else self.problem.notes
+
+    @property
     def _said(self) -> dict[str, Any]:
         """What was left out of a linear program or relaxed, for a certificate."""
         linear = isinstance(self.problem.system, LinearSystem)
