@@ -1,4 +1,4 @@
-"""``plab check``: a configuration with its report, before anything is loaded."""
+"""``plab check``: a configuration with its report, before anything is run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> 
     """Check configurations; nothing is downloaded or run.
 
     CONFIG is a file or the name of a shipped configuration. Every fault of every file is listed;
-    a table or figure that the experiment does not suit is one.
+    a table or figure that the experiment does not suit is one. Your own files are read, if they
+    are not larger than 20 MB.
     """
     faults = []
     for name in configs:

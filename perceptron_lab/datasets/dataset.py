@@ -77,6 +77,13 @@ class Dataset(ABC):
             The folder of the configuration, from which relative paths start.
         """
 
+    def own_file(self, name: str, base: Path) -> Path | None:
+        """Return the user's own file that an instance is read from; None if it is from elsewhere.
+
+        ``plab check`` reads such files. ``name`` and ``base`` are as for :meth:`load`.
+        """
+        return None
+
     def check_name(self, name: str) -> None:
         """Raise a ``ConfigError`` if no instance is called so."""
         known = self.names()

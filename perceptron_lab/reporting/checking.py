@@ -1,8 +1,9 @@
-"""Configurations checked whole, with the tables and figures that they ask for."""
+"""Configurations checked whole, with their tables and figures, and the files they name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from perceptron_lab.experiments.configuration.catalogue import find_config
@@ -11,6 +12,7 @@ from perceptron_lab.experiments.configuration.faults import Fault, Place, refuse
 from perceptron_lab.experiments.configuration.loader import Experiment, Loadable, load_experiment
 from perceptron_lab.experiments.configuration.mapping_source import source_of
 from perceptron_lab.experiments.configuration.yaml_source import Source, read_source
+from perceptron_lab.experiments.running.own_files import faults_of_files, unread
 from perceptron_lab.experiments.running.plan import Cell, plan
 from perceptron_lab.reporting.needs import unsuitable
 
@@ -18,8 +20,9 @@ from perceptron_lab.reporting.needs import unsuitable
 def check(config: Loadable, overrides: Iterable[str] = ()) -> list[Cell]:
     """Check a configuration; nothing is downloaded or run. ``plab check`` in Python.
 
-    Tables and figures that the experiment does not suit are faults as well. Plugins that it states
-    are not loaded; cells of what only they know are left out.
+    Tables and figures that the experiment does not suit are faults as well, and so is what is wrong
+    in your own files of up to 20 MB, which are read. Plugins that it states are not loaded; cells
+    of what only they know are left out.
 
     Parameters
     ----------
@@ -58,8 +61,9 @@ def checked_with_report(config: Loadable, overrides: Iterable[str] = ()) -> Expe
     elif isinstance(config, str | Path):
         config = read_source(find_config(config))
     experiment = load_experiment(config, overrides, without_plugins=True)
-    refuse(unsuitable(experiment), config.place if isinstance(config, Source) else _nowhere)
-    return experiment
+    faults = [*unsuitable(experiment), *faults_of_files(experiment)]
+    refuse(faults, config.place if isinstance(config, Source) else _nowhere)
+    return replace(experiment, warnings=(*experiment.warnings, *unread(experiment)))
 
 
 def _nowhere(fault: Fault) -> Place:

@@ -119,7 +119,7 @@ def test_parameters_that_make_no_sense(given: dict[str, Any], message: str) -> N
     ("content", "given", "message"),
     [
         (None, {}, r"a\.csv: no such file"),
-        ("a,kind\n1,x\n2,y\n", {}, "--labels kind"),
+        ("a,kind\n1,x\n2,y\n", {}, "say labels: kind if .* or rows: true and one_hot: true if"),
         ("1,2\n3,4\n", {"test_fraction": 0.5}, "it has no labels, so no test examples"),
         ("a,kind\n1,x\n2,y\n", {"labels": "kind", "test_fraction": 0.5}, "choose one nearer"),
     ],

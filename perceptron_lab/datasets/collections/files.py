@@ -109,15 +109,19 @@ class Files(Dataset):
         """Return the names of the instances; no file is opened."""
         return [stem_of(file) for file in self.files]
 
+    def own_file(self, name: str, base: Path) -> Path:
+        """Return the file of an instance."""
+        return base / dict(zip(self.names(), self.files, strict=True))[name]
+
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Read an instance; the seed is that of the split into training and test examples."""
         # Imported here: a configuration's names are checked without numerical code.
-        from perceptron_lab.datasets.formats.columns import Columns
+        from perceptron_lab.datasets.formats.columns import ConfiguredColumns
         from perceptron_lab.datasets.formats.problem_files import read_problem
 
         self.check_name(name)
-        path = base / dict(zip(self.names(), self.files, strict=True))[name]
-        columns = Columns(self.labels, self.rows, self.drop_missing, self.one_hot)
+        path = self.own_file(name, base)
+        columns = ConfiguredColumns(self.labels, self.rows, self.drop_missing, self.one_hot)
         if self.test_fraction:
             return self._split(name, path, columns, seed)
         system = read_problem(path, columns, margin=self.margin).system

@@ -138,9 +138,13 @@ class SdpaFiles(Dataset):
         """Return the names of the instances; no file is opened."""
         return [instance_name(_stem(file), self.question) for file in self.files]
 
+    def own_file(self, name: str, base: Path) -> Path:
+        """Return the file of an instance."""
+        return base / dict(zip(self.names(), self.files, strict=True))[name]
+
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Read an instance."""
         self.check_name(name)
-        path = base / dict(zip(self.names(), self.files, strict=True))[name]
+        path = self.own_file(name, base)
         data = read_sdpa(path)
         return semidefinite_problem(_stem(path.name), data, sha256_of(path), self.question)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -100,6 +102,16 @@ class Columns:
                 f"column {found!r} looks like labels, {reason}; say {self.option('labels', found)} "
                 f"if it holds them, or {self.option('rows')} if every column is a coordinate"
             )
+
+
+@dataclass(frozen=True)
+class ConfiguredColumns(Columns):
+    """The same, asked for by a configuration: messages name its keys, as ``labels: kind``."""
+
+    def option(self, name: str, value: str = "") -> str:
+        """Return the key with its value, ``labels: kind`` or ``rows: true``."""
+        plain = re.fullmatch(r"[A-Za-z][\w.-]*", value)
+        return f"{name}: {value if plain else json.dumps(value) if value else 'true'}"
 
 
 @dataclass

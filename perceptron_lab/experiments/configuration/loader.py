@@ -75,7 +75,7 @@ class Experiment:
     changed
         Whether overrides changed what is run, and did not name the experiment.
     warnings
-        Sentences on overrides that do less than they seem to.
+        Sentences on overrides that do less than they seem to, and on files that were not read.
     unchecked
         What only plugins know, which were not loaded: it is left out here.
     """

@@ -86,6 +86,8 @@ class Instance:
         The labels of the algorithm variants that run on it; or None for all.
     optional
         Whether its cells are SKIPPED where its data are not there, and cannot be had.
+    crumbs
+        The place of its entry, ``("problems", index)``; no part of what it is.
     """
 
     dataset: Component
@@ -95,6 +97,7 @@ class Instance:
     limits: Limits = field(default_factory=Limits)
     algorithms: frozenset[str] | None = None
     optional: bool = False
+    crumbs: Crumbs = field(default=(), compare=False)
 
     def runs(self, variant: AlgorithmVariant) -> bool:
         """Return whether an algorithm variant runs on it."""
@@ -178,6 +181,7 @@ def problem_instances(entry: ProblemEntry, crumbs: Crumbs, faults: list[Fault]) 
             entry.budget,
             None if entry.algorithms is None else frozenset(entry.algorithms),
             entry.missing == "skip",
+            crumbs,
         )
         for dataset, name, suffix in found
     ]

@@ -85,6 +85,11 @@ class Cell:
         content = self.instance.identity | self.variant.identity
         return digest(content | {"sha256": sha256, "goal": goal, "seed": self.seed})
 
+    def own_file(self, base: Path) -> Path | None:
+        """Return the user's own file that the problem is read from, or None."""
+        dataset: Dataset = self.instance.dataset.record
+        return dataset.own_file(self.instance.name, base)
+
     def load(self, base: Path) -> Problem:
         """Load the problem; relative paths start from ``base``.
 
@@ -168,9 +173,11 @@ class Loaded:
 def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
     """Load the problems of all cells, each once; return :attr:`Cell.problem_key` -> its figures.
 
-    Where a problem cannot be loaded, nothing is run; but optional ones may be missing.
+    Where a problem cannot be loaded, nothing is run; but optional ones may be missing. All of a
+    user's own files that cannot be read are named in one error.
     """
     problems: dict[str, Loaded] = {}
+    faults: dict[str, PlabError] = {}
     for cell in cells:
         if cell.problem_key in problems:
             continue
@@ -180,8 +187,28 @@ def load_problems(cells: Sequence[Cell], base: Path) -> dict[str, Loaded]:
             if cell.instance.optional and isinstance(error, MissingDataError):
                 problems[cell.problem_key] = Loaded(missing=str(error))
                 continue
-            raise DataError(f"problem {cell.instance.title}: {error}") from error
+            faults.setdefault(f"problem {cell.instance.title}: {error}", error)
+            if cell.own_file(base) is None:
+                break
+    if faults:
+        raise DataError("\n".join(faults)) from next(iter(faults.values()))
     return problems
+
+
+def untaught(cell: Cell, problem: Loaded) -> str:
+    """Say which examples a learner needs that a problem lacks, if it is there; else nothing."""
+    algorithm, dataset = cell.variant.algorithm, cell.instance.dataset
+    if algorithm.kind != "learner" or problem.missing:
+        return ""
+    said = f"{algorithm.name} is a learner, and {cell.instance.title} of the dataset {dataset.name}"
+    splits = "test_fraction" in dataset.parameters
+    if not problem.teachable:
+        mend = "give labels and a test_fraction" if splits else "choose a dataset that has them"
+        return f"{said} has no training and test examples; {mend}, or an algorithm"
+    if algorithm.record.judged and not problem.judging:
+        mend = "give a test_fraction" if splits else "choose another"
+        return f"{said} has no test examples to judge it by; {mend}"
+    return ""
 
 
 def canonical(content: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from perceptron_lab.experiments.running.environment import environment
 from perceptron_lab.experiments.running.execution import Execution
 from perceptron_lab.experiments.running.interrupts import Interrupts
 from perceptron_lab.experiments.running.output_folder import output_folder
-from perceptron_lab.experiments.running.plan import Cell, Loaded, load_problems, plan
+from perceptron_lab.experiments.running.plan import Cell, Loaded, load_problems, plan, untaught
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.storage.core_digest import CellCode
 from perceptron_lab.experiments.storage.reader import shown
@@ -287,27 +287,12 @@ def _goal_of(cell: Cell) -> Goal | None:
     return None
 
 
-def _refuse_untaught(cell: Cell, problem: Loaded) -> None:
-    """Refuse a learner on a problem without the examples that it needs, if it is there."""
-    algorithm, dataset = cell.variant.algorithm, cell.instance.dataset
-    if algorithm.kind != "learner" or problem.missing:
-        return
-    said = f"{algorithm.name} is a learner, and {cell.instance.title} of the dataset {dataset.name}"
-    if not problem.teachable:
-        raise ConfigError(
-            f"{said} has no training and test examples; choose a dataset that has them, or an "
-            "algorithm"
-        )
-    if algorithm.record.judged and not problem.judging:
-        mend = "give a test_fraction" if "test_fraction" in dataset.parameters else "choose another"
-        raise ConfigError(f"{said} has no test examples to judge it by; {mend}")
-
-
 def _planned(cells: Sequence[Cell], problems: Mapping[str, Loaded]) -> list[Planned]:
     """Return the cells as the store sees them; learners need tasks, and names must differ."""
     found: dict[str, Planned] = {}
     for cell in cells:
-        _refuse_untaught(cell, problems[cell.problem_key])
+        if lacking := untaught(cell, problems[cell.problem_key]):
+            raise ConfigError(lacking)
         planned = Planned.of(cell, problems[cell.problem_key].sha256)
         if planned.cell in found:
             raise ConfigError(
