@@ -35,6 +35,7 @@ TIED: Listed = {
         "Seconds until a separator is proved": "test_told_of_table_2",
         "| dimension x rows | MPLFP": "test_told_of_table_2",
         "The paper does not state its generator.": "test_told_of_table_2",
+        "Half a million rows,": "test_told_of_half_a_million_rows",
         "Figure 2 comes out as in the paper only in part.": "test_told_of_kernel_and_conic",
         "`plab run conic` is a table": "test_told_of_kernel_and_conic",
     },
@@ -83,6 +84,7 @@ UNTIED: Listed = {
     "docs/experiments.md": {
         "An experiment is a YAML file": "a version of YAML",
         "**Nothing is computed twice": "the name of a hash",
+        "Your own data:": "a parameter's value and a default",
         "**Each cell has a process": "a default",
         "`plab verify` loads the data": "defaults and the name of a hash",
     },
