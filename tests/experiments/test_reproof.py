@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -58,3 +60,20 @@ def test_weights_of_another_shape_are_a_fault_and_no_question_for_whole_matrices
     wrong = prove_claims(claims_of(result), system, result.point, result.weights[1:])
     assert len(wrong.faults) == 1
     assert wrong.faults[0].startswith(f"weights of shape ({len(result.weights) - 1},) in a cone")
+
+
+@pytest.mark.parametrize(
+    ("margin", "missed", "proved"),
+    [(1e-12, 1e-16, True), (1e-12, 2e-15, False), (0.1, 1e-16, True), (0.1, 1.1e-10, False)],
+)
+def test_a_margin_may_be_missed_by_the_rounding_of_another_machine(
+    margin: float, missed: float, proved: bool
+) -> None:
+    """But a tiny one not by more than a thousandth of itself, a large one not by a billionth."""
+    system = ConicSystem.from_rows(np.array([[1.0, margin], [-1.0, margin]]))
+    result = solve(system, "auto")
+    assert result.margin_lower == pytest.approx(margin, rel=1e-2)
+    claims = replace(claims_of(result), margin_lower=result.margin_lower + missed)
+    finding = prove_claims(claims, system, result.point, result.weights)
+    assert finding.margin_lower == result.margin_lower
+    assert (finding.faults == ()) == proved

@@ -26,6 +26,7 @@ from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.programs.proofs import VECTORS, cut_again, proved_again
 from perceptron_lab.resisting.system import COUNTED
 from perceptron_lab.results import PROVED, FloatArray, Status
+from perceptron_lab.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.linear_system import LinearSystem
 
@@ -34,6 +35,8 @@ _STATEMENTS: Final = PROVED - {Status.UNBOUNDED}
 
 # By this part of itself a bound may be missed: machines add up numbers in different orders.
 TOLERANCE: Final = 1e-9
+# A margin by so much, of rows and eigenvalues of size 1, but never by a thousandth of itself
+ROUNDING: Final = UNIT_ROUNDOFF
 # Bounds by vectors and a point of MAXCUT's form are reached up to rounding errors themselves
 SHARP: Final = 1e-11
 
@@ -261,7 +264,7 @@ def _lower(
     if claims.status is Status.FEASIBLE and not proof.feasible:
         faults.append("the point is not proved strictly feasible")
     claimed = claims.margin_lower
-    if claimed is not None and not _reaches("_lower", proof.margin_lower, claimed, abs(claimed)):
+    if claimed is not None and not _reaches("_lower", proof.margin_lower, claimed, _size(claimed)):
         shown = text_below(proof.margin_lower, 10)
         faults.append(f"a margin >= {claimed:.10g} is claimed, {shown} is proved")
     return lower
@@ -288,7 +291,7 @@ def _upper(
         else:
             upper = 0.0
     claimed = claims.margin_upper
-    if claimed is not None and not _reaches("_upper", upper, claimed, abs(claimed)):
+    if claimed is not None and not _reaches("_upper", upper, claimed, _size(claimed)):
         shown = "nothing" if upper is None else text_above(upper, 10)
         faults.append(f"a margin <= {claimed:.10g} is claimed, {shown} is proved")
     return upper
@@ -304,6 +307,12 @@ def numbers_in(array: Any) -> FloatArray:
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
         raise DataError("an array of the certificate does not hold numbers")
     return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _size(margin: float) -> float:
+    """Return the size of which a bound of the margin may miss a part."""
+    rounding = min(ROUNDING, 1e-3 * abs(margin))
+    return max(abs(margin), rounding / TOLERANCE)
 
 
 def _reaches(name: str, found: float | None, claimed: float, size: float) -> bool:
