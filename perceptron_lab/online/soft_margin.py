@@ -8,8 +8,9 @@ half a square. The slopes lambda_i at any w are multipliers: sum lambda_i - norm
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,16 +47,21 @@ class Smoothed:
 
     def solved(self, start: FloatArray) -> FloatArray:
         """Return the v that is best, starting from another, as well as double precision allows."""
-        value = self._value(start)[0]
-        second: dict[str, Any] = {"hessp": self._curvature_along}
         if len(start) <= WRITTEN_OUT:
-            second = {"hess": self._curvature}
+            with suppress(ValueError):  # scipy takes the root of a discriminant that rounds below 0
+                return self._minimised(start, "trust-exact", hess=self._curvature)
+        return self._minimised(start, "trust-krylov", hessp=self._curvature_along)
+
+    def _minimised(
+        self, start: FloatArray, method: Literal["trust-exact", "trust-krylov"], **second: Any
+    ) -> FloatArray:
+        value = self._value(start)[0]
         length = 1.0 + float(np.linalg.norm(start))
         found = minimize(
             self._value,
             start,
             jac=True,
-            method="trust-exact" if len(start) <= WRITTEN_OUT else "trust-krylov",
+            method=method,
             options={
                 "initial_trust_radius": length,
                 "max_trust_radius": 1e3 * (length + value**0.5),

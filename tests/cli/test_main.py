@@ -214,7 +214,8 @@ def test_wrong_data_are_exit_code_2_before_the_first_cell(
     Path("small.yaml").write_text(
         mine.replace("maxcut", "sdpa").replace("instances: [random-8-12]", "files: [own.dat-s]")
     )
-    assert main(["check", "small.yaml"]) == 0
+    assert main(["check", "small.yaml"]) == 2
+    assert "own.dat-s" in capsys.readouterr().err
     assert main(["run", "small.yaml"]) == 2
     errors = capsys.readouterr().err
     assert errors.startswith("Error: problem own: ")

@@ -31,7 +31,7 @@ def test_every_side_is_decided_at_every_condition(tmp_path: Path) -> None:
         "-s",
         "report.figures=[]",
         "-s",
-        "budget={updates: 5000, seconds: 60}",
+        "budget={updates: 20000, seconds: 60}",  # the last phase may take all its steps, twice
     ]
     assert main(["run", "rescaling", "-q", "--output", str(tmp_path), *words]) == 0
     rows = pd.read_csv(tmp_path / "rescaling" / "runs.csv")
