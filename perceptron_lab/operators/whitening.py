@@ -7,6 +7,7 @@ invertible linear map of the data gives the same Q up to a rotation.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -20,8 +21,62 @@ from perceptron_lab.results import FloatArray, IntArray
 LARGEST_DIMENSION = 2000
 # Entries of whitened rows at most: they are dense, 1 GB
 MOST_ENTRIES = 2**27
+# Condition number up to which the factor of M'M is as good as that of M for whitening
+ACCURATE = 1e6
 # Pivots below this part of the first count as zero
 TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class PivotedFactor:
+    """The leading block R_1 of R in W^1/2 S M = Q R with column pivoting, and what follows from it.
+
+    Parameters
+    ----------
+    triangle
+        R_1 over its first pivot, upper triangular, shape ``(rank, rank)``.
+    kept
+        The columns of the data that it belongs to, shape ``(rank,)``.
+    dimension
+        The number of columns of the data.
+    """
+
+    triangle: FloatArray
+    kept: IntArray
+    dimension: int
+
+    @classmethod
+    def of(cls, base: Matrix, measure: FloatArray, tolerance: float = TOLERANCE) -> PivotedFactor:
+        """Return the factor of data with weights of their rows; the identity for data all 0."""
+        triangle, kept = _factored(base, measure, tolerance)
+        triangle /= abs(triangle[0, 0])
+        return cls(triangle, kept, base.dimension)
+
+    @classmethod
+    def of_gram(cls, rows: FloatArray) -> PivotedFactor:
+        """Return the factor of rows, shape ``(m, n)``, by Cholesky's method where that is accurate.
+
+        The factor of M'M has R's squares as pivots, with relative errors of 1e-16 times the square
+        of the condition number: up to 1e6 it whitens as well as R does, with a sixth of the work
+        for a few hundred rows; beyond, R is computed.
+        """
+        gram = rows.T @ rows
+        triangle, order, rank, _ = scipy.linalg.lapack.dpstrf(gram)
+        pivots = triangle.diagonal()
+        if rank < len(gram) or pivots[-1] * ACCURATE <= pivots[0]:
+            return cls.of(Matrix(rows), np.ones(len(rows)))
+        return cls(np.triu(triangle) / pivots[0], np.asarray(order - 1, np.int64), len(gram))
+
+    @property
+    def condition(self) -> float:
+        """The first pivot over the last one kept: the condition number estimated from below."""
+        return float(1.0 / abs(self.triangle[-1, -1]))
+
+    def inverse(self) -> FloatArray:
+        """Return T, R_1^-1 times the first pivot on the columns kept, shape ``(n, rank)``."""
+        inverse = np.zeros((self.dimension, len(self.kept)))
+        inverse[self.kept] = scipy.linalg.lapack.dtrtri(self.triangle)[0]
+        return inverse
 
 
 class Whitening(Matrix):
@@ -60,13 +115,9 @@ class Whitening(Matrix):
     ) -> None:
         _check_size(base)
         self.base = base
-        self._factor, self._kept = _factored(base, measure, tolerance)
-        pivots = np.abs(self._factor.diagonal())
-        self.condition = float(pivots[0] / pivots[-1])
-        self._factor /= pivots[0]
-        self.map = np.zeros((base.dimension, len(self._kept)))
-        self.map[self._kept] = scipy.linalg.solve_triangular(self._factor, np.eye(len(self._kept)))
-        data, norms = np.empty((base.size, len(self._kept))), np.empty(base.size)
+        self._factor = PivotedFactor.of(base, measure, tolerance)
+        self.map, self.condition = self._factor.inverse(), self._factor.condition
+        data, norms = np.empty((base.size, self.map.shape[1])), np.empty(base.size)
         for at, rows in _blocks(base):
             np.matmul(rows, self.map, out=data[at])
             norms[at] = np.linalg.norm(data[at], axis=1)
@@ -89,7 +140,7 @@ class Whitening(Matrix):
 
     def from_base(self, point: FloatArray) -> FloatArray:
         """Return the z with T z = ``point`` on the columns kept."""
-        return np.asarray(self._factor @ point[self._kept])
+        return np.asarray(self._factor.triangle @ point[self._factor.kept])
 
     def weights_to_base(self, weights: FloatArray) -> FloatArray:
         """Return weights of the whitened data as weights of the base."""
@@ -130,7 +181,8 @@ def _factored(base: Matrix, measure: FloatArray, tolerance: float) -> tuple[Floa
     """Return R_1 and the columns that it belongs to; (I, all) for data that are all 0."""
     triangle = np.zeros((0, base.dimension))
     for at, rows in _blocks(base):
-        stacked = np.vstack([triangle, rows * np.sqrt(measure[at, None])])
+        weighted = rows * np.sqrt(measure[at, None])
+        stacked = np.vstack([triangle, weighted]) if len(triangle) else weighted
         triangle = np.asarray(np.linalg.qr(stacked, mode="r"))
     pivoted, order = scipy.linalg.qr(triangle, mode="r", pivoting=True)
     pivots = np.abs(pivoted.diagonal())

@@ -16,7 +16,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.operators import whitening
 from perceptron_lab.operators.kernels import Linear
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.whitening import Whitening
+from perceptron_lab.operators.whitening import PivotedFactor, Whitening
 from perceptron_lab.results import FloatArray, Status
 from tests.families import FEASIBLE, cones, feasible_of, planted, planted_conic
 
@@ -138,6 +138,45 @@ def test_sparse_single_and_mapped_rows_are_the_same_rows(tmp_path: Path) -> None
 def test_what_is_too_large_is_refused(shape: tuple[int, int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         whitened(sp.csr_array(shape))
+
+
+# --- by Cholesky's method ------------------------------------------------------------------------
+
+
+def factor_of(data: FloatArray) -> PivotedFactor:
+    return PivotedFactor.of(Matrix(data), np.ones(len(data)))
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e2, 1e4])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_factor_of_the_gram_matrix_is_that_of_the_rows(condition: float, seed: int) -> None:
+    data = graded(60, 7, condition, seed)
+    one, two = PivotedFactor.of_gram(data), factor_of(data)
+    assert np.array_equal(one.kept, two.kept)
+    rounding = 1e-15 * max(condition, 10.0) ** 2
+    assert one.condition == pytest.approx(two.condition, rel=10.0 * rounding)
+    signs = np.sign(two.triangle.diagonal())[:, None]
+    assert one.triangle == pytest.approx(signs * two.triangle, abs=rounding)
+    image = data @ one.inverse()
+    assert image.T @ image / (image[:, 0] @ image[:, 0]) == pytest.approx(np.eye(7), abs=rounding)
+
+
+@pytest.mark.parametrize("condition", [1e7, 1e10, np.inf])
+def test_where_that_is_inaccurate_the_rows_are_factorised(condition: float) -> None:
+    data = graded(60, 7, min(condition, 10.0), seed=1)
+    if condition == np.inf:
+        data[:, 3] = data[:, 5]
+    else:
+        data = graded(60, 7, condition, seed=1)
+    one, two = PivotedFactor.of_gram(data), factor_of(data)
+    assert np.array_equal(one.triangle, two.triangle)
+    assert len(one.kept) == (6 if condition == np.inf else 7)
+
+
+def test_rows_that_are_all_zero_have_the_identity_as_a_factor() -> None:
+    factor = PivotedFactor.of_gram(np.zeros((3, 2)))
+    assert np.array_equal(factor.inverse(), np.eye(2))
+    assert factor.condition == 1.0
 
 
 # --- as a view of a system -----------------------------------------------------------------------

@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_lab.algorithms.automatic.separation import Separation, rounding
+from perceptron_lab.algorithms.automatic.separation import (
+    AT_ONCE,
+    FEWEST_STEPS,
+    Separation,
+    rounding,
+)
 from perceptron_lab.algorithms.automatic.single_rows import in_single
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.datasets.generated.labelled_sets import LabelledSets
+from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
@@ -196,3 +202,19 @@ def test_sparse_rows_fewer_than_unknowns_are_not_written_out() -> None:
     assert operator.scores(point).min() > 0.0
     assert search.steps > 0
     assert not search.events
+
+
+@pytest.mark.parametrize("rows", [300, 400, 600])
+def test_ill_conditioned_rows_are_whitened_at_once_where_small_and_soon_elsewhere(
+    rows: int,
+) -> None:
+    record = MarginSets(family="thin", dimension=50, rows=2000, margin=1e-6)
+    operator = record.problem(0).system.operator
+    assert isinstance(operator, Matrix)
+    search = Separation(operator, np.arange(rows))
+    point = search.separate(np.random.default_rng(6), rounding(50))
+    assert point is not None
+    assert operator.scores(point)[:rows].min() > 0.0
+    assert search.events[-1].endswith("and rank 50 of 50: they were whitened")
+    small = rows * 50**2 <= AT_ONCE
+    assert search.steps < FEWEST_STEPS // 2 if small else search.steps >= FEWEST_STEPS // 2

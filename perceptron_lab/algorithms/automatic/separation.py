@@ -14,12 +14,12 @@ from perceptron_lab.compiled.entropic_separation import Course, Rows, carried, s
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.errors import NumericalError, counted
 from perceptron_lab.operators.matrix import Matrix
-from perceptron_lab.operators.whitening import LARGEST_DIMENSION, Whitening
+from perceptron_lab.operators.whitening import LARGEST_DIMENSION, PivotedFactor
 from perceptron_lab.results import FloatArray, IntArray
 
 FEW = 2.5  # Rows, in units of the dimension, that are not worth steps, unless sparse and large
-# Primal-dual steps between looks at what they have come to: as many as unknowns, within these,
-# so that a factorisation costs no more than the steps before it
+# Primal-dual steps between looks at what they have come to: as many as unknowns, within these;
+# half of them before the first look, so that a factorisation costs no more than they do
 FEWEST_STEPS, STEPS = 50, 100
 MOST_STEPS = 400  # Primal-dual steps in one attempt
 # As many times more on sparse rows at most, which the sweeps that come after would write out
@@ -31,6 +31,7 @@ MOST_PATIENCE = 2000  # Stretches of the space in one attempt, beyond which doub
 SHARE = 0.5  # Work of Wolfe's algorithm at most, as a part of that of the sweeps before it
 SMALL = 2**19  # Entries of the first rows at most, for which Wolfe's algorithm may come first
 FEW_TURNS = 10  # Steps of Wolfe's algorithm that are not worth to begin with
+AT_ONCE = 2**20  # Multiplications of a factorisation that need not wait for steps to fail
 CHEAP = 1e9  # Multiplications of a factorisation that is no more costly than a hundred steps or so
 ILL_CONDITIONED = 10.0  # Rows of a larger condition number are whitened
 
@@ -49,8 +50,9 @@ class Separation:
        and its weights prove that nothing does; or its margin drowns in rounding, and the active
        rows decide (:mod:`~perceptron_lab.algorithms.nearest_point.active_set`).
     1. Primal-dual steps in single precision, while they are few: they are the fastest where the
-       margin is not too small. If the first ones do not suffice, the rows are whitened if they are
-       ill-conditioned; from the second failure on Wolfe's algorithm takes turns with them.
+       margin is not too small. Ill-conditioned rows are whitened, if the first steps do not
+       suffice, small ones before that; from the second failure on Wolfe's algorithm takes turns
+       with them.
     2. The rescaled perceptron, in compiled sweeps in single precision: it does not mind small
        margins.
     3. Wolfe's algorithm, for as much work as was spent on 2.
@@ -180,19 +182,23 @@ class Separation:
         """
         if not self._stepping:
             return False, None
+        factoring = len(self.working) * self.operator.dimension**2
+        if factoring <= AT_ONCE:
+            self._whiten(self.given)
         single = self._in_single()
         if self._course is not None:
             self._course = carried(self._course, single)
         times = len(self.working) * self.operator.dimension // max(single.size, 1)
         left, first = MOST_STEPS * max(1, min(SPARSER, times)), True
         while left > 0:
-            run = separate(single, self._steps_at_once, start=self._course)
-            self._course, left = run.course, left - self._steps_at_once
+            testing = factoring <= CHEAP and not self._tested
+            most = self._steps_at_once // (2 if testing else 1)
+            run = separate(single, most, start=self._course)
+            self._course, left = run.course, left - most
             self.steps += run.iterations
             if run.separated:
                 return True, run.point if self.transform is None else self.transform @ run.point
-            cheap = len(self.working) * self.operator.dimension**2 <= CHEAP
-            if cheap and not self._tested and self._whiten(self.given):
+            if testing and self._whiten(self.given):
                 self._single = self._course = None
                 single, left = self._in_single(), MOST_STEPS
                 continue
@@ -268,14 +274,13 @@ class Separation:
         if self._tested or dimension > LARGEST_DIMENSION:
             return False
         self._tested = True
-        whitening = Whitening(Matrix(rows), np.ones(len(rows)), unit=True)
-        if whitening.condition <= ILL_CONDITIONED:
+        factor = PivotedFactor.of_gram(rows)
+        if factor.condition <= ILL_CONDITIONED:
             return False
-        self.transform = whitening.map
-        rank, condition = whitening.map.shape[1], whitening.condition
+        self.transform = factor.inverse()
         self.events.append(
-            f"the rows have condition number {condition:.0e} and rank {rank} of {dimension}: they "
-            "were whitened"
+            f"the rows have condition number {factor.condition:.0e} and rank {len(factor.kept)} of "
+            f"{dimension}: they were whitened"
         )
         return True
 
