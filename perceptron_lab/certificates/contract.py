@@ -15,6 +15,8 @@ from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.results import FloatArray, IntArray
 
 ROWS_AT_A_TIME = 4096
+# Data seen through an automorphism, shape (n, k)
+Columns = FloatArray | sp.csc_array
 Block = TypeVar("Block", bound=Cone)
 
 
@@ -38,11 +40,11 @@ class Automorphism(ABC):
     rank: int
 
     @abstractmethod
-    def columns(self) -> tuple[FloatArray, float]:
+    def columns(self) -> tuple[Columns, float]:
         """Return fl(A T) in isometric coordinates, ``(n, k)``, and a bound of its error's norm."""
 
     @cached_property
-    def image(self) -> tuple[FloatArray, float]:
+    def image(self) -> tuple[Columns, float]:
         """``columns()``, computed once."""
         return self.columns()
 
@@ -57,6 +59,17 @@ class Automorphism(ABC):
     def operations(self, unknowns: int) -> float:
         """Return about how many operations ``columns`` and its product take."""
         return 2.0 * len(self.unit) * float(unknowns) ** 2
+
+
+def times_transposed(columns: Columns) -> FloatArray:
+    """Return fl(B B'), dense, for the columns of B."""
+    product: Any = columns @ columns.T
+    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
+
+
+def stored(columns: Columns) -> FloatArray:
+    """Return the entries that are stored: all, or those that are not 0."""
+    return columns if isinstance(columns, np.ndarray) else np.asarray(columns.data)
 
 
 def dense_rows(data: Data, at: IntArray, used: IntArray) -> FloatArray:
@@ -148,3 +161,9 @@ class ConeProofs(ABC, Generic[Block]):
         weights
             w there, shape ``(k,)``.
         """
+
+    def sparse_automorphisms(
+        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+    ) -> list[Automorphism] | None:
+        """Return them where the data are sparse and stay so; None for cones that mix rows."""
+        return None

@@ -19,7 +19,13 @@ import scipy.linalg
 from perceptron_lab.certificates import orthogonal_factor
 from perceptron_lab.certificates.ball_arithmetic import MOST_PRODUCTS, near_by_balls
 from perceptron_lab.certificates.by_cone import proofs_of, ray_on
-from perceptron_lab.certificates.contract import Automorphism, dense_rows, used_columns
+from perceptron_lab.certificates.contract import (
+    Automorphism,
+    dense_rows,
+    stored,
+    times_transposed,
+    used_columns,
+)
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import in_range, norm_above
 from perceptron_lab.certificates.rows.vertices import positive_vertex
@@ -32,10 +38,10 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, above, gamma
 
-# Floating-point steps towards A w = 0 at most
-STEPS = 24
 # Steps of norm(d)^2 = q below this are made as they are, longer ones for a length of 0.9
 WHOLE = 0.25
+# Floating-point steps towards A w = 0 at most
+STEPS = 24
 # Multiples of e, relative to the weights, by which they are moved inside
 SHIFTS = (0.0, 1e-6, 1e-3, 0.1)
 # A test that would take more operations than this is not tried
@@ -138,12 +144,12 @@ def _prove_at(
     for part, span in cone.blocks:
         proofs = proofs_of(part)
         at = span.start + proofs.support(weights[span])
-        # blocks that are too large are not written out
-        if STEPS * 2.0 * len(at) * float(len(used)) ** 2 > MOST_OPERATIONS:
-            return None
         if len(at):
-            found = proofs.automorphisms(data, used, at, weights[at], operator.roundings)
-            if found is None:  # not inside the cone, or known on a pattern only
+            large = STEPS * 2.0 * len(at) * float(len(used)) ** 2 > MOST_OPERATIONS
+            # blocks that are too large are not written out
+            seen = proofs.sparse_automorphisms if large else proofs.automorphisms
+            found = seen(data, used, at, weights[at], operator.roundings)
+            if found is None:  # not inside the cone, known on a pattern only, or dense and large
                 return None
             blocks += found
     if not blocks or not len(used):
@@ -152,7 +158,8 @@ def _prove_at(
         return None
     polished = _polished(blocks, near)
     ratio = None if polished is None else _ratio(polished)
-    if ratio is None and orthogonal_factor.ill_conditioned(blocks):
+    written = all(isinstance(block.image[0], np.ndarray) for block in blocks)
+    if ratio is None and written and orthogonal_factor.ill_conditioned(blocks):
         polished = orthogonal_factor.stepped(blocks)
         ratio = None if polished is None else orthogonal_factor.ratio(polished)
     if polished is None or ratio is None or not ratio < 1.0:
@@ -191,10 +198,10 @@ def _normal_equations(blocks: list[Automorphism]) -> tuple[FloatArray, FloatArra
     """Return B B' and r = B e, computed."""
     first, *others = blocks
     columns = first.image[0]
-    product, residual = columns @ columns.T, columns @ first.unit
+    product, residual = times_transposed(columns), columns @ first.unit
     for block in others:
         columns = block.image[0]
-        product += columns @ columns.T
+        product += times_transposed(columns)
         residual += columns @ block.unit
     return product, residual
 
@@ -208,7 +215,8 @@ def _ratio(blocks: list[Automorphism]) -> float | None:
     length, error, rank, terms = 0.0, 0.0, 0, 0
     for block in blocks:
         columns, wrong = block.image
-        length, error = math.hypot(length, norm_above(columns)), math.hypot(error, wrong)
+        length = math.hypot(length, norm_above(stored(columns)))
+        error = math.hypot(error, wrong)
         rank, terms = rank + block.rank, terms + columns.shape[1] + 1
     product = (product + product.T) / 2.0
     length, error = above(length, terms), above(error, terms)

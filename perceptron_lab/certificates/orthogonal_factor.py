@@ -75,6 +75,7 @@ def ratio(blocks: list[Automorphism]) -> float | None:
     product, image = np.zeros((size, size)), np.zeros(size)
     for block in blocks:
         columns, wrong = block.image
+        assert isinstance(columns, np.ndarray)
         seen = inverse @ columns
         product += seen @ seen.T
         image += seen @ block.unit

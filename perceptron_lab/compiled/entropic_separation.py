@@ -7,19 +7,10 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-import scipy.sparse as sp
 
 from perceptron_lab.compiled.entropic_steps import AVERAGE, CENTRE, entropic_loop, entropic_pass
 from perceptron_lab.compiled.entropic_trials import LOG_PARTITION, TOTAL, WEIGHT, RealArray
-from perceptron_lab.compiled.sparse_entropic_steps import (
-    UnsignedArray,
-    sparse_entropic_loop,
-    sparse_entropic_pass,
-)
 from perceptron_lab.results import FloatArray
-
-# Unit rows, shape (m, n), in single or double precision: in C order, or CSR with int32 indices
-Rows = RealArray | sp.csr_array
 
 
 @dataclass
@@ -76,7 +67,7 @@ class SeparationRun:
     course: Course
 
 
-def begin(rows: Rows) -> Course:
+def begin(rows: RealArray) -> Course:
     """Return x_0 = e / m and y_1 = ball(A x_0 / sqrt(2 ln m))."""
     size, dimension = rows.shape
     course = Course(
@@ -91,7 +82,7 @@ def begin(rows: Rows) -> Course:
     return course
 
 
-def carried(course: Course, rows: Rows) -> Course:
+def carried(course: Course, rows: RealArray) -> Course:
     """Return the course on other rows of the same dimension: more, fewer, in another precision.
 
     Sums of scores are linear in the sum of the y_t, so they are A* of that sum for rows that join,
@@ -109,14 +100,14 @@ def carried(course: Course, rows: Rows) -> Course:
 
 
 def separate(
-    rows: Rows, most: int, *, start: Course | None = None, clearance: float = 0.0
+    rows: RealArray, most: int, *, start: Course | None = None, clearance: float = 0.0
 ) -> SeparationRun:
     """Make adaptive primal-dual steps until a point separates the rows, as computed.
 
     Parameters
     ----------
     rows
-        Unit rows, shape ``(m, n)``, float32 or float64, in C order, or CSR with int32 indices.
+        Unit rows, shape ``(m, n)``, float32 or float64, in C order.
     most
         Iterations at most, 0 or more.
     start
@@ -128,13 +119,7 @@ def separate(
     course = begin(rows) if start is None else start
     assert course.entries.shape[1] == rows.shape[0]
     state = course.centre, course.points, course.entries, course.numbers
-    if isinstance(rows, np.ndarray):
-        ended, iterations, passes = entropic_loop(rows, *state, most, clearance)
-    else:
-        values, columns, ends = _stored(rows)
-        ended, iterations, passes = sparse_entropic_loop(
-            values, columns, ends, *state, most, clearance
-        )
+    ended, iterations, passes = entropic_loop(rows, *state, most, clearance)
     point = course.centre.astype(np.float64)
     if ended != CENTRE and course.numbers[TOTAL] > 0.0:
         point = course.points[0] / course.numbers[TOTAL]
@@ -156,21 +141,11 @@ def _root(size: int) -> float:
     return math.sqrt(2.0 * math.log(max(size, 2)))
 
 
-def _stored(rows: sp.csr_array) -> tuple[RealArray, UnsignedArray, UnsignedArray]:
-    """Return the entries, and their columns and ends as unsigned numbers."""
-    return rows.data, rows.indices.view(np.uint32), rows.indptr.view(np.uint32)
-
-
-def _softmin_of_sums(rows: Rows, course: Course) -> RealArray:
+def _softmin_of_sums(rows: RealArray, course: Course) -> RealArray:
     """Return the softmin of the course's sums; set its logarithm and its image."""
     size = rows.shape[0]
     share, scores = np.empty(size, rows.dtype), np.zeros(size, rows.dtype)
     sums, image = course.entries[0], course.points[1]
     given = course.centre, True, scores, sums, 0.0, 1.0 / _root(size), np.empty(size), share, image
-    if isinstance(rows, np.ndarray):
-        found = entropic_pass(rows, *given)
-    else:
-        values, columns, ends = _stored(rows)
-        found = sparse_entropic_pass(values, columns, ends, *given)
-    course.numbers[LOG_PARTITION] = found[2]
+    course.numbers[LOG_PARTITION] = entropic_pass(rows, *given)[2]
     return cast("RealArray", share)

@@ -87,8 +87,9 @@ def test_tiny_margins_beside_the_point_of_least_norm(family: Any, margin: float)
 LABELLED: list[tuple[dict[str, Any], float]] = [
     ({"family": "heavy-tailed", "dimension": 50, "rows": 20_000}, 50.0),
     ({"family": "heavy-tailed", "dimension": 300, "rows": 10_000}, 50.0),
-    ({"family": "sparse", "dimension": 2000, "rows": 10_000}, 5.0),
-    ({"family": "sparse", "dimension": 2000, "rows": 10_000, "difficulty": 0.1}, 20.0),
+    ({"family": "sparse", "dimension": 2000, "rows": 10_000, "difficulty": 1.0}, 10.0),
+    ({"family": "sparse", "dimension": 2000, "rows": 10_000, "difficulty": 0.3}, 25.0),
+    ({"family": "sparse", "dimension": 2000, "rows": 10_000, "difficulty": 0.1}, 50.0),
     ({"family": "sparse", "dimension": 2000, "rows": 10_000, "difficulty": 0.03}, 50.0),
 ]
 

@@ -268,6 +268,32 @@ def test_what_would_take_too_many_operations_is_not_tried(monkeypatch: pytest.Mo
             assert prove_infeasible(Matrix(data), cone, weights) is None
 
 
+@pytest.mark.parametrize("roundings", [0, 1])
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_rows_too_many_to_be_written_out_are_proved_as_those(
+    monkeypatch: pytest.MonkeyPatch, seed: int, roundings: int
+) -> None:
+    rng, cone = RNG(seed), Orthant(60)
+    half = rng.standard_normal((30, 12)) * (rng.random((30, 12)) < 0.17)
+    scales = 10.0 ** rng.uniform(-3, 3, 60)
+    rows = sp.csr_array(np.vstack([half, -half]) * scales[:, None])
+    weights = rng.uniform(0.999, 1.001, 60) / scales
+    written = prove_infeasible(Matrix(rows.toarray(), roundings=roundings), cone, weights)
+    products = 24 * 20.0 * (np.diff(rows.indptr) ** 2).sum()
+    operations = products + 24 * 12**3 / 3
+    assert 1.01 * operations < 24 * 2.0 * 60 * 12**2
+    monkeypatch.setattr(infeasibility, "MOST_OPERATIONS", 1.01 * operations)
+    assert prove_infeasible(Matrix(rows.toarray()), cone, weights) is None
+    found = prove_infeasible(Matrix(rows, roundings=roundings), cone, weights)
+    assert written is not None
+    assert found is not None
+    assert found.ratio < 1e-20
+    np.testing.assert_allclose(found.weights, written.weights, rtol=1e-6)
+    assert is_infeasible_near(cone, rows.toarray(), found.weights)
+    monkeypatch.setattr(infeasibility, "MOST_OPERATIONS", 0.99 * products)
+    assert prove_infeasible(Matrix(rows, roundings=roundings), cone, weights) is None
+
+
 def test_many_rows_are_treated_in_pieces_to_the_same_effect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

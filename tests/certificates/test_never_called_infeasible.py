@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.sparse as sp
 
 from perceptron_lab.certificates import infeasibility
 from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.certificates.infeasibility import prove_infeasible
+from perceptron_lab.certificates.rows.orthant import OrthantProofs
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.cones.product import Product
@@ -61,6 +63,24 @@ def test_rows_of_any_margin_are_never_called_infeasible(
         assert is_feasible(rows, z)
         for weights in tried_rows(rows, rng):
             assert prove_infeasible(Matrix(rows), Orthant(count), weights) is None, seed
+
+
+@pytest.mark.parametrize("steps", [infeasibility.STEPS, 0])
+@pytest.mark.parametrize("block", repeated(range(4), kept=1))
+def test_nor_are_sparse_ones_that_are_not_written_out(
+    monkeypatch: pytest.MonkeyPatch, block: int, steps: int
+) -> None:
+    monkeypatch.setattr(infeasibility, "STEPS", steps)
+    monkeypatch.setattr(OrthantProofs, "automorphisms", OrthantProofs.sparse_automorphisms)
+    for seed in range(30 * block, 30 * block + 30):
+        rng = RNG(seed)
+        rows, z = planted(4, 10, 10.0 ** rng.uniform(-12, -0.5), rng)
+        rows *= 10.0 ** rng.uniform(-3, 3, (10, 1)) * (rng.random((10, 4)) < 0.7)
+        if not is_feasible(rows, z):
+            continue
+        for weights in tried_rows(rows, rng):
+            given = Matrix(sp.csr_array(rows))
+            assert prove_infeasible(given, Orthant(10), weights) is None, seed
 
 
 @every_cone

@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from perceptron_lab.algorithms.automatic import sparse_rows
 from perceptron_lab.algorithms.automatic.separation import (
     AT_ONCE,
     FEWEST_STEPS,
     Separation,
     rounding,
 )
-from perceptron_lab.algorithms.automatic.single_rows import in_single
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.datasets.generated.labelled_sets import LabelledSets
 from perceptron_lab.datasets.generated.margin_sets import MarginSets
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
+from perceptron_lab.system import ConicSystem
 from tests.families import infeasible, planted
 from tests.repetitions import repeated
 
@@ -182,13 +183,9 @@ def test_sparse_rows_stay_sparse_and_are_separated_as_those_written_out() -> Non
         point = search.separate(rng, rounding(300))
         assert point is not None
         assert (dense @ point).min() > 0.0
-        single = in_single(search.operator, search.working, None)
-        assert isinstance(single, sp.csr_array)
-        assert np.abs(single.toarray() - dense).max() < 1e-7
-        halves = in_single(search.operator, search.working[:1000], None)
-        joined = in_single(search.operator, search.working, None, known=halves)
-        assert isinstance(joined, sp.csr_array)
-        assert np.array_equal(joined.toarray(), single.toarray())
+        assert search.newton > 0
+        assert not search.events
+        assert search._given is None
 
 
 def test_sparse_rows_fewer_than_unknowns_are_not_written_out() -> None:
@@ -200,8 +197,63 @@ def test_sparse_rows_fewer_than_unknowns_are_not_written_out() -> None:
     point = search.separate(rng, rounding(3000))
     assert point is not None
     assert operator.scores(point).min() > 0.0
-    assert search.steps > 0
+    assert search.newton > 0
     assert not search.events
+    assert search._given is None
+
+
+def sparse_operator(difficulty: float, *, flipped: bool = False, again: int = 0) -> Matrix:
+    """Sparse labelled rows, with random labels, or some of them again with the other label."""
+    record = LabelledSets(family="sparse", dimension=1000, rows=3000, difficulty=difficulty)
+    made, rng = record.generate(0), np.random.default_rng(8)
+    examples = sp.csr_array(sp.vstack([made.examples, made.examples[:again]]))
+    labels = np.concatenate([made.labels, -made.labels[:again]])
+    labels = rng.choice([-1.0, 1.0], len(labels)) if flipped else labels
+    operator = ConicSystem.from_labelled(examples, labels).operator
+    assert isinstance(operator, Matrix)
+    return operator
+
+
+@pytest.mark.parametrize("difficulty", [1.0, 1e-2, 1e-4, 1e-6])
+def test_thin_sparse_rows_are_separated_as_they_are_stored(difficulty: float) -> None:
+    operator = sparse_operator(difficulty)
+    search = Separation(operator, np.arange(operator.size))
+    point = search.separate(np.random.default_rng(0), rounding(1000))
+    assert point is not None
+    assert operator.scores(point).min() > 0.0
+    assert search._given is None
+
+
+@pytest.mark.parametrize(("flipped", "again"), [(True, 0), (False, 1), (False, 30)])
+def test_contradictions_among_sparse_rows_are_found_as_they_are_stored(
+    flipped: bool, again: int
+) -> None:
+    operator = sparse_operator(0.3, flipped=flipped, again=again)
+    search = Separation(operator, np.arange(operator.size))
+    assert search.separate(np.random.default_rng(0), rounding(1000)) is None
+    assert search.hull is not None
+    assert (search.hull >= 0.0).all()
+    assert search.hull.sum() == pytest.approx(1.0)
+    assert np.linalg.norm(operator.combine(search.hull)) <= rounding(1000)
+    assert search._given is None
+    if again:
+        assert np.count_nonzero(search.hull) <= 2 * again
+        assert not operator.combine(search.hull).any()
+
+
+def test_sparse_rows_on_which_newtons_method_fails_are_written_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sparse_rows, "MOST_PRODUCTS", 1)
+    monkeypatch.setattr(sparse_rows, "AT_ONCE", 1)
+    operator = sparse_operator(0.3)
+    search = Separation(operator, np.arange(operator.size))
+    point = search.separate(np.random.default_rng(0), rounding(1000))
+    assert point is not None
+    assert operator.scores(point).min() > 0.0
+    assert search.newton == 1
+    assert search.events[0].startswith("Newton's method on 3000 sparse rows came to a point")
+    assert search._given is not None
 
 
 @pytest.mark.parametrize("rows", [300, 400, 600])

@@ -102,10 +102,12 @@ class Auto(SeesAll[State]):
     On rows, rounds of a working set: all rows are priced at the current y; if none is violated, y
     is claimed; else the most violated ones join the set, and y becomes a separator of the set, or
     weights on it prove that nothing separates it (:class:`Separation`): by a few steps of Wolfe's
-    algorithm for the point of least norm, which is exact; by primal-dual steps in single precision,
-    on sparse rows as they are stored; and by the rescaled perceptron in its practical form,
-    insensitive to small margins; the latter two in turns with Wolfe's algorithm. Once y is proved,
-    a run with another goal goes on with ``minimum-norm-point`` towards the largest margin.
+    algorithm for the point of least norm, which is exact; by primal-dual steps in single precision;
+    and by the rescaled perceptron in its practical form, insensitive to small margins; the latter
+    two in turns with Wolfe's algorithm. Large sparse rows are first tried as they are stored, by
+    Newton's method on their squared hinge loss, whose residuals at a minimum are weights, if they
+    are not 0. Once y is proved, a run with another goal goes on with ``minimum-norm-point`` towards
+    the largest margin.
 
     A given start is the first point: of rows those that it violates most are the first working set;
     on other cones it is that of ``interior-point``, or of the ellipsoid method, at once.
@@ -134,7 +136,7 @@ class Auto(SeesAll[State]):
     References
     ----------
     `Kharechko2009`, Algorithms 2 and 4; `RamdasPena2014`, Algorithm 5; P. Wolfe, Mathematical
-    Programming 11 (1976).
+    Programming 11 (1976); O. L. Mangasarian, Optimization Methods and Software 17 (2002).
     """
 
     systems: ClassVar[Systems] = {

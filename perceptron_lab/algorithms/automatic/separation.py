@@ -6,30 +6,30 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from perceptron_lab.algorithms.automatic.single_rows import in_single, stays_sparse
+from perceptron_lab.algorithms.automatic.single_rows import in_single
+from perceptron_lab.algorithms.automatic.sparse_rows import searched, stays_sparse
 from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
 from perceptron_lab.algorithms.nearest_point.minimum_norm_point import equal_scores
 from perceptron_lab.algorithms.rescaling.rescaled_sweeps import SweptRows, separates
-from perceptron_lab.compiled.entropic_separation import Course, Rows, carried, separate
+from perceptron_lab.compiled.entropic_separation import Course, carried, separate
+from perceptron_lab.compiled.entropic_trials import RealArray
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.errors import NumericalError, counted
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.whitening import LARGEST_DIMENSION, PivotedFactor
 from perceptron_lab.results import FloatArray, IntArray
 
-FEW = 2.5  # Rows, in units of the dimension, that are not worth steps, unless sparse and large
+FEW = 2.5  # Rows, in units of the dimension, that are not worth steps
 # Primal-dual steps between looks at what they have come to: as many as unknowns, within these;
 # half of them before the first look, so that a factorisation costs no more than they do
 FEWEST_STEPS, STEPS = 50, 100
 MOST_STEPS = 400  # Primal-dual steps in one attempt
-# As many times more on sparse rows at most, which the sweeps that come after would write out
-SPARSER = 10
 HOPELESS = 1e-5  # An upper bound of the margin below which primal-dual steps are too many
 # Stretches of the space in the first attempt; every further one makes twice as many
 FIRST_PATIENCE = 8
 MOST_PATIENCE = 2000  # Stretches of the space in one attempt, beyond which doubles cannot go
 SHARE = 0.5  # Work of Wolfe's algorithm at most, as a part of that of the sweeps before it
-SMALL = 2**19  # Entries of the first rows at most, for which Wolfe's algorithm may come first
+SMALL = 2**19  # Entries of the first rows at most, written out, for which Wolfe's may come first
 FEW_TURNS = 10  # Steps of Wolfe's algorithm that are not worth to begin with
 AT_ONCE = 2**20  # Multiplications of a factorisation that need not wait for steps to fail
 CHEAP = 1e9  # Multiplications of a factorisation that is no more costly than a hundred steps or so
@@ -44,27 +44,32 @@ Settled = tuple[bool, FloatArray | None]
 class Separation:
     """Rows of a system, more of which may join, and the search for y with a'y > 0 for all of them.
 
-    0. A few steps of Wolfe's algorithm towards the point of least norm in the hull of the first
+    0. Large sparse rows: Newton's method on their squared hinge loss, on the rows as stored
+       (:mod:`~perceptron_lab.compiled.hinge_newton`), which ends with a separator or with weights
+       that show that there is none. What follows is for rows that are written out, for sparse ones
+       where that was in vain.
+    1. A few steps of Wolfe's algorithm towards the point of least norm in the hull of the first
        rows: they suffice where the rows that matter lie evenly around it, whatever the margin is.
        Where Wolfe's algorithm gets to the end, that point separates the rows; or 0 is in the hull,
        and its weights prove that nothing does; or its margin drowns in rounding, and the active
        rows decide (:mod:`~perceptron_lab.algorithms.nearest_point.active_set`).
-    1. Primal-dual steps in single precision, while they are few: they are the fastest where the
+    2. Primal-dual steps in single precision, while they are few: they are the fastest where the
        margin is not too small. Ill-conditioned rows are whitened, if the first steps do not
        suffice, small ones before that; from the second failure on Wolfe's algorithm takes turns
        with them.
-    2. The rescaled perceptron, in compiled sweeps in single precision: it does not mind small
+    3. The rescaled perceptron, in compiled sweeps in single precision: it does not mind small
        margins.
-    3. Wolfe's algorithm, for as much work as was spent on 2.
-    4. Where it does not get there, the rows are whitened, if they are ill-conditioned and have not
+    4. Wolfe's algorithm, for as much work as was spent on 3.
+    5. Where it does not get there, the rows are whitened, if they are ill-conditioned and have not
        been.
 
-    From 4 on everything is in double precision, and 2 and 3 take turns, with twice the stretches
+    From 5 on everything is in double precision, and 3 and 4 take turns, with twice the stretches
     each time.
 
     ``working`` says which rows of the operator, of norm 1, shape ``(k,)``; ``hull`` are the weights
     of the last point of least norm, shape ``(k,)``; ``patience`` counts the stretches of the space
-    in the next attempt; ``events`` are the decisions, in words; ``transform`` whitens the rows.
+    in the next attempt; ``steps`` and ``newton`` the primal-dual and the Newton steps; ``events``
+    are the decisions, in words; ``transform`` whitens the rows.
     """
 
     operator: Matrix
@@ -72,11 +77,14 @@ class Separation:
     hull: FloatArray | None = None
     patience: int = FIRST_PATIENCE
     steps: int = 0
+    newton: int = 0
     events: list[str] = field(default_factory=list)
     transform: FloatArray | None = None
     _tested: bool = False
+    _sparse: bool = field(init=False)
     _stepping: bool = field(init=False)
-    _single: Rows | None = None
+    _reached: FloatArray | None = None
+    _single: RealArray | None = None
     _course: Course | None = None
     _swept: SweptRows | None = None
     _given: FloatArray | None = None
@@ -86,8 +94,8 @@ class Separation:
 
     def __post_init__(self) -> None:
         entries = len(self.working) * self.operator.dimension
-        many = len(self.working) > FEW * self.operator.dimension
-        self._stepping = many or (entries > SMALL and stays_sparse(self.operator))
+        self._sparse = entries > SMALL and stays_sparse(self.operator)
+        self._stepping = len(self.working) > FEW * self.operator.dimension
 
     @property
     def given(self) -> FloatArray:
@@ -113,13 +121,21 @@ class Separation:
     @property
     def summary(self) -> str:
         """The work so far, in words."""
-        steps = counted(self.steps, "primal-dual step")
-        parts = [f"{steps} in single precision"] if self.steps else []
+        parts = []
+        if self.newton:
+            parts.append(f"{counted(self.newton, 'Newton step')} on the squared hinge loss")
+        if self.steps:
+            parts.append(f"{counted(self.steps, 'primal-dual step')} in single precision")
         if self._swept is not None:
             digits = "single" if self._swept.precision is np.float32 else "double"
             rescaled = counted(self._swept.stretches, "rescaling")
             parts.append(f"the rescaled perceptron in {digits} precision, with {rescaled}")
         return " and ".join(parts) or "Wolfe's algorithm"
+
+    @property
+    def _factoring(self) -> int:
+        """The multiplications of a factorisation of the rows."""
+        return len(self.working) * self.operator.dimension**2
 
     @property
     def _steps_at_once(self) -> int:
@@ -135,7 +151,7 @@ class Separation:
 
     def restart(self) -> None:
         """Search anew, in double precision from now on."""
-        self._stepping, self.transform = False, None
+        self._sparse, self._stepping, self.transform = False, False, None
         self._swept = SweptRows(self.given, precision=np.float64)
         self.events.append("sweeps begun again in double precision")
 
@@ -144,7 +160,9 @@ class Separation:
 
         A numerical error, if neither is found as far as doubles go.
         """
-        settled, point = self._begin(zero)
+        settled, point = self._by_newton(zero)
+        if not settled:
+            settled, point = self._begin(zero)
         if not settled:
             settled, point = self._stepped(zero)
         while not settled:
@@ -158,6 +176,27 @@ class Separation:
                     self._swept = SweptRows(self.given, self.transform, np.float64)
                 self._persist()
         return point
+
+    def _by_newton(self, zero: float) -> Settled:
+        """Seek a separator of sparse rows, or weights; it is left out after the first failure."""
+        if not self._sparse:
+            return False, None
+        run = searched(self.operator, self.working, self._reached, zero)
+        self.newton += run.steps
+        self._reached = run.point
+        if run.separated:
+            return True, run.point
+        self.events.append(
+            f"Newton's method on {counted(len(self.working), 'sparse row')} came to a point of "
+            f"their hull of norm {run.length:.1e}"
+        )
+        if run.length <= zero:
+            self.hull = run.weights
+            return True, None
+        self._sparse = False
+        # worth to be written out for steps only where they can be whitened as well
+        self._stepping &= self._factoring <= CHEAP
+        return False, None
 
     def _begin(self, zero: float) -> Settled:
         """Try Wolfe's algorithm on the first rows, or where it has been ahead of the steps."""
@@ -182,16 +221,14 @@ class Separation:
         """
         if not self._stepping:
             return False, None
-        factoring = len(self.working) * self.operator.dimension**2
-        if factoring <= AT_ONCE:
+        if self._factoring <= AT_ONCE:
             self._whiten(self.given)
         single = self._in_single()
         if self._course is not None:
             self._course = carried(self._course, single)
-        times = len(self.working) * self.operator.dimension // max(single.size, 1)
-        left, first = MOST_STEPS * max(1, min(SPARSER, times)), True
+        left, first = MOST_STEPS, True
         while left > 0:
-            testing = factoring <= CHEAP and not self._tested
+            testing = self._factoring <= CHEAP and not self._tested
             most = self._steps_at_once // (2 if testing else 1)
             run = separate(single, most, start=self._course)
             self._course, left = run.course, left - most
@@ -229,7 +266,7 @@ class Separation:
         work = self._steps_at_once * entries - 1.5 * carrying**2 * dimension
         return int(work / (rows * dimension / 4 + 4 * dimension**2))
 
-    def _in_single(self) -> Rows:
+    def _in_single(self) -> RealArray:
         """Return the rows in the space of the steps."""
         written = self.given if self.transform is not None else None
         given = self.operator, self.working, self.transform

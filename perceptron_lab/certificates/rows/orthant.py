@@ -14,9 +14,11 @@ import scipy.sparse as sp
 from perceptron_lab.certificates.contract import (
     ROWS_AT_A_TIME,
     Automorphism,
+    Columns,
     ConeProofs,
     PointProof,
     dense_rows,
+    stored,
 )
 from perceptron_lab.certificates.doubled_products import FINE, doubled_product, worth_doubling
 from perceptron_lab.certificates.rounding import (
@@ -101,15 +103,18 @@ class Scaling(Automorphism):
     def __post_init__(self) -> None:
         self.unit, self.rank = np.ones(len(self.positive)), len(self.positive)
 
-    def columns(self) -> tuple[FloatArray, float]:
+    def columns(self) -> tuple[Columns, float]:
         """Return the rows times x.
 
         Inequality (C23) of docs/notes/how-to-distrust-us.md.
         """
-        columns = (dense_rows(self.data, self.place, self.used) * self.positive[:, None]).T
-        return columns, (2.0 + 2.0 * self.roundings) * UNIT_ROUNDOFF * norm_above(
-            columns
-        ) + columns.size * SMALLEST
+        columns = self._written()
+        values = stored(columns)
+        rounding = (2.0 + 2.0 * self.roundings) * UNIT_ROUNDOFF
+        return columns, rounding * norm_above(values) + values.size * SMALLEST
+
+    def _written(self) -> Columns:
+        return (dense_rows(self.data, self.place, self.used) * self.positive[:, None]).T
 
     def moved(self, step: FloatArray) -> Self | None:
         """Return the scaling by x (1 + d)."""
@@ -121,6 +126,24 @@ class Scaling(Automorphism):
     def weights(self) -> FloatArray:
         """Return x."""
         return self.positive
+
+
+class SparseScaling(Scaling):
+    """The same for sparse rows, which are not written out: B B' costs the squares of their entries.
+
+    A sparse product adds up the terms of a dense one that are not 0, in some order.
+    """
+
+    data: sp.csr_array
+
+    def _written(self) -> Columns:
+        rows = self.data[self.place][:, self.used]
+        return sp.csc_array((sp.diags_array(self.positive) @ rows).T)
+
+    def operations(self, unknowns: int) -> float:
+        """Return those of B B' and of its factor: an entry takes as long as ten of a dense one."""
+        each = np.diff(self.data.indptr)[self.place].astype(np.float64)
+        return 20.0 * float(each @ each) + float(unknowns) ** 3 / 3.0
 
 
 class OrthantProofs(ConeProofs[Orthant]):
@@ -161,6 +184,14 @@ class OrthantProofs(ConeProofs[Orthant]):
         """Return the scalings by the weights, some rows at a time."""
         pieces = [slice(k, k + ROWS_AT_A_TIME) for k in range(0, len(at), ROWS_AT_A_TIME)]
         return [Scaling(at[some], data, used, weights[some], roundings) for some in pieces]
+
+    def sparse_automorphisms(
+        self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
+    ) -> list[Automorphism] | None:
+        """Return the scaling by the weights, of sparse rows."""
+        if not isinstance(data, sp.csr_array):
+            return None
+        return [SparseScaling(at, data, used, weights, roundings)]
 
 
 def doubled(

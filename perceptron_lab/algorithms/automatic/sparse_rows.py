@@ -1,0 +1,93 @@
+"""Sparse rows as they are stored, and Newton's method on the squared hinge loss of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from perceptron_lab.compiled.hinge_newton import HingeRun, newton_on_hinge
+from perceptron_lab.compiled.minimum_norm import minimum_norm_point
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.results import FloatArray, IntArray
+
+# Part of the entries that sparse rows store at most: an entry of theirs takes as long as ten others
+SPARSE = 0.1
+# Products with the Hessian in one search at most, and between looks at the rows of large weights
+MOST_PRODUCTS, AT_ONCE = 1000, 250
+# Weights above this part of the largest are large; so many at most are looked at by themselves
+LARGE, FEW = 0.1, 200
+# Weights are tried as multiples of its inverse
+DIGITS = 2.0**20
+# A score is computed to half a unit of the last place for each entry of its row, times norm(y);
+# a separator has eight times that to spare
+SPARE = 4.0
+
+
+def stays_sparse(operator: Matrix) -> bool:
+    """Return whether passes over these rows as they are stored are cheaper than written out."""
+    stored, most = operator.stored, SPARSE * operator.size * operator.dimension
+    return isinstance(stored, sp.csr_array) and stored.nnz <= most
+
+
+def searched(
+    operator: Matrix, indices: IntArray, start: FloatArray | None, near: float
+) -> HingeRun:
+    """Return what Newton's method finds for some rows: a separator, or weights near 0.
+
+    Where a few rows contradict each other, two equal examples with different labels for instance,
+    their residuals stay while those of all other rows vanish, slowly: these few are tried alone.
+
+    Parameters
+    ----------
+    operator, indices
+        Unit rows that stay sparse, and which of them, shape ``(k,)``.
+    start
+        The first y, shape ``(n,)``, or None.
+    near
+        norm(A weights) that is small enough, > 0.
+    """
+    rows = _as_stored(operator, indices)
+    longest = int(np.diff(rows.indptr).max())
+    clearance = SPARE * longest * float(np.finfo(np.float64).eps)
+    steps = products = 0
+    while True:
+        found = newton_on_hinge(rows, AT_ONCE, start=start, clearance=clearance, near=near)
+        start, steps, products = found.point, steps + found.steps, products + found.products
+        if not found.separated:
+            found = _of_few(rows, found, near)
+        ended = not found.steps or products >= MOST_PRODUCTS
+        if found.separated or found.length <= near or ended:
+            return replace(found, steps=steps, products=products)
+
+
+def _of_few(rows: sp.csr_array, found: HingeRun, near: float) -> HingeRun:
+    """Return weights of the rows of large ones alone, if those are few and their hull near 0."""
+    large = np.flatnonzero(found.weights > LARGE * found.weights.max())
+    if not 0 < len(large) <= FEW:
+        return found
+    some = rows[large]
+    written = some[:, np.unique(some.indices)].toarray()
+    # the rows but for a rotation, in as many dimensions as they are
+    turned = np.ascontiguousarray(np.asarray(np.linalg.qr(written.T, mode="r")).T)
+    weights = np.zeros(len(found.weights))
+    weights[large] = minimum_norm_point(turned, 4 * len(large))[1]
+    # equal examples with different labels have equal weights: 0 without an error, if these are
+    simple = np.round(weights * DIGITS) / DIGITS
+    if not (simple @ rows).any():
+        weights = simple / simple.sum()
+    length = float(np.linalg.norm(weights @ rows))
+    return replace(found, weights=weights, length=length) if length <= near else found
+
+
+def _as_stored(operator: Matrix, indices: IntArray) -> sp.csr_array:
+    """Return some rows times their scale, as doubles with indices of 32 bits."""
+    stored, scale = operator.stored, operator.scale
+    assert isinstance(stored, sp.csr_array)
+    rows = stored if np.array_equal(indices, np.arange(operator.size)) else stored[indices]
+    values = rows.data.astype(np.float64, copy=False)
+    if scale is not None:
+        values = values * np.repeat(scale[indices], np.diff(rows.indptr))
+    columns, ends = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return sp.csr_array((values, columns, ends), shape=rows.shape)
