@@ -53,6 +53,12 @@ SMALL = {
         "{dataset: conditioned-cones, family: semidefinite, blocks: 1, order: 4,"
         " side: infeasible, delta: 0.1}]"
     ),
+    "benchmarks/labelled": (
+        "problems=["
+        "{dataset: labelled-sets, family: heavy-tailed, dimension: 5, rows: 60},"
+        "{dataset: labelled-sets, family: sparse, dimension: 9, rows: 60, density: 0.3,"
+        " grid: {difficulty: [1, 0.1]}}]"
+    ),
     "benchmarks/margin_sets_large": (
         "problems=[{dataset: margin-sets, family: reflected, dimension: 5, rows: 60}]"
     ),
