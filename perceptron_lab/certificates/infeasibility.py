@@ -26,6 +26,7 @@ from perceptron_lab.certificates.contract import (
     times_transposed,
     used_columns,
 )
+from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import in_range, norm_above
 from perceptron_lab.certificates.rows.vertices import positive_vertex
@@ -48,6 +49,8 @@ SHIFTS = (0.0, 1e-6, 1e-3, 0.1)
 MOST_OPERATIONS = 2e11
 # Weights below this part of the largest may be rounding errors
 NOTHING = 1e-11
+# Weights are tried as multiples of its inverse, the largest being 1
+SHORT = 2.0**20
 # Weights with norm(A w) below this part of the sum of norms may be brought inside
 NEAR = 1e-6
 
@@ -80,9 +83,9 @@ def prove_infeasible(
     if ray is None or not isinstance(operator, Matrix):
         return None
     if cone.of_rows:
-        vertex = _prove_vertex(operator, cone, ray)
-        if vertex is not None:
-            return vertex
+        few = _prove_vertex(operator, cone, ray) or _prove_short(operator, cone, ray)
+        if few is not None:
+            return few
     ray = ray / np.abs(ray).max()
     centre = cone.multiplicity * cone.identity
     if cone.of_rows and in_range(operator.row_norms()):
@@ -119,6 +122,19 @@ def _prove_classes(classes: Classes, weights: FloatArray) -> InfeasibilityProof 
     flat = np.zeros(len(weights))
     flat[support] = found.weights
     return InfeasibilityProof(flat, found.ratio, found.method)
+
+
+def _prove_short(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:
+    """Prove it where rounded weights have A w = 0 exactly, as equal rows of opposite signs have.
+
+    Rows of so small a rank are neither a vertex nor have they a definite B B'.
+    """
+    weights = np.where(operator.row_norms() > 0.0, weights, 0.0)
+    if not weights.max() > 0.0:
+        return None
+    short = np.round(weights * (SHORT / weights.max())) / SHORT
+    exact = short.any() and prove_weights(operator, cone, short) == 0.0
+    return InfeasibilityProof(short, 0.0, "short ones, exact, with errors") if exact else None
 
 
 def _prove_vertex(operator: Matrix, cone: Cone, weights: FloatArray) -> InfeasibilityProof | None:

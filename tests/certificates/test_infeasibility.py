@@ -94,13 +94,14 @@ def test_weights_of_an_infeasible_set_of_rows_prove_it_on_any_scale() -> None:
 
 
 def test_two_opposite_rows() -> None:
-    """On a line they are proved by any weights; in the plane A A' is singular, and nothing is."""
+    """On a line they are proved by any weights; in the plane A A' is singular: by exact ones."""
     for weights in ([1.0, 1.0], [1e-9, 1.0], [1.0, 0.0], [0.3, 7.0]):
         proof = prove_infeasible(Matrix(np.array([[2.0], [-3.0]])), Orthant(2), np.array(weights))
         assert proof is not None
         assert 2.0 * proof.weights[0] == pytest.approx(3.0 * proof.weights[1], rel=1e-14)
     plane = np.array([[1.0, 2.0], [-1.0, -2.0]])
-    assert prove_infeasible(Matrix(plane), Orthant(2), np.ones(2)) is None
+    assert prove_infeasible(Matrix(plane), Orthant(2), np.ones(2)) is not None
+    assert prove_infeasible(Matrix(plane), Orthant(2), np.array([0.3, 7.0])) is None
     with_unknown_that_never_occurs = np.array([[0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
     assert prove_infeasible(Matrix(with_unknown_that_never_occurs), Orthant(2), np.ones(2))
 
@@ -256,6 +257,27 @@ def test_proofs_refuse_scaled_data_and_data_that_are_no_matrix() -> None:
     with pytest.raises(ValueError, match="original data"):
         prove_infeasible(Matrix(TRIANGLE, np.ones(3)), Orthant(3), np.ones(3))
     assert prove_infeasible(RescaledMap(Matrix(TRIANGLE)), Orthant(3), np.ones(3)) is None
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("seed", range(5))
+def test_equal_rows_of_opposite_signs_are_contradictory_whatever_their_rank(
+    seed: int, form: Any
+) -> None:
+    """Their weights are off by rounding errors; other rows may have some that are such errors."""
+    rng = RNG(seed)
+    rows = rng.standard_normal((8, 5)) + 3.0
+    rows[5] = -rows[2]
+    weights = np.full(8, 1e-17)
+    weights[[2, 5]] = 1.0, 1.0 + 2.0**-51
+    proof = prove_infeasible(Matrix(form(rows)), Orthant(8), weights)
+    assert proof is not None
+    assert np.array_equal(np.flatnonzero(proof.weights), [2, 5])
+    assert not (proof.weights @ rows).any()
+    rows[5, 0] *= 1.0 + 2.0**-52
+    assert prove_infeasible(Matrix(form(rows)), Orthant(8), weights) is None
+    rows[5] = -rows[2]
+    assert prove_infeasible(Matrix(form(rows), roundings=1), Orthant(8), weights) is None
 
 
 def test_what_would_take_too_many_operations_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

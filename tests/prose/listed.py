@@ -54,6 +54,8 @@ TIED: Listed = {
         "Rows may be larger than memory": "test_told_of_out_of_core",
         "Second-order cones and matrices, badly": "test_told_of_cones",
         "Times until a proved answer": "test_told_of_auto",
+        "Labelled examples with an affine separator": "test_told_of_labelled",
+        "| labelled examples, dimension x rows": "test_told_of_labelled",
         "| separable rows, dimension x rows": "test_told_of_auto",
     },
 }

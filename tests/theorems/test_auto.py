@@ -235,3 +235,16 @@ def test_other_goals_are_reached_after_newtons_method():
 def note_of(result):
     (note,) = result.certificate["notes"]
     return note
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "minimum-norm-point", "nnls"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_equal_examples_with_different_labels_are_a_contradiction(form, algorithm):
+    rng = np.random.default_rng(0)
+    examples = rng.standard_normal((12, 4))
+    examples[7] = examples[2]
+    labels = np.where(examples[:, 0] > 0.0, 1.0, -1.0)
+    labels[7] = -labels[2]
+    result = solve(ConicSystem.from_labelled(form(examples), labels), algorithm)
+    assert result.status is Status.INFEASIBLE
+    assert result.proved

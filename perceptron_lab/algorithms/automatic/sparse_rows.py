@@ -18,8 +18,6 @@ SPARSE = 0.1
 MOST_PRODUCTS, AT_ONCE = 1000, 250
 # Weights above this part of the largest are large; so many at most are looked at by themselves
 LARGE, FEW = 0.1, 200
-# Weights are tried as multiples of its inverse
-DIGITS = 2.0**20
 # A score is computed to half a unit of the last place for each entry of its row, times norm(y);
 # a separator has eight times that to spare
 SPARE = 4.0
@@ -73,10 +71,6 @@ def _of_few(rows: sp.csr_array, found: HingeRun, near: float) -> HingeRun:
     turned = np.ascontiguousarray(np.asarray(np.linalg.qr(written.T, mode="r")).T)
     weights = np.zeros(len(found.weights))
     weights[large] = minimum_norm_point(turned, 4 * len(large))[1]
-    # equal examples with different labels have equal weights: 0 without an error, if these are
-    simple = np.round(weights * DIGITS) / DIGITS
-    if not (simple @ rows).any():
-        weights = simple / simple.sum()
     length = float(np.linalg.norm(weights @ rows))
     return replace(found, weights=weights, length=length) if length <= near else found
 
