@@ -259,6 +259,18 @@ def test_proofs_refuse_scaled_data_and_data_that_are_no_matrix() -> None:
     assert prove_infeasible(RescaledMap(Matrix(TRIANGLE)), Orthant(3), np.ones(3)) is None
 
 
+def test_sparse_rows_whose_entries_are_in_parts_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bounds of errors would have to count the parts."""
+    rng = RNG(4)
+    half = rng.standard_normal((30, 12)) * (rng.random((30, 12)) < 0.1)
+    rows = sp.csr_array(np.vstack([half, -half]))
+    parts = np.repeat(rows.data / 2.0, 2), np.repeat(rows.indices, 2), 2 * rows.indptr
+    weights = rng.uniform(0.999, 1.001, 60)
+    monkeypatch.setattr(infeasibility, "MOST_OPERATIONS", 24 * 2.0 * 60 * 12**2 - 1.0)
+    assert prove_infeasible(Matrix(rows), Orthant(60), weights) is not None
+    assert prove_infeasible(Matrix(sp.csr_array(parts, rows.shape)), Orthant(60), weights) is None
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("seed", range(5))
 def test_equal_rows_of_opposite_signs_are_contradictory_whatever_their_rank(
@@ -312,6 +324,11 @@ def test_sparse_rows_too_many_to_be_written_out_are_proved_as_those(
     assert found.ratio < 1e-20
     np.testing.assert_allclose(found.weights, written.weights, rtol=1e-6)
     assert is_infeasible_near(cone, rows.toarray(), found.weights)
+    turned = rows[:, ::-1]
+    turned.sort_indices()
+    backwards = sp.csr_array((turned.data, 11 - turned.indices, turned.indptr), rows.shape)
+    assert not backwards.has_sorted_indices
+    assert prove_infeasible(Matrix(backwards, roundings=roundings), cone, weights) is not None
     monkeypatch.setattr(infeasibility, "MOST_OPERATIONS", 0.99 * products)
     assert prove_infeasible(Matrix(rows, roundings=roundings), cone, weights) is None
 

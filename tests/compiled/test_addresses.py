@@ -17,6 +17,8 @@ from perceptron_lab.compiled.absolute_products import add_combination, products
 from perceptron_lab.compiled.cyclic_sweeps import perceptron_sweep, relaxed_sweep, stretch_rows
 from perceptron_lab.compiled.entropic_steps import entropic_pass, softmin, write_powers
 from perceptron_lab.compiled.entropic_trials import move
+from perceptron_lab.compiled.hinge_newton import inner
+from perceptron_lab.compiled.hinge_products import best_pace, hinge_slope
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 
 Array = npt.NDArray[Any]
@@ -77,6 +79,9 @@ CALLS = {
     "relaxed": (lambda g: relaxed_sweep(*g, 0.05, 0, 50), lambda n: [(5, n), n]),
     "stretch": (lambda g: stretch_rows(*g), lambda n: [(5, n), n]),
     "products": (lambda g: products(*g), lambda n: [(5, n), n, 5, 5]),
+    "inner": (lambda g: inner(*g), lambda n: [n, n]),
+    "hinge slope": (lambda g: hinge_slope(*g, 0.3), lambda n: [n, n]),
+    "best pace": (lambda g: best_pace(*g), lambda n: [n, n]),
     "combination": (lambda g: add_combination(*g), lambda n: [5, (5, n), n, n]),
 }
 

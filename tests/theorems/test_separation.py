@@ -240,6 +240,16 @@ def test_contradictions_among_sparse_rows_are_found_as_they_are_stored(
         assert np.count_nonzero(search.hull) <= 2 * again
 
 
+def test_sparse_rows_with_more_entries_than_indices_can_tell_are_written_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    operator = sparse_operator(1.0)
+    assert isinstance(operator.stored, sp.csr_array)
+    for most, sparse in ((operator.stored.nnz, True), (operator.stored.nnz - 1, False)):
+        monkeypatch.setattr(sparse_rows, "MOST_ENTRIES", most)
+        assert sparse_rows.stays_sparse(operator) == sparse
+
+
 def test_sparse_rows_on_which_newtons_method_fails_are_written_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

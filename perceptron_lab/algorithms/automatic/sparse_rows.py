@@ -14,6 +14,8 @@ from perceptron_lab.results import FloatArray, IntArray
 
 # Part of the entries that sparse rows store at most: an entry of theirs takes as long as ten others
 SPARSE = 0.1
+# Entries that indices of 32 bits can tell apart
+MOST_ENTRIES = 2**31 - 1
 # Products with the Hessian in one search at most, and between looks at the rows of large weights
 MOST_PRODUCTS, AT_ONCE = 1000, 250
 # Weights above this part of the largest are large; so many at most are looked at by themselves
@@ -25,7 +27,8 @@ SPARE = 4.0
 
 def stays_sparse(operator: Matrix) -> bool:
     """Return whether passes over these rows as they are stored are cheaper than written out."""
-    stored, most = operator.stored, SPARSE * operator.size * operator.dimension
+    stored = operator.stored
+    most = min(SPARSE * operator.size * operator.dimension, MOST_ENTRIES)
     return isinstance(stored, sp.csr_array) and stored.nnz <= most
 
 

@@ -188,8 +188,12 @@ class OrthantProofs(ConeProofs[Orthant]):
     def sparse_automorphisms(
         self, data: Data, used: IntArray, at: IntArray, weights: FloatArray, roundings: int
     ) -> list[Automorphism] | None:
-        """Return the scaling by the weights, of sparse rows."""
+        """Return the scaling by the weights, of sparse rows without entries in several parts."""
         if not isinstance(data, sp.csr_array):
+            return None
+        rows = data[at]
+        rows.sort_indices()
+        if not rows.has_canonical_format:  # the bounds of errors count a term for a column of B
             return None
         return [SparseScaling(at, data, used, weights, roundings)]
 
