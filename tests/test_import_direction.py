@@ -34,6 +34,7 @@ LAYERS = [
         "goal_proofs",
         "claims",
         "inputs",
+        "time_limit",
         *NUMBERS,
     ],
     ["compiled"],

@@ -1,0 +1,58 @@
+"""One time limit for everything that computes, and one flag that ends it.
+
+A caller sets the limit once, ``with time_limit(seconds): ...``. Every loop below it asks
+:func:`time_is_up` after a bounded number of operations, and every external solver receives
+:func:`seconds_left`. Limits nest: the earlier end counts. The limit belongs to the current thread
+or task (a context variable), the interrupt to the process.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+# End on the clock of time.monotonic, and a callable whose true value ends the work
+_LIMITS: ContextVar[tuple[float, Callable[[], object] | None]] = ContextVar(
+    "time_limit", default=(math.inf, None)
+)
+
+
+@contextmanager
+def time_limit(seconds: float, stop: Callable[[], object] | None = None) -> Iterator[None]:
+    """Limit everything that is computed in this context.
+
+    Parameters
+    ----------
+    seconds
+        Seconds from now, 0 or more; infinity for none. An earlier end of an outer limit stays.
+    stop
+        Called by :func:`time_is_up`; a true value ends the work, as the end of the time does. The
+        callable of an outer limit is still asked.
+    """
+    end, outer = _LIMITS.get()
+    calls = [call for call in (outer, stop) if call is not None]
+    asked = (lambda: any(call() for call in calls)) if calls else None
+    token = _LIMITS.set((min(end, time.monotonic() + seconds), asked))
+    try:
+        yield
+    finally:
+        _LIMITS.reset(token)
+
+
+def seconds_left() -> float:
+    """Return the seconds that are left, 0 or more; infinity without a limit.
+
+    0 where ``stop`` ends the work.
+    """
+    end, stop = _LIMITS.get()
+    if stop is not None and stop():
+        return 0.0
+    return max(0.0, end - time.monotonic())
+
+
+def time_is_up() -> bool:
+    """Return whether the work has to end now."""
+    return seconds_left() <= 0.0
