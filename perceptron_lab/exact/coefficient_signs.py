@@ -14,7 +14,7 @@ import numpy as np
 
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.row_weights import balanced
-from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
 from perceptron_lab.verdicts.coefficients import FINITE, MINUS, PLUS, Coefficient
 from perceptron_lab.verdicts.verdict import SeparationVerdict
 
@@ -29,7 +29,7 @@ def sign_claims(found: SeparationVerdict) -> Iterator[tuple[str, Claim]]:
             claim: Claim = {"column": j, "sign": sign}
             if point is not None:
                 whole = whole_multiples(found.rows.given(point))
-                claim |= {"claim": "sign occurs", "point": whole, "factors": {}}
+                claim |= {"claim": "sign occurs", "point": whole}
             else:
                 weights = _excluding(found, one, j, sign)
                 claim |= {"claim": "sign excluded", "weights": [weights]}
@@ -79,4 +79,4 @@ def _few(found: SeparationVerdict, j: int, sign: int) -> list[list[int]] | None:
 
 def _listed(weights: Mapping[int, Fraction]) -> list[list[int]]:
     used = {row: weight for row, weight in weights.items() if weight}
-    return [list(used), whole_multiples(used.values())]
+    return by_places(zip(used, whole_multiples(used.values()), strict=True))

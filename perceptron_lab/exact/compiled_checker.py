@@ -18,8 +18,8 @@ from perceptron_lab.compiled.whole_dominance import undominated_row
 from perceptron_lab.exact.checker import loaded
 from perceptron_lab.results import IntArray
 
-# Smaller matrices take the checker no time
-SMALLEST = 300
+# Smaller matrices take the checker no time; larger ones might overflow sums of words
+SMALLEST, LARGEST = 300, 1 << 17
 # Bits of a word at most, and of sums; those that squares are rounded up by
 _WORD, _SUM, _SHORTER = 26, 61, 12
 
@@ -34,7 +34,7 @@ def compiled_checker() -> Any:
         entries: dict[tuple[int, int], int], factor: list[Any], strict: bool = True
     ) -> None:
         order = 1 + max(row for row, _ in entries)
-        if order < SMALLEST or not _dominated(module.numbers, entries, order, factor):
+        if not SMALLEST <= order <= LARGEST or not _dominated(module, entries, order, factor):
             plain(entries, factor, strict)
 
     module.require_definite = require_definite
@@ -42,25 +42,19 @@ def compiled_checker() -> Any:
 
 
 def _dominated(
-    numbers: Any, entries: dict[tuple[int, int], int], order: int, factor: list[Any]
+    module: Any, entries: dict[tuple[int, int], int], order: int, factor: list[Any]
 ) -> bool:
     """Return whether 2^s M - LL', or M - 2^-s LL', is dominated by its diagonal, for sure."""
-    (shift,) = numbers(factor[:1])
-    columns = [[numbers(one) for one in two] for two in factor[1:]]
-    lengths = [len(places) for places, _ in columns]
-    if lengths != [len(values) for _, values in columns] or not sum(lengths):
-        return False
-    flat = [value for _, values in columns for value in values]
-    longest = max(max(flat), -min(flat)).bit_length()
+    shift = module.whole(factor[0], -module.MOST, module.MOST)
+    columns = [module.entries(*column, order) for column in factor[1:]]
+    lengths = [len(column) for column in columns]
+    flat = [value for column in columns for value in column.values()]
+    longest = max(map(abs, flat), default=0).bit_length()
     bits = (longest + 1) // 2
-    places = np.array([place for one, _ in columns for place in one])
-    if bits > _WORD or places.min() < 0 or places.max() >= order:
+    if not flat or bits > _WORD:
         return False
-    of = np.repeat(np.arange(len(columns)), lengths)
-    ascending = np.lexsort((places, of))
-    places, values = places[ascending], np.array(flat)[ascending]
-    if ((np.diff(places) <= 0) & (np.diff(of) == 0)).any():  # two entries in one place
-        return False
+    places = np.array([place for column in columns for place in column])
+    of, values = np.repeat(np.arange(len(columns)), lengths), np.array(flat)
     by_row = np.argsort(places, kind="stable")
     counts = np.bincount(places, minlength=order)
     half = np.int64(1) << (bits - 1)

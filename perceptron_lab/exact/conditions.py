@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from perceptron_lab.exact.points import Claim
-from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
 from perceptron_lab.linear.proofs import LinearProof, Weights
 from perceptron_lab.system.conditions import Condition, over_common
 
@@ -32,11 +32,12 @@ def condition_claims(
     numerators, denominator = over_common(proof.point)
     point = [denominator, *numerators]
     strict = not proof.tight and not any(one.equation for one in conditions)
-    yield "feasible", {"claim": "feasible", "closed": not strict, "point": point, "factors": {}}
+    name = "feasible" if strict else "closed feasible"
+    yield "feasible", {"claim": name, "point": point, "factors": []}
     if proof.complete and not strict:
         weights = _of_rows(conditions, proof.always, Fraction(1))
-        given = {"closed": False, "point": point, "weights": [[[], []], _listed(weights)]}
-        yield "always tight", {"claim": "partition"} | given
+        sides = {"point": point, "weights": [[[], []], _listed(weights)]}
+        yield "always tight", {"claim": "partition"} | sides
 
 
 def _infeasible(conditions: Sequence[Condition], given: Weights) -> Claim:
@@ -45,8 +46,8 @@ def _infeasible(conditions: Sequence[Condition], given: Weights) -> Claim:
         (w * conditions[k].right / conditions[k].scale for k, w in given.items()), Fraction()
     )
     first, *others = whole_multiples([right, *weights.values()])
-    listed = [[[0], [first]], [list(weights), others]]
-    return {"claim": "infeasible", "closed": True, "weights": listed}
+    listed = [[[0], [first]], by_places(zip(weights, others, strict=True))]
+    return {"claim": "closed infeasible", "weights": listed}
 
 
 def _of_rows(
@@ -65,4 +66,4 @@ def _of_rows(
 
 
 def _listed(weights: dict[int, Fraction]) -> list[list[int]]:
-    return [list(weights), whole_multiples(weights.values())]
+    return by_places(zip(weights, whole_multiples(weights.values()), strict=True))

@@ -17,7 +17,7 @@ import numpy as np
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
-from perceptron_lab.exact.whole_numbers import rounded
+from perceptron_lab.exact.whole_numbers import by_places, rounded
 from perceptron_lab.results import FloatArray
 
 # Bits of the entries of a cut
@@ -146,5 +146,5 @@ def combined_weights(
             sums = [sum(m * vector[i] for m, vector in used) for i in range(order)]
             weights.append([list(range(order)) if used else [], sums if used else []])
         else:
-            weights.append([[vector[0] for _, vector in used], [m for m, _ in used]])
+            weights.append(by_places((vector[0], m) for m, vector in used))
     return weights

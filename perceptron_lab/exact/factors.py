@@ -21,6 +21,7 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.exact.whole_numbers import by_places
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.symmetric.factor import factorised
 
@@ -102,7 +103,7 @@ def _whole(places: IntArray, values: FloatArray) -> list[list[int]]:
     """Return a column of L, rounded to whole numbers, without its zeros."""
     rounded = np.rint(values)
     used = np.flatnonzero(rounded)
-    return [places[used].tolist(), [int(one) for one in rounded[used].tolist()]]
+    return by_places(zip(places[used].tolist(), map(int, rounded[used].tolist()), strict=True))
 
 
 def elimination_order(cone: Semidefinite) -> IntArray:
@@ -152,7 +153,8 @@ def long_factor(matrix: list[dict[int, int]], order: Sequence[int], lowest: Frac
         if rest[k, k] <= 0 or work > MOST_PRODUCTS:
             return None
         column = rest[used, k] // math.isqrt(rest[k, k])
-        columns.append([[int(order[i]) for i in used.tolist()], column.tolist()])
+        rows = (int(order[i]) for i in used.tolist())
+        columns.append(by_places(zip(rows, column.tolist(), strict=True)))
         rest[np.ix_(used, used)] -= np.outer(column, column)
     return [shift, *columns]
 

@@ -77,7 +77,7 @@ def feasible(
     factors = factors_at(system, at, short, data.scale)
     if factors is not None:
         yield claim | {"factors": factors}
-    factors = _shifted_factors(system, short, Fraction(0), data) if factors != {} else None
+    factors = _shifted_factors(system, short, Fraction(0), data) if factors != [] else None
     if factors is not None:
         yield claim | {"factors": factors}
 
@@ -93,15 +93,15 @@ def margin_at_least(
     claim: Claim = {"claim": "margin at least", "margin": system.margin_name or "directional"}
     claim |= {"bound": [bound.numerator, bound.denominator], "point": whole}
     if not _matrices(system.cone):
-        return claim | {"factors": {}}
+        return claim | {"factors": []}
     factors = _shifted_factors(system, whole, bound, data)
     return None if factors is None else claim | {"factors": factors}
 
 
 def factors_at(
     system: ConicSystem, point: FloatArray, whole: list[int], scale: int
-) -> dict[str, Any] | None:
-    """Return the factors of the matrix blocks at a point, by the block's number, or None.
+) -> list[Any] | None:
+    """Return the factors of the matrix blocks at a point, in their order, or None.
 
     Parameters
     ----------
@@ -113,12 +113,12 @@ def factors_at(
     at = int(np.abs(point).argmax())
     multiple = Fraction(whole[at]) / Fraction(float(point[at]))
     scores = system.operator.scores(point)
-    factors = {}
-    for number, part, span in _matrices(system.cone):
+    factors = []
+    for _, part, span in _matrices(system.cone):
         found = _short(part, scores[span], scale * multiple)
         if found is None:
             return None
-        factors[str(number)] = found
+        factors.append(found)
     return factors
 
 
@@ -144,7 +144,7 @@ def _matrices(cone: Cone) -> list[tuple[int, Semidefinite, slice]]:
 
 def _shifted_factors(
     system: ConicSystem, point: list[int], bound: Fraction, data: Any
-) -> dict[str, Any] | None:
+) -> list[Any] | None:
     """Return factors of q 2^64 F(y) - p D t I, t >= norm(y) 2^64, as the checker forms it."""
     blocks = {number: part for number, part, _ in _matrices(system.cone)}
     if max(part.rank for part in blocks.values()) > LARGEST_DENSE:
@@ -160,8 +160,8 @@ def _shifted_factors(
             entry = (score * q << 64) - (p * data.scale * length if i == j else 0)
             if entry:
                 matrices[block][i][j] = matrices[block][j][i] = entry
-    found = {str(number): _long(matrices[number], part) for number, part in blocks.items()}
-    return None if None in found.values() else found
+    factors = [_long(matrices[number], part) for number, part in blocks.items()]
+    return None if None in factors else factors
 
 
 def _long(matrix: list[dict[int, int]], part: Semidefinite) -> list[Any] | None:

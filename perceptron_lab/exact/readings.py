@@ -1,25 +1,22 @@
-"""How a checker reads the data of a system: a file of a user's own, as printed, or one written.
+"""Data of certificates: a user's own file in one of the checker's forms, or a file to be written.
 
-A reading is the part ``data`` of a certificate but for the file's name and sha256:
+The part ``data`` of a certificate names a form, and its keys beside ``file`` and ``sha256``:
 
-- ``{"kind": "sdpa", "question": "feasibility" or "recession", "digits": d}``: an SDPA file, its
-  decimals times 10^d whole numbers;
-- ``{"kind": "csv", "separator", "skip": lines, "digits", "labels": [column, negative, positive] or
-  null, "width", "cone"}``: a text of rows, decimals as printed; with labels the rows s_i (x_i, 1);
-- ``{"kind": "npy", "bits": k, "width", "cone"}``: a matrix in numpy's format, each entry the double
-  that it is, times 2^k a whole number. With ``"form": "gram"`` the rows are inner products
-  <psi_i, psi_j> of features, k even: (6) of docs/notes/how-to-distrust-us.md; with
-  ``"form": "squares"`` they are vectors (x, 1), those inside first.
-
-``cone`` lists [kind, order] of the blocks, whose scores are the rows in this order.
+- ``sdpa``: an SDPA file, its decimals as printed; ``question``: "feasibility" or "recession";
+- ``table``: a text of rows, decimals as printed; ``separator``;
+- ``labelled``: such a text with a ``column`` of two labels, ``negative`` and ``positive``: the rows
+  s_i (x_i, 1);
+- ``cone``: a matrix in numpy's format, each entry the double that it is; ``blocks`` lists
+  [kind, order] of the blocks of the cone, whose scores are the rows in this order;
+- ``gram``: such a matrix of inner products <psi_i, psi_j> of features: (6) of
+  docs/notes/how-to-distrust-us.md;
+- ``squares``: such a matrix of vectors (x, 1), of which the first ``inside`` are inside.
 """
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -35,7 +32,6 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.errors import InputError
 from perceptron_lab.exact.checker import checker
-from perceptron_lab.exact.whole_numbers import common_bits
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
@@ -46,7 +42,6 @@ from perceptron_lab.system.conditions import Condition
 
 # Entries of dense data that are written at most: 800 MB
 MOST_ENTRIES = 100_000_000
-_PLACES = re.compile(r"(?:\.([0-9]*)|(?<=[0-9]))(?:[eEdD]([+-]?[0-9]+))?(?![0-9.])")
 _SEPARATORS = (",", ";", "\t", " ")
 
 
@@ -56,8 +51,8 @@ class Reading:
 
     Parameters
     ----------
-    said
-        How they are read.
+    fields
+        The form, and its keys.
     content
         Their bytes.
     path
@@ -65,90 +60,69 @@ class Reading:
         written.
     """
 
-    said: dict[str, Any]
+    fields: dict[str, Any]
     content: bytes
     path: Path | None = None
 
     def system(self) -> Any:
         """Return the checker's system; the last one is kept, for the next answer on its data."""
-        return _system(self.content, json.dumps(self.said))
+        return _system(self.content, json.dumps(self.fields))
 
 
 @lru_cache(maxsize=1)
-def _system(content: bytes, said: str) -> Any:
-    read = json.loads(said)
-    reads = checker().sdpa_system if read["kind"] == "sdpa" else checker().table_system
-    return reads(content, read)
-
-
-def digits_of(text: str) -> int:
-    """Return the least d for which 10^d times every decimal in a text is whole."""
-    needed = (
-        len((after or "").rstrip("0")) - int(exponent or 0)
-        for after, exponent in _PLACES.findall(text)
-    )
-    return max(0, max(needed, default=0))
+def _system(content: bytes, fields: str) -> Any:
+    data = json.loads(fields)
+    read = checker().sdpa_system if data["form"] == "sdpa" else checker().table_system
+    return read(content, data)
 
 
 def of_sdpa(path: Path, question: Literal["feasibility", "recession"]) -> Reading:
     """Return the reading of an SDPA file."""
-    content = path.read_bytes()
-    digits = digits_of(content.decode("utf-8-sig"))
-    return Reading({"kind": "sdpa", "question": question, "digits": digits}, content, path)
+    return Reading({"form": "sdpa", "question": question}, path.read_bytes(), path)
 
 
 def of_table(path: Path, system: ConicSystem) -> Reading | None:
     """Return a reading of a user's own table that yields the rows of a system, or None.
 
-    It is compared with the system: nearest doubles of the decimals have to be its rows.
+    It is compared with the system: nearest doubles of the numbers read have to be its rows.
     """
     operator = system.operator
     if isinstance(operator, Gram):
         return None
     content = path.read_bytes()
     if path.suffix == ".npy" and isinstance(operator, Matrix):
-        if not isinstance(operator.stored, np.ndarray) or operator.stored.dtype.kind != "f":
-            return None
-        found = Reading(_of_array(np.asarray(operator.stored), system.cone), content, path)
-        return found if _yields(found, _rows_of(operator)) else None
+        reading = Reading({"form": "cone", "blocks": _blocks(system.cone)}, content, path)
+        return reading if _yields(reading, _rows_of(operator)) else None
     if path.suffix not in (".csv", ".tsv", ".txt"):
         return None
     rows = _rows_of(operator)
-    for said in _said_of_text(content, rows):
-        found = Reading(said, content, path)
-        if _yields(found, rows):
-            return found
-    return None
+    readings = (Reading(fields, content, path) for fields in _fields_of_text(content, rows))
+    return next((reading for reading in readings if _yields(reading, rows)), None)
 
 
-def _said_of_text(content: bytes, rows: FloatArray) -> Iterator[dict[str, Any]]:
-    """Yield the ways in which a text may be read as so many rows."""
+def _fields_of_text(content: bytes, rows: FloatArray) -> Iterator[dict[str, Any]]:
+    """Yield the forms in which a text may be read as so many rows."""
     try:
-        text = content.decode("utf-8-sig")
+        lines = content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     except UnicodeDecodeError:
         return
     for separator in _SEPARATORS:
-        lines = [line for line in csv.reader(text.splitlines(), delimiter=separator) if line]
-        for skip in (0, 1):
-            body = lines[skip:]
-            if len(body) != len(rows) or len({len(line) for line in body}) != 1:
-                continue
-            said: dict[str, Any] = {"kind": "csv", "separator": separator, "skip": skip}
-            said |= {"width": rows.shape[1], "cone": [["rows", len(rows)]]}
-            for labels in _labels_of(body) if len(body[0]) == rows.shape[1] else ():
-                features = (v for line in body for k, v in enumerate(line) if k != labels[0])
-                yield said | {"labels": labels, "digits": digits_of(" ".join(features))}
-            if len(body[0]) == rows.shape[1]:
-                yield said | {"labels": None, "digits": digits_of(" ".join(map(" ".join, body)))}
+        table = [line.split(separator) for line in lines if line]
+        width = len(table[0]) if table else 0
+        if width != rows.shape[1] or len(table) - len(rows) not in (0, 1):
+            continue
+        for labels in _labels_of(table[len(table) - len(rows) :]):
+            yield {"form": "labelled", "separator": separator} | labels
+        yield {"form": "table", "separator": separator}
 
 
-def _labels_of(body: list[list[str]]) -> Iterator[list[Any]]:
-    """Yield [column, negative, positive] of the columns of two texts."""
-    for column in range(len(body[0])):
-        texts = sorted({line[column].strip() for line in body})
+def _labels_of(body: list[list[str]]) -> Iterator[dict[str, Any]]:
+    """Yield the keys of the columns of two texts, of which each may be the positive one."""
+    for column in range(min(map(len, body), default=0)):
+        texts = sorted({line[column].strip(" \t") for line in body})
         if len(texts) == 2:
-            yield [column, *texts]
-            yield [column, *texts[::-1]]
+            for negative, positive in (texts, texts[::-1]):
+                yield {"column": column, "negative": negative, "positive": positive}
 
 
 def _yields(reading: Reading, rows: FloatArray) -> bool:
@@ -168,27 +142,30 @@ def of_system(system: ConicSystem) -> Reading:
     operator = system.operator
     if system.homogenised and isinstance(operator, Matrix):
         text = _sdpa_text(system, operator)
-        said = {"kind": "sdpa", "question": "feasibility", "digits": digits_of(text)}
-        return Reading(said, text.encode())
-    found = of_rows(_rows_of(operator), system.cone)
+        return Reading({"form": "sdpa", "question": "feasibility"}, text.encode())
     if isinstance(operator, Gram):
-        found.said.update(form="gram", bits=found.said["bits"] + found.said["bits"] % 2)
-    return found
+        return Reading({"form": "gram"}, _array_file(_rows_of(operator)))
+    return of_rows(_rows_of(operator), system.cone)
 
 
 def of_rows(rows: FloatArray, cone: Cone | None = None) -> Reading:
     """Return the data of the rows of a cone's scores, to be written; without a cone of rows."""
-    target = io.BytesIO()
-    np.lib.format.write_array(target, np.ascontiguousarray(rows), version=(1, 0))
-    return Reading(_of_array(rows, Orthant(len(rows)) if cone is None else cone), target.getvalue())
+    blocks = _blocks(Orthant(len(rows)) if cone is None else cone)
+    return Reading({"form": "cone", "blocks": blocks}, _array_file(rows))
 
 
 def of_squares(positives: FloatArray, negatives: FloatArray) -> Reading:
     """Return the data of the vectors (x, 1) of two classes, to be written: of x'Ex for any E."""
     rows = np.vstack([positives, negatives])
-    found = of_rows(np.column_stack([rows, np.ones(len(rows))]))
-    cone = [["rows", len(positives)], ["rows", len(negatives)]]
-    return Reading(found.said | {"form": "squares", "cone": cone}, found.content)
+    content = _array_file(np.column_stack([rows, np.ones(len(rows))]))
+    return Reading({"form": "squares", "inside": len(positives)}, content)
+
+
+def _array_file(rows: FloatArray) -> bytes:
+    target = io.BytesIO()
+    wide = np.ascontiguousarray(rows, dtype="<f8")
+    np.lib.format.write_array(target, wide, version=(1, 0))
+    return target.getvalue()
 
 
 def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
@@ -206,20 +183,13 @@ def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
         ]
         lines += [f"{matrix} 1 {at} {at} {sign * value}" for matrix, value in entries if value]
     text = "\n".join(lines) + "\n"
-    return Reading({"kind": "sdpa", "question": "feasibility", "digits": 0}, text.encode())
+    return Reading({"form": "sdpa", "question": "feasibility"}, text.encode())
 
 
-def _of_array(rows: FloatArray, cone: Cone) -> dict[str, Any]:
-    blocks = [
-        [_kind_of(part), part.rank if _is_matrix(part) else part.size] for part in _parts(cone)
-    ]
-    wide = np.asarray(rows, dtype=np.float64)
-    said = {"kind": "npy", "bits": common_bits(wide), "width": rows.shape[1]}
-    return said | {"cone": blocks}
-
-
-def _parts(cone: Cone) -> list[Cone]:
-    return [part for part, _ in cone.blocks]
+def _blocks(cone: Cone) -> list[list[Any]]:
+    """Return [kind, order] of the blocks of a cone."""
+    parts = (part for part, _ in cone.blocks)
+    return [[_kind_of(part), part.rank if _is_matrix(part) else part.size] for part in parts]
 
 
 def _is_matrix(part: Cone) -> bool:

@@ -32,7 +32,7 @@ from typing import Any
 from perceptron_lab.exact.cuts import Cut, images
 from perceptron_lab.exact.whole_numbers import decimal_text, whole
 
-BY_CUTS = ("infeasible", "objective at least")
+BY_CUTS = ("infeasible", "closed infeasible", "objective at least")
 """The claims that are proved by weights, and linear."""
 
 Inequality = tuple[Sequence[int], int]
@@ -56,7 +56,7 @@ def vipr_text(system: Any, claim: Mapping[str, Any]) -> str | None:
     multiples, cuts = cuts_of(system.blocks, claim["weights"])
     rows = images(cuts, system.blocks, system.rows, system.width)
     bounded = claim["claim"] == "objective at least"
-    if not (bounded or claim["closed"]):
+    if not bounded and claim["claim"] == "infeasible":
         return _infeasible([(row, 1) for row in rows], multiples)
     # x_0 = 1: what it multiplies is a constant, and its own row, block 0, says nothing
     own = [m for m, cut in zip(multiples, cuts, strict=True) if cut.block]

@@ -45,7 +45,7 @@ def infeasible_rows(
         return None
     used = [(i, weight) for i, weight in zip(support, found, strict=True) if weight]
     weights = [[[int(i) for i, _ in used], [weight for _, weight in used]]]
-    return {"claim": "infeasible", "closed": False, "weights": weights}
+    return {"claim": "infeasible", "weights": weights}
 
 
 def infeasible_cone(
@@ -70,7 +70,8 @@ def infeasible_cone(
         return None
     closed = homogenised and first is not None and found[first] > 0
     given = combined_weights(cuts, found, system.blocks)
-    return {"claim": "infeasible", "closed": closed, "weights": given}
+    name = "closed infeasible" if closed else "infeasible"
+    return {"claim": name, "weights": given}
 
 
 def margin_at_most(cone: Cone, weights: FloatArray, bound: Fraction, margin: str) -> Claim | None:

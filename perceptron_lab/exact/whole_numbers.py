@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -57,6 +57,12 @@ def least_multiples(values: Iterable[int]) -> list[int]:
         if divisor == 1:
             return given
     return [one // int(divisor) for one in given] if divisor else given
+
+
+def by_places(numbers: Mapping[int, int] | Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Return [places, numbers] of a sparse vector, as certificates list it: places increase."""
+    pairs = sorted(dict(numbers).items())
+    return [[place for place, _ in pairs], [number for _, number in pairs]]
 
 
 def written(value: Any) -> Any:

@@ -47,7 +47,7 @@ def made(rng: np.random.Generator, shift: int) -> tuple[Entries, int, list[Any]]
         entries[i, i] += sum(rest) + exceeding
     columns = []
     for k in range(order):
-        places = [i for i in rng.permutation(order).tolist() if table[i][k]]
+        places = [i for i in range(order) if table[i][k]]
         columns.append([places, [table[i][k] for i in places]])
     if shift < 0:
         entries = {place: value << -shift for place, value in entries.items()}
@@ -60,7 +60,7 @@ def test_it_decides_as_the_checker_does(seeds: range, shift: int) -> None:
     counts = {True: 0, False: 0}
     for seed in seeds:
         given = made(np.random.default_rng(seed), shift)
-        found = _dominated(checker().numbers, *given)
+        found = _dominated(checker(), *given)
         plain = accepted(given[0], given[2])
         assert plain or not found, seed
         if shift == 0:
@@ -73,9 +73,9 @@ def test_it_decides_as_the_checker_does(seeds: range, shift: int) -> None:
 def test_scaled_matrices_are_decided_with_room() -> None:
     entries = {(0, 0): 7 << 40, (0, 1): (3 << 40) + 1, (1, 1): 9 << 40}
     factor = [-40, [[0, 1], [1, 1]]]
-    assert _dominated(checker().numbers, entries, 2, factor)
-    assert not _dominated(checker().numbers, entries | {(0, 0): 4 << 40}, 2, factor)
-    assert _dominated(checker().numbers, {(0, 0): 3, (1, 1): 5}, 2, [4, [[0], [6]], [[1], [8]]])
+    assert _dominated(checker(), entries, 2, factor)
+    assert not _dominated(checker(), entries | {(0, 0): 4 << 40}, 2, factor)
+    assert _dominated(checker(), {(0, 0): 3, (1, 1): 5}, 2, [4, [[0], [6]], [[1], [8]]])
 
 
 @pytest.mark.parametrize(
@@ -83,21 +83,33 @@ def test_scaled_matrices_are_decided_with_room() -> None:
     [
         [0, [[0], [1, 2]]],  # another number of values
         [0, [[0, 0], [1, 2]]],  # two in one place
+        [0, [[1, 0], [1, 2]]],  # places that do not increase
         [0, [[5], [1]]],
         [0, [[-1], [1]]],
-        [0, [[0], [2**60]]],  # too long for two words
-        [0],
+        [0, [[0], [True]]],
+        [0, [[0], [1.0]]],
+        [0.0],
+        [1 << 30],
     ],
 )
+def test_what_is_no_factor_is_refused_by_both(factor: list[Any]) -> None:
+    entries = {(0, 0): 2**130, (1, 1): 2**130}
+    with pytest.raises(ValueError, match=r"number|places|list"):
+        _dominated(checker(), entries, 2, factor)
+    with pytest.raises(ValueError, match=r"number|places|list"):
+        checker().require_definite(entries, factor)
+
+
+@pytest.mark.parametrize("factor", [[0, [[0], [2**60]]], [0]])
 def test_what_it_cannot_decide_is_left_to_the_checker(factor: list[Any]) -> None:
-    assert not _dominated(checker().numbers, {(0, 0): 2**130, (1, 1): 2**130}, 2, factor)
+    assert not _dominated(checker(), {(0, 0): 2**130, (1, 1): 2**130}, 2, factor)
 
 
 def test_sums_that_words_do_not_hold_are_left_to_the_checker() -> None:
     entries = {(i, j): 2**100 if i < j else 2**106 for i in range(9) for j in range(i, 9)}
     factor = [0, [[0], [1]]]
     assert accepted(entries, factor)
-    assert not _dominated(checker().numbers, entries, 9, factor)
+    assert not _dominated(checker(), entries, 9, factor)
 
 
 def test_the_module_asks_the_file_where_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +120,7 @@ def test_the_module_asks_the_file_where_it_refuses(monkeypatch: pytest.MonkeyPat
     module.require_definite({(0, 0): 2**200}, [0, [[0], [3 * 2**90]]])
     with pytest.raises(module.Refuted):
         module.require_definite({(0, 0): 9}, [0, [[0], [3]]])
-    with pytest.raises(ValueError, match="two in one"):
+    with pytest.raises(ValueError, match="do not increase"):
         module.require_definite({(0, 0): 10}, [0, [[0, 0], [1, 1]]])
 
 
@@ -120,8 +132,8 @@ def test_factors_that_are_written_are_decided_by_it(
     path = certified(tmp_path, problem, {"name": "low-rank"}, goal={"width": 1e-8})
     asked: list[tuple[bool, bool]] = []
 
-    def decided(numbers: Any, entries: Entries, order: int, factor: list[Any]) -> bool:
-        found = _dominated(numbers, entries, order, factor)
+    def decided(module: Any, entries: Entries, order: int, factor: list[Any]) -> bool:
+        found = _dominated(module, entries, order, factor)
         asked.append((order >= compiled_checker.SMALLEST, found))
         return found
 

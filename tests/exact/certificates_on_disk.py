@@ -70,7 +70,7 @@ def rows_of(path: Path) -> Any:
     """Return the data of a certificate as an array of numbers, or of whole numbers."""
     said = record_of(path)["data"]
     file = path.parent / said["file"]
-    return np.load(file) if said["kind"] == "npy" else conditions_of(file.read_text())
+    return np.load(file) if said["form"] != "sdpa" else conditions_of(file.read_text())
 
 
 def exact_rows_of(path: Path) -> list[Row]:
@@ -90,9 +90,9 @@ def conditions_of(text: str) -> Any:
     return rows
 
 
-def content_of(rows: Any, kind: str) -> bytes:
+def content_of(rows: Any, form: str) -> bytes:
     """Return the file of changed data: an array, or conditions as SDPA text."""
-    if kind == "npy":
+    if form != "sdpa":
         target = io.BytesIO()
         np.save(target, rows)
         return target.getvalue()
@@ -105,5 +105,8 @@ def content_of(rows: Any, kind: str) -> bytes:
 def cone_of(path: Path) -> list[list[Any]]:
     """Return the blocks of a certificate's cone."""
     said = record_of(path)["data"]
-    found: list[list[Any]] = said.get("cone") or [["rows", 1], ["rows", len(rows_of(path)) - 1]]
-    return found
+    if "blocks" in said:
+        return list(said["blocks"])
+    first = 1 if said["form"] == "sdpa" else said.get("inside", len(rows_of(path)))
+    others = len(rows_of(path)) - first
+    return [["rows", first], *([["rows", others]] if others else [])]

@@ -81,7 +81,8 @@ def truly_proved(
         return _ratio(rows, cone, claim)
     if form == "gram" and "margin" in claim:
         return _kernel_margin(rows, claim)
-    if claim["claim"] in ("sign occurs", "sign excluded", "partition") or claim.get("closed"):
+    closed = claim["claim"].startswith("closed")
+    if claim["claim"] in ("sign occurs", "sign excluded", "partition") or closed:
         return _by_rows(rows, cone, claim)
     name, margin = claim["claim"], claim.get("margin")
     bound = bound_of(claim)
@@ -167,15 +168,13 @@ def _by_rows(rows: list[Row], cone: list[Any], claim: dict[str, Any]) -> bool:
     if name == "sign excluded":
         left = total.pop(claim["column"])
         return left * claim["sign"] < 0 and not any(total)
-    if name == "feasible":
+    if name == "closed feasible":
         return scores[0] > 0 and min(scores[1:]) >= 0
     if any(total):
         return False
-    if name == "infeasible":
+    if name == "closed infeasible":
         return weights[0] > 0 and cone[0][1] == 1
-    return not claim["closed"] and all(
-        s > 0 or (s == 0 and w > 0) for s, w in zip(scores, weights, strict=True)
-    )
+    return all(s > 0 or (s == 0 and w > 0) for s, w in zip(scores, weights, strict=True))
 
 
 def _inside(
@@ -240,7 +239,7 @@ def _weighted(
     if mass <= 0:
         return False
     if claim["claim"] == "infeasible":
-        return not any(total) and not claim["closed"]
+        return not any(total)
     if margin == "geometric" and total.pop():
         return False
     square = sum((one * one for one in total), Fraction())

@@ -61,7 +61,7 @@ def test_points_are_feasible_for_both_or_for_neither(seeds: range) -> None:
             continue
         data = of_system(system).system()
         proof = original.prove_point(point)
-        claim = {"claim": "feasible", "point": exactly(point), "factors": {}}
+        claim = {"claim": "feasible", "point": exactly(point), "factors": []}
         reason = refused(data, claim)
         assert (not reason) == proof.feasible, seed
         accepted += proof.feasible
@@ -137,7 +137,7 @@ def test_points_of_kernels_are_feasible_for_both_or_for_neither(seeds: range) ->
         if not point.any():
             continue
         data, proof = of_system(system).system(), original.prove_point(point)
-        claim = {"claim": "feasible", "point": exactly(point), "factors": {}}
+        claim = {"claim": "feasible", "point": exactly(point), "factors": []}
         reason = refused(data, claim)
         assert (not reason) == proof.feasible, (seed, reason)
         accepted += proof.feasible
@@ -168,7 +168,8 @@ def test_what_is_proved_of_a_separation_ratio_has_an_exact_proof(seeds: range) -
             outer[0] = inner.mean(axis=0)
         found = maximal_separation(inner, outer)
         reading = of_squares(inner, outer)
-        bits, data = reading.said["bits"], reading.system()
+        data = reading.system()
+        bits = data.scale.bit_length() - 1
         inside, outside = ([[*exactly(x, bits), 2**bits] for x in part] for part in (inner, outer))
         weights = found.positive_weights, found.negative_weights
         if found.status is Status.INFEASIBLE:

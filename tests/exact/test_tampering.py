@@ -41,7 +41,8 @@ def accepted(path: Path, record: Record) -> list[Record]:
         answers = checker().check(str(other))
     except Exception:  # as for the checker's own command line, it is unreadable
         return []
-    return [claim for claim, reason in answers if not reason]
+    claims = zip(record["claims"], answers, strict=True)
+    return [claim for claim, (_, reason) in claims if not reason]
 
 
 def numbers_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -125,7 +126,7 @@ def test_other_data_with_their_own_sha256_are_judged_as_they_are(
         rng = random.Random(seed)
         name = names[seed % len(names)]
         rows, record = rows_of(on_disk[name]), record_of(on_disk[name])
-        first = record["data"]["kind"] == "sdpa"  # the row x_0 > 0 is not in the file
+        first = record["data"]["form"] == "sdpa"  # the row x_0 > 0 is not in the file
         place = rng.randrange(first, rows.shape[0]), rng.randrange(rows.shape[1])
         if rng.random() < 0.5:
             rows[place] = -rows[place]
@@ -133,7 +134,7 @@ def test_other_data_with_their_own_sha256_are_judged_as_they_are(
             others = [k for k in range(first, rows.shape[0]) if k != place[0]]
             other = rng.choice(others)
             rows[[place[0], other]] = rows[[other, place[0]]]
-        content = content_of(rows, record["data"]["kind"])
+        content = content_of(rows, record["data"]["form"])
         (tmp_path / "data").write_bytes(content)
         path = tmp_path / "x.json"
         record["data"]["file"] = "data"
@@ -161,13 +162,13 @@ def test_no_claim_that_is_false_by_one_unit_in_the_last_place_is_accepted(
         (tmp_path / "d").unlink(missing_ok=True)
         np.save(tmp_path / "d.npy", rows)
         content = (tmp_path / "d.npy").read_bytes()
-        data = {"file": "d.npy", "sha256": hashlib.sha256(content).hexdigest(), "kind": "npy"}
-        data |= {"bits": 0, "width": 2, "cone": [["rows", 3]]}
-        record = {"format": "plab-certificate", "version": 1, "data": data}
+        data = {"file": "d.npy", "sha256": hashlib.sha256(content).hexdigest()}
+        data |= {"form": "cone", "blocks": [["rows", 3]]}
+        record = {"format": "plab-certificate", "version": 2, "data": data}
         unit = Fraction(24, 25)  # cos of the angle between (3, 4) and (4, 3)
         q = 2 ** rng.randrange(53, 200)
         below = unit.numerator * q // unit.denominator
-        least = {"claim": "margin at least", "margin": "unit", "factors": {}, "point": [3, 4]}
+        least = {"claim": "margin at least", "margin": "unit", "factors": [], "point": [3, 4]}
         for p, true in ((below, True), (below + 1, False)):
             given = record | {"claims": [least | {"bound": [p, q]}]}
             assert bool(accepted(tmp_path / "x", given)) is true

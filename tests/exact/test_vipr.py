@@ -39,7 +39,7 @@ def proof_of(path: Path, folder: Path, data: Path | None = None) -> tuple[Any, d
     record = record_of(Path(cell.path))
     said = record["data"]
     content = (data or Path(cell.path).with_name(said["file"])).read_bytes()
-    reads = checker().sdpa_system if said["kind"] == "sdpa" else checker().table_system
+    reads = checker().sdpa_system if said["form"] == "sdpa" else checker().table_system
     return reads(content, said), record["claims"][0]
 
 
@@ -62,7 +62,7 @@ def test_an_empty_program_has_a_proof_in_its_own_unknowns(tmp_path: Path) -> Non
     problem = {"dataset": "sdpa", "files": ["p.dat-s"]}
     path = certified(tmp_path, problem, {"name": "auto"})
     system, claim = proof_of(path, tmp_path, tmp_path / "p.dat-s")
-    assert claim["closed"]
+    assert claim["claim"] == "closed infeasible"
     text = vipr_text(system, claim)
     assert text is not None
     assert f"VAR {system.width - 1}\n" in text

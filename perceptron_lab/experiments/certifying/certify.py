@@ -51,11 +51,11 @@ from perceptron_lab.linear.proofs import PROOF, LinearProof
 from perceptron_lab.system.linear_system import LinearSystem
 from perceptron_lab.verdicts.saved_verdicts import read_verdict
 
-FORMAT, VERSION = "plab-certificate", 1
+FORMAT, VERSION = "plab-certificate", 2
 # Claims that prove a status
 _STATUSES = {
-    "FEASIBLE": {"feasible", "objective at most", "ratio at least"},
-    "INFEASIBLE": {"infeasible", "partition", "ratio at most"},
+    "FEASIBLE": {"feasible", "closed feasible", "objective at most", "ratio at least"},
+    "INFEASIBLE": {"infeasible", "closed infeasible", "partition", "ratio at most"},
 }
 SUFFIX, DATA, PROGRAM = ".certificate.json", ".data", ".vipr"
 
@@ -305,7 +305,7 @@ def _written(seen: CertifiedCell, found: Exact, reading: Reading, output: Path) 
     file = f"{seen.cell}{DATA}" if reading.path is None else reading.path.name
     if reading.path is None:
         replace_file(output / file, reading.content)
-    data = {"file": file, "sha256": sha256(reading.content).hexdigest()} | reading.said
+    data = {"file": file, "sha256": sha256(reading.content).hexdigest()} | reading.fields
     record = {"format": FORMAT, "version": VERSION, "data": data, "claims": found.claims}
     replace_file(path, json.dumps(written(record), separators=(",", ":")).encode())
     outcome = Outcome.CERTIFIED if done else Outcome.NOT_CERTIFIED

@@ -186,7 +186,7 @@ def refused(system: Any, claim: Claim) -> str:
     module = compiled_checker()
     try:
         module.check_claim(system, json.loads(json.dumps(written(claim))))
-    except module.Refuted as error:
+    except (module.Refuted, ValueError) as error:
         return str(error)
     return ""
 
@@ -214,8 +214,8 @@ def _infeasible(answer: Answer) -> Iterator[Claim | None]:
 def _vectors(answer: Answer, support: Any) -> list[list[int]]:
     """Return the rows of the data that have weights, D times, in whole numbers."""
     operator = answer.view.unnormalised().operator
-    if answer.reading.said["kind"] == "npy" and isinstance(operator, Matrix | Classes):
-        bits = answer.reading.said["bits"]
+    if answer.reading.fields["form"] == "cone" and isinstance(operator, Matrix | Classes):
+        bits = answer.system.scale.bit_length() - 1
         return [exactly(np.asarray(row, dtype=float), bits) for row in operator.rows(support)]
     wanted: dict[int, list[int]] = {i: [] for i in support.tolist()}
     for number, (_, _, _, columns, values) in enumerate(answer.system.rows):

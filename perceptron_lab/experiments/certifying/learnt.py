@@ -69,7 +69,8 @@ def _on_ellipsoid(
     if count * width * (width + 1) // 2 > MOST_PRODUCTS:
         raise DataError(f"NOT CERTIFIED: {count} examples of {width - 1} features are too many")
     reading = of_squares(*classes)
-    bits, system = reading.said["bits"], reading.system()
+    system = reading.system()
+    bits = system.scale.bit_length() - 1
     inside, outside = (
         [[*exactly(row, bits), 2**bits] for row in np.asarray(part, dtype=float)]
         for part in classes

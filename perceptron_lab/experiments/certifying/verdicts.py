@@ -21,7 +21,7 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.exact.coefficient_signs import sign_claims
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.readings import Reading, of_rows, of_system, of_table
-from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
 from perceptron_lab.experiments.certifying.claims import Exact, accepted
 from perceptron_lab.experiments.verdict_answers import labelled_file
 from perceptron_lab.results import FloatArray
@@ -38,13 +38,13 @@ def partition_claim(found: SeparationVerdict) -> Claim | None:
         return None
     point = whole_multiples(found.direction) if len(pair.separated) else [0] * len(found.names)
     if found.verdict == COMPLETE:
-        return {"claim": "feasible", "point": point, "factors": {}}
+        return {"claim": "feasible", "point": point, "factors": []}
     weights = {
         int(row): pair.basis.get(int(row), Fraction(int(weight)))
         for row, weight in zip(pair.overlap, pair.weights, strict=True)
     }
-    given = [[list(weights), whole_multiples(weights.values())]]
-    return {"claim": "partition", "closed": False, "point": point, "weights": given}
+    listed = by_places(zip(weights, whole_multiples(weights.values()), strict=True))
+    return {"claim": "partition", "point": point, "weights": [listed]}
 
 
 def verdict_claims(found: SeparationVerdict, system: Any) -> Exact:

@@ -42,5 +42,5 @@ def _refused(outcome: CertifiedCell) -> str:
     if outcome.outcome is not Outcome.CERTIFIED or outcome.path is None:
         return f"no exact proof: {outcome.message}"
     answers = compiled_checker().check(outcome.path, outcome.data)
-    reasons = [f"{claim['claim']}: {reason}" for claim, reason in answers if reason]
+    reasons = [f"{sentence}: {reason}" for sentence, reason in answers if reason]
     return f"the checker refuses {'; '.join(reasons)}" if reasons else ""
