@@ -14,10 +14,10 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab.datasets.dataset import check_instance_name
-from perceptron_lab.datasets.download.fetching import sha256_of
 from perceptron_lab.datasets.generated import rows_on_disk
 from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
 from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.errors import ConfigError, DataError, InputError
 from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import Status

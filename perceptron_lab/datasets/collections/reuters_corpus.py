@@ -32,7 +32,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.datasets.collections.bag_of_words import WordVectors, count_words
 from perceptron_lab.datasets.confinement import written
-from perceptron_lab.datasets.download.fetching import cache_folder, fetch
+from perceptron_lab.datasets.download.fetching import cache_folder, read_registered
 from perceptron_lab.datasets.download.registered_files import collection
 from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
 from perceptron_lab.durable_files import replace_file
@@ -122,12 +122,7 @@ def read_collection() -> list[Document]:
     """Return all documents of the 22 files, fetched and verified."""
     documents = []
     for name, file in collection(COLLECTION).files.items():
-        path = fetch(COLLECTION, name)
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
-        documents += read_documents(content, file.file)
+        documents += read_documents(read_registered(COLLECTION, name).content, file.file)
     return documents
 
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.confinement import check_generated, written
-from perceptron_lab.datasets.download.fetching import cache_folder, sha256_of
+from perceptron_lab.datasets.download.fetching import cache_folder
 from perceptron_lab.datasets.formats.row_files import NumpyRows
 from perceptron_lab.datasets.generated.generator import (
     GeneratedDataset,
@@ -31,6 +31,7 @@ from perceptron_lab.datasets.generated.generator import (
 )
 from perceptron_lab.datasets.generated.margin_families import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.durable_files import replace_file, replacing
 from perceptron_lab.errors import DataError
 from perceptron_lab.goals import STRICT
