@@ -105,8 +105,10 @@ def test_a_file_that_is_removed_before_its_lock_is_made_again(
         lock(descriptor, kind)
 
     monkeypatch.setattr(fcntl, "flock", late)
-    replace_file(tmp_path / "a", b"new")
-    assert removed
+    with replacing(tmp_path / "a") as partial:
+        assert removed == [partial]
+        partial.write_bytes(b"new")
+        remove_partial_files(tmp_path)
     assert (tmp_path / "a").read_bytes() == b"new"
 
 

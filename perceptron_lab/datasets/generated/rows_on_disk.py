@@ -31,7 +31,7 @@ from perceptron_lab.datasets.generated.generator import (
 )
 from perceptron_lab.datasets.generated.margin_families import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
-from perceptron_lab.datasets.regular_files import sha256_of
+from perceptron_lab.datasets.regular_files import read_regular, sha256_of
 from perceptron_lab.durable_files import replace_file, replacing
 from perceptron_lab.errors import DataError
 from perceptron_lab.goals import STRICT
@@ -41,6 +41,8 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
 _HASHES: dict[tuple[Path | int, ...], str] = {}
+# Bytes of a description
+_LONGEST = 2**16
 # Entries that are generated from one seed: a change makes other rows
 ENTRIES = 2**21
 
@@ -57,9 +59,10 @@ class Description(BaseModel):
     def read(cls, path: Path) -> Self | None:
         """Return the description of a whole file with the bytes that were written, or None."""
         try:
-            known = cls.model_validate_json(path.with_suffix(".json").read_bytes())
+            content = read_regular(path.with_suffix(".json"), _LONGEST)
+            known = cls.model_validate_json(content)
             found = path.stat()
-        except (OSError, ValueError):
+        except (OSError, ValueError, DataError):
             return None
         if not stat.S_ISREG(found.st_mode) or known.bytes != found.st_size:
             return None
