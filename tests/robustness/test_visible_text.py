@@ -166,6 +166,7 @@ def test_a_run_and_all_that_it_writes(
     kinds = {".csv", ".html", ".md", ".tex", ".svg", ".json"}
     written = [path for path in Path("results").rglob("*") if path.suffix in kinds]
     assert {path.suffix for path in written} == kinds
+    assert Path("results/hostile/index.html") in written
     for path in written:
         assert obeyed(path.read_text("utf-8")) == [], path
 
