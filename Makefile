@@ -17,7 +17,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # One run starts hundreds of processes, none of which shall compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quickstart test test-long test-processors test-lowest check check-static check-style check-types check-fast format maxcut report docs
+.PHONY: help setup quickstart test test-long test-processors test-pythons test-lowest check check-static check-style check-types check-fast format maxcut report docs
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test-long: $(INSTALLED)  ## run the other repetitions (SHARE=0.05 SEED=123 draws
 test-processors: $(INSTALLED)  ## run all tests under other kernels (FACTORS="Haswell" TESTS="tests/cones")
 	$(BIN)/python -m tests.processors.run $(if $(FACTORS),--factors "$(FACTORS)") -- \
 	  $(WORKERS) $(TESTS)
+
+test-pythons: $(INSTALLED)  ## run the fast tests under every Python here: on PATH, of pyenv, of uv
+	$(BIN)/python -m tests.pythons.run -- $(WORKERS) $(TESTS)
 
 # Old releases use what newer releases of their own dependencies deprecate: no error of ours.
 OLD_WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_native_id
 
@@ -13,7 +14,8 @@ from threading import get_native_id
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a path to write to; that file takes the place of the old one once all went well.
 
-    Nothing is left beside it where something fails.
+    Nothing is left beside it where something fails. The file to write to is there already, empty
+    and locked: :func:`remove_partial_files` of another process leaves it alone.
 
     Parameters
     ----------
@@ -21,11 +23,26 @@ def replacing(path: Path) -> Iterator[Path]:
         The place, in a folder that exists.
     """
     partial = path.with_name(f".{path.name}.{get_native_id()}.partial")
+    descriptor = _locked(partial)
     try:
         yield partial
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _locked(partial: Path) -> int:
+    """Return the descriptor of an empty file that nobody else takes for an abandoned one."""
+    while True:
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        descriptor = os.open(partial, flags, 0o666)
+        # Without locks on a file system nothing there is ever taken for abandoned
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)  # it was removed between its creation and the lock
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -50,10 +67,18 @@ def replace_file(path: Path, content: bytes) -> None:
 def remove_partial_files(folder: Path) -> None:
     """Remove files that :func:`replacing` left in a folder when its process was killed.
 
-    Nobody else may be writing there.
+    The lock of a process ends with it; what a living one writes stays, and what may not be removed.
     """
     for path in folder.glob(".*.partial"):
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            # Not to wait for whoever reads a FIFO, nor to follow a link
+            flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(path, flags)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            finally:
+                os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:

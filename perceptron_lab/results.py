@@ -16,6 +16,7 @@ import numpy.typing as npt
 from perceptron_lab.errors import BROKEN, DataError
 from perceptron_lab.goals import Goal, goal_of
 from perceptron_lab.outward import bracket_text, text_above
+from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -269,7 +270,7 @@ class Result:
             f"<td style='text-align:left'>{escape(text)}</td></tr>"
             for name, text in rows.items()
         ]
-        return f"<table>{''.join(lines)}</table>"
+        return visible(f"<table>{''.join(lines)}</table>")
 
     def plot(self) -> Figure:
         """Return a matplotlib figure of the trace: margins and bounds over updates, the bracket.

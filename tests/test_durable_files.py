@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from perceptron_lab.durable_files import replace_file
+from perceptron_lab.durable_files import remove_partial_files, replace_file, replacing
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -53,3 +58,76 @@ def test_the_bytes_are_on_the_disk_before_the_name_and_the_name_before_the_end(
     monkeypatch.setattr(os, "replace", note_replace)
     replace_file(tmp_path / "a", b"content")
     assert steps == ["file", "name", "folder"]
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    code = """
+import sys, time
+from pathlib import Path
+from perceptron_lab.durable_files import replacing
+with replacing(Path(sys.argv[1])) as partial:
+    partial.write_bytes(b"half")
+    print("written", flush=True)
+    time.sleep(60)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path / "a"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "written\n"
+    (partial,) = tmp_path.iterdir()
+    remove_partial_files(tmp_path)
+    assert partial.read_bytes() == b"half"  # its process lives
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert partial.exists()
+    remove_partial_files(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_this_process_writes_is_left_alone(tmp_path: Path) -> None:
+    with replacing(tmp_path / "a") as partial:
+        partial.write_bytes(b"new")
+        remove_partial_files(tmp_path)
+    assert (tmp_path / "a").read_bytes() == b"new"
+
+
+def test_a_file_that_is_removed_before_its_lock_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process took it for an abandoned one at that moment."""
+    lock, removed = fcntl.flock, []
+
+    def late(descriptor: int, kind: int) -> None:
+        if not removed:
+            removed.extend(tmp_path.iterdir())
+            removed[0].unlink()
+        lock(descriptor, kind)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with replacing(tmp_path / "a") as partial:
+        assert removed == [partial]
+        partial.write_bytes(b"new")
+        remove_partial_files(tmp_path)
+    assert (tmp_path / "a").read_bytes() == b"new"
+
+
+def test_what_cannot_be_removed_or_locked_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".folder.1.partial").mkdir()
+    (tmp_path / ".link.1.partial").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / ".file.1.partial").touch()
+
+    def unsupported(*arguments: Any) -> None:
+        raise OSError(38, "Function not implemented")
+
+    with monkeypatch.context() as without_locks:
+        without_locks.setattr(fcntl, "flock", unsupported)
+        remove_partial_files(tmp_path)
+        assert len(list(tmp_path.iterdir())) == 3
+        replace_file(tmp_path / "a", b"new")
+    remove_partial_files(tmp_path)
+    remove_partial_files(tmp_path / "none")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {".folder.1.partial", ".link.1.partial", "a"}

@@ -20,6 +20,7 @@ NUMBERS = ["doubles", "printed_numbers", "sparse_arrays"]
 LAYERS = [
     [
         "errors",
+        "visible_text",
         "durable_files",
         "registry",
         "records",

@@ -9,6 +9,7 @@ from typing import get_args
 
 import click
 
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import base_option, generate_option, quiet_option
 from perceptron_lab.exact.checker import checker_path
 from perceptron_lab.experiments.certifying.certify import (
@@ -68,12 +69,12 @@ def certify(
     for cell in certifying(target, output, base, generate, form):
         cells.append(cell)
         if not as_json and not quiet:
-            click.echo(_line(cell))
+            echo(_line(cell))
     found = Certification(target, cells)
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        echo(json.dumps(found.as_json(), indent=2))
     elif not quiet:
-        click.echo(f"{found}; checker: {checker_path() if form == 'json' else 'viprchk'}")
+        echo(f"{found}; checker: {checker_path() if form == 'json' else 'viprchk'}")
     return 1 if found.failed else 0
 
 

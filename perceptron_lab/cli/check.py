@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import configs_argument, override_option, quiet_option
 from perceptron_lab.errors import ConfigError, PlabError, counted
 from perceptron_lab.experiments.running.plan import plan
@@ -32,11 +33,9 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool) -> 
         if not quiet:
             plugins = ", ".join(experiment.config.plugins)
             left = f"; not checked, of plugins {plugins}: {', '.join(experiment.unchecked)}"
-            click.echo(
-                f"{name}: ok, {counted(len(cells), 'cell')}{left if experiment.unchecked else ''}"
-            )
+            echo(f"{name}: ok, {counted(len(cells), 'cell')}{left if experiment.unchecked else ''}")
         for warning in experiment.warnings:
-            click.echo(f"warning: {warning}", err=True)
+            echo(f"warning: {warning}", err=True)
     if faults:
         raise ConfigError("\n".join(faults))
     return 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.reporting.compare import METRICS
 from perceptron_lab.reporting.compare import compare as compare_folders
@@ -30,10 +31,10 @@ def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
     """
     found = compare_folders(a, b, metric=metric)
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        echo(json.dumps(found.as_json(), indent=2))
         return 0
     names = ("problem", "label", "seed")
-    click.echo(found.heading)
+    echo(found.heading)
     ratios = [
         (
             *(one.label, str(one.pairs), str(one.instances)),
@@ -42,7 +43,7 @@ def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
         for one in found.ratios
     ]
     _section("", ("label", "pairs", "problems", "B / A", "lower", "upper"), ratios)
-    click.echo(found.counts)
+    echo(found.counts)
     changes = [
         (pair.problem, pair.label, str(pair.seed), pair.status_a, pair.status_b)
         for pair in found.status_changes
@@ -54,13 +55,13 @@ def compare(a: Path, b: Path, metric: str, as_json: bool) -> int:
         _section(title, ("key", "A", "B"), [(one.path, one.first, one.second) for one in several])
     if found.other_environment:
         text = "the environments differ (see above): times do not compare"
-        click.echo(f"Warning: {text}", err=True)
+        echo(f"Warning: {text}", err=True)
     return 0
 
 
 def _section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table with its title; nothing without rows."""
     if rows and title:
-        click.echo(title)
+        echo(title)
     if rows:
         show_table("", columns, rows)

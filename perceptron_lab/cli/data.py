@@ -9,6 +9,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.datasets.collections.verification import verify_data
 from perceptron_lab.datasets.download.fetching import State, fetching
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, collection
@@ -63,7 +64,7 @@ def fetch_command(collection_name: str | None, names: tuple[str, ...]) -> None:
     already are not fetched again.
     """
     for name, path in fetching(collection_name, names):
-        click.echo(f"{name}: {path}")
+        echo(f"{name}: {path}")
 
 
 @data.command("verify")
@@ -80,13 +81,13 @@ def verify_command(collection_name: str | None) -> None:
     wrong: set[State] = set()
     for source, states in verify_data(collection_name).items():
         for name, state in states.items():
-            click.echo(f"{source}/{name}: {state}")
+            echo(f"{source}/{name}: {state}")
         count = Counter(states.values())
         said = [state for state in State if count[state] or state is not State.ALTERED]
-        click.echo(f"{source}: " + ", ".join(f"{count[state]} {state}" for state in said))
+        echo(f"{source}: " + ", ".join(f"{count[state]} {state}" for state in said))
         wrong |= set(states.values())
     mends = [mend for state, mend in _MENDS.items() if state in wrong]
     for mend in mends:
-        click.echo(mend, err=True)
+        echo(mend, err=True)
     if mends:
         sys.exit(1)

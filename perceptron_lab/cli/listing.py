@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import plugin_option
 from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.experiments.configuration.catalogue import KINDS, list_names
@@ -31,7 +32,7 @@ def listing(kind: str | None, as_json: bool) -> int:
     """
     items = list_names(kind) if kind else _kinds()
     if as_json:
-        click.echo(json.dumps(items, indent=2))
+        echo(json.dumps(items, indent=2))
         return 0
     show_table("", ("name", "summary"), [(item["name"], item["summary"]) for item in items])
     matrix = {item["name"]: item["systems"] for item in items if "systems" in item}
@@ -39,7 +40,7 @@ def listing(kind: str | None, as_json: bool) -> int:
         kinds = list(next(iter(matrix.values())))
         rows = [(name, *(entries[kind] for kind in kinds)) for name, entries in matrix.items()]
         show_table("", ("name", *kinds), rows)
-        click.echo(_LEGEND)
+        echo(_LEGEND)
     return 0
 
 

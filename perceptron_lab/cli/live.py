@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from math import isnan
 from types import FrameType
 
-from rich.console import Console
-
+from perceptron_lab.experiments.running.console import VisibleConsole
 from perceptron_lab.outward import bracket_text
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import Trace
@@ -60,7 +59,7 @@ def _known(trace: Trace) -> str:
 @contextmanager
 def live_line(title: str, *, quiet: bool) -> Iterator[Watch | None]:
     """Show margin, updates and seconds on a terminal while a run goes on; elsewhere nothing."""
-    console = Console(stderr=True, highlight=False)
+    console = VisibleConsole(stderr=True, highlight=False)
     if quiet or not console.is_terminal:
         yield None
         return

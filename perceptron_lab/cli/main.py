@@ -17,13 +17,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
+from io import StringIO
 from typing import Final, TextIO
 
 import click
 from click.shell_completion import CompletionItem
 
 from perceptron_lab import __version__
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.errors import PlabError, did_you_mean
+from perceptron_lab.visible_text import visible
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     # The libraries read them when they are loaded, which nothing above does.
@@ -120,17 +123,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         return 130
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        echo(shown.getvalue(), err=True, nl=False)
         return 2
     except PlabError as error:
         for line in str(error).splitlines():
-            click.echo(f"Error: {line}", err=True)
+            echo(f"Error: {line}", err=True)
         return 2
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             text = f"{error.filename or 'the output'} cannot be written ({error.strerror})"
             with suppress(OSError):  # perhaps nobody can hear it
-                click.echo(f"Error: {text}; make room there, and try again", err=True)
+                echo(f"Error: {text}; make room there, and try again", err=True)
             return 2
         _report_bug(error)
         return 3
@@ -146,7 +151,7 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning as plab prints its own; where in the code it was raised helps nobody here."""
-    click.echo(f"warning: {message}", err=True)
+    echo(f"warning: {message}", err=True)
 
 
 def _report_bug(error: Exception) -> None:
@@ -162,17 +167,17 @@ def _report_bug(error: Exception) -> None:
         "",
         *traceback.format_exception(error),
     ]
-    text = "\n".join(described)
-    click.echo(f"Error: a bug of plab: {type(error).__name__}: {error}", err=True)
+    text = visible("\n".join(described))
+    echo(f"Error: a bug of plab: {type(error).__name__}: {error}", err=True)
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", prefix="plab-", suffix=".log", delete=False
         ) as file:
             file.write(text)
     except OSError:
-        click.echo(text, err=True)
+        echo(text, err=True)
     else:
-        click.echo(f"Error: please report it with this log: {file.name}", err=True)
+        echo(f"Error: please report it with this log: {file.name}", err=True)
 
 
 if __name__ == "__main__":

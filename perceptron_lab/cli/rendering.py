@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
+from perceptron_lab.experiments.running.console import VisibleConsole
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -95,7 +97,7 @@ def _empty(title: str) -> Table:
 
 
 def _console() -> Console:
-    console = Console(highlight=False, markup=False)
+    console = VisibleConsole(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _WIDTH
     return console

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import complete_config, output_option, quiet_option
 from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.reporting import rebuilt
@@ -35,16 +36,16 @@ def report(targets: tuple[str, ...], html: bool, output: Path, quiet: bool) -> i
     failed = False
     for made in rebuilt(targets, output, processors()):
         for one in made.failed:
-            click.echo(f"failed: {one}", err=True)
+            echo(f"failed: {one}", err=True)
         failed |= bool(made.failed)
         for caution in filter(None, (*made.cautions, made.edited)):
-            click.echo(f"warning: {caution}", err=True)
+            echo(f"warning: {caution}", err=True)
         if quiet:
             continue
         for name, table in made.tables.items():
             show_frame(made.title or name, table.frame)
         for path in made.files:
-            click.echo(str(path))
+            echo(str(path))
     return 1 if failed else 0
 
 
@@ -54,8 +55,8 @@ def _write_pages(targets: tuple[str, ...], output: Path, quiet: bool) -> int:
     failed = False
     for page in written(targets, output, processors()):
         for one in page.failed:
-            click.echo(f"failed: {page.path.parent.name}: {one}", err=True)
+            echo(f"failed: {page.path.parent.name}: {one}", err=True)
         failed |= bool(page.failed)
         if not quiet:
-            click.echo(f"{page.path}{' (as it was)' if page.kept else ''}")
+            echo(f"{page.path}{' (as it was)' if page.kept else ''}")
     return 1 if failed else 0

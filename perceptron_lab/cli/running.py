@@ -9,10 +9,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import click
-
 from perceptron_lab import registry
 from perceptron_lab.cli.colours import coloured
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.rendering import show_frame, show_table
 from perceptron_lab.errors import ConfigError, counted
 from perceptron_lab.experiments.configuration.config import ExperimentConfig
@@ -56,7 +55,7 @@ def run_all(
                 where = (
                     f"{cells} in {output / experiment.name}" if progress.done else "no cell ended"
                 )
-                click.echo(f"interrupted; {where}; the same command goes on from there", err=True)
+                echo(f"interrupted; {where}; the same command goes on from there", err=True)
                 raise
         failed |= not _conclude(one, results, quiet) or bool(results.failed)
     return 1 if failed else 0
@@ -67,9 +66,9 @@ def _warn(experiment: Experiment, output: Path) -> None:
     if experiment.changed:
         folder = output / experiment.name
         text = f"overrides change what is run: results in {folder} (-s experiment=NAME names it)"
-        click.echo(text, err=True)
+        echo(text, err=True)
     for warning in experiment.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
 
 
 def show_all(configs: Sequence[Source], overrides: Sequence[str]) -> int:
@@ -128,21 +127,21 @@ def _conclude(config: ExperimentConfig, results: Rows, quiet: bool) -> bool:
     """Write the report; print its tables and all paths; return whether nothing of it failed."""
     for row in results.failed:
         status = coloured(Status(row["status"]))
-        text = f"{row['problem']}  {row['label']}  {status}: {row['message']}"
-        click.echo(f"failed: {text}", err=True)
+        where = f"{row['problem']}  {row['label']}"
+        echo(f"failed: {where}  ", status, f": {row['message']}", err=True)
     # Imported here: the first cells run while it loads.
     from perceptron_lab.reporting import make_report
 
     made = make_report(results.folder, config.report.model_dump(), config.title, results)
     for one in made.failed:
         text = f"failed: {one}; the runs are stored: mend `report:`, and `plab report` makes it"
-        click.echo(text, err=True)
+        echo(text, err=True)
     for caution in made.cautions:
-        click.echo(f"warning: {caution}", err=True)
+        echo(f"warning: {caution}", err=True)
     if quiet:
         return not made.failed
     for name, table in made.tables.items():
         show_frame(made.title or name, table.frame)
     for path in (results.folder / "runs.csv", results.folder / "environment.json", *made.files):
-        click.echo(str(path))
+        echo(str(path))
     return not made.failed

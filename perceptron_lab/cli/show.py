@@ -8,6 +8,7 @@ from textwrap import indent
 import click
 from click.shell_completion import CompletionItem
 
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import complete_registered, plugin_option
 from perceptron_lab.cli.rendering import show_table
 from perceptron_lab.experiments.configuration.catalogue import REGISTERED, gallery
@@ -35,24 +36,24 @@ def show(name: str, as_json: bool) -> int:
     """
     meanings = meanings_of(name)
     if as_json:
-        click.echo(json.dumps(meanings, indent=2))
+        echo(json.dumps(meanings, indent=2))
         return 0
     for meaning in meanings:
         if meaning["kind"] == "experiment":
             if len(meanings) > 1:
-                click.echo(f"# configuration {name}")
-            click.echo(meaning["text"], nl=False)
+                echo(f"# configuration {name}")
+            echo(meaning["text"], nl=False)
             continue
         explained = f"{meaning['kind']} {meaning['name']}\n\n{meaning['documentation']}"
         if meaning["kind"] in ("table", "figure", "theory"):
             # Comments, where a configuration of this name follows: what is printed remains YAML
             mark = "# " if meanings[-1]["kind"] == "experiment" else ""
-            click.echo(indent(explained, mark) + "\n")
+            echo(indent(explained, mark) + "\n")
             continue
-        click.echo(explained)
+        echo(explained)
         rows = [tuple(parameter.values()) for parameter in meaning["parameters"]]
         if not rows:
-            click.echo("\nIt has no parameters.")
+            echo("\nIt has no parameters.")
             continue
         described = any(row[-1] for row in rows)
         columns = tuple(meaning["parameters"][0])[: 4 if described else 3]

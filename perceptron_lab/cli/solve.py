@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from perceptron_lab import registry
 from perceptron_lab.cli.colours import coloured
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.live import interruptible, live_line
 from perceptron_lab.cli.options import bytes_of, complete_registered, plugin_option
 from perceptron_lab.datasets.formats.columns import LAST, Columns
@@ -234,9 +235,9 @@ def command(
 
     with interruptible() as interrupt, live_line(str(file), quiet=as_json) as watch:
         found = found_in(watch, interrupt.asked)
-    click.echo(_printed(found, as_json=as_json))
+    echo(*_printed(found, as_json=as_json))
     for note in found.left_out if as_json else ():
-        click.echo(f"note: {note}", err=True)
+        echo(f"note: {note}", err=True)
     if save is not None:
         found.save(save)
     if plot is not None:
@@ -273,12 +274,13 @@ def _width(goal: Goal) -> float:
     raise InputError(f"--goal {goal} with --optimum; give width=NUMBER, as --goal width=1e-6")
 
 
-def _printed(found: Answer, *, as_json: bool) -> str:
-    """Return an answer as text, its status in colour, or as JSON."""
+def _printed(found: Answer, *, as_json: bool) -> list[str]:
+    """Return the parts of an answer as text, its status in colour, or as JSON."""
     if as_json:
-        return json.dumps(found.row(), indent=2)
+        return [json.dumps(found.row(), indent=2)]
     status = found.result.status  # it begins the second line
-    return str(found).replace(f"\n{status}", f"\n{coloured(status)}", 1)
+    before, line, after = str(found).partition(f"\n{status}")
+    return [before, "\n", coloured(status), after] if line else [before]
 
 
 def _refuse_given(question: str, given: dict[str, Any]) -> None:
@@ -294,7 +296,7 @@ def _tell_verdict(
     """Print and perhaps save the verdict on two classes, and return the exit code."""
     with interruptible() as interrupt:
         found = verdict_answer(file, columns, seconds=seconds, asked=interrupt.asked)
-    click.echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
+    echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
     if save is not None:
         found.save(save)
     return 130 if interrupt.asked() else 0
@@ -305,7 +307,7 @@ def _tell_ellipsoids(
 ) -> int:
     """Print whether ellipsoids separate two classes, and return the exit code."""
     found = ellipsoid_answer(file, columns, seconds=seconds)
-    click.echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
+    echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
     if plot is not None:
         _draw(found.plot(), plot)
     return 0

@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from perceptron_lab.cli.colours import coloured
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import (
     complete_config,
     output_option,
@@ -46,20 +47,20 @@ def status(
     chosen = targets or folders_with_results(output)
     found = [status_of(target, output=output, overrides=overrides) for target in chosen]
     if as_json:
-        click.echo(json.dumps([one.as_json() for one in found], indent=2))
+        echo(json.dumps([one.as_json() for one in found], indent=2))
         return 0
     grouped = False
     for one in found:
-        click.echo(str(one))
+        echo(str(one))
         for cells in _groups(one, verbose):
             if len(cells) > _ALIKE and not verbose:
                 grouped = True
-                click.echo(_line_of_all(cells))
+                echo(*_line_of_all(cells))
             else:
                 for cell in cells:
-                    click.echo(_line(cell, cell.problem, cell.label, f"seed {cell.seed}"))
+                    echo(*_line(cell, cell.problem, cell.label, f"seed {cell.seed}"))
     if grouped:
-        click.echo("-v lists every cell")
+        echo("-v lists every cell")
     return 0
 
 
@@ -74,13 +75,14 @@ def _groups(found: ExperimentStatus, verbose: bool) -> list[list[CellStatus]]:
     return list(groups.values())
 
 
-def _line(cell: CellStatus, *which: str) -> str:
-    words = [f"  {coloured(cell.state)}", *which, cell.status, " ".join(cell.why.split())]
-    return "  ".join(filter(None, words))
+def _line(cell: CellStatus, *which: str) -> list[str]:
+    """Return the parts of a line."""
+    words = filter(None, [*which, cell.status, " ".join(cell.why.split())])
+    return ["  ", coloured(cell.state), *(f"  {word}" for word in words)]
 
 
-def _line_of_all(cells: Sequence[CellStatus]) -> str:
-    """Return one line for cells that share state and reason."""
+def _line_of_all(cells: Sequence[CellStatus]) -> list[str]:
+    """Return the parts of one line for cells that share state and reason."""
     problems = counted(len({cell.problem for cell in cells}), "problem")
     labels = ", ".join(dict.fromkeys(cell.label for cell in cells))
     return _line(cells[0], f"{counted(len(cells), 'cell')} of {problems} ({labels})")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import complete_registered, plugin_option, quiet_option
 from perceptron_lab.cli.rendering import show_frame
 from perceptron_lab.theory.exhibit import written
@@ -36,5 +37,5 @@ def theory(names: tuple[str, ...], output: Path, quiet: bool) -> int:
             continue
         show_frame(made.exhibit.title, made.exhibit.table.frame)
         for path in made.files:
-            click.echo(str(path))
+            echo(str(path))
     return 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from perceptron_lab.cli.colours import coloured
+from perceptron_lab.cli.echo import echo
 from perceptron_lab.cli.options import base_option, generate_option, quiet_option
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.experiments.verification.verify import Verification, verifying
@@ -40,18 +41,19 @@ def verify(
     for cell in verifying(target, base, generate, exact=exact):
         cells.append(cell)
         if not as_json and (cell.verdict.failed or not quiet):
-            click.echo(_line(cell))
+            echo(coloured(cell.verdict), _line(cell))
     found = Verification(target, cells)
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        echo(json.dumps(found.as_json(), indent=2))
     elif not quiet:
-        click.echo(str(found))
+        echo(str(found))
     return 1 if found.failed or found.not_exact else 0
 
 
 def _line(cell: Verified) -> str:
+    """Return what follows the verdict."""
     proved = "EXACTLY" if cell.exact else ""
-    words = [coloured(cell.verdict), proved, cell.problem, cell.label, cell.status]
+    words = [proved, cell.problem, cell.label, cell.status]
     if cell.verdict is Verdict.PROVED:
         bracket = cell.margin_lower, cell.margin_upper
         words.append(f"margin in {bracket_text(*bracket)}" if bracket != (None, None) else "")
@@ -59,4 +61,4 @@ def _line(cell: Verified) -> str:
         words.append(f"optimum in {bracket_text(*optimum, 12)}" if optimum != (None, None) else "")
     words.append(cell.message)
     words.append(f"not checked: {', '.join(cell.unchecked)}" if cell.unchecked else "")
-    return "  ".join(word for word in words if word)
+    return "".join(f"  {word}" for word in words if word)

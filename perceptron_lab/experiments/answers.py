@@ -11,10 +11,10 @@ import numpy as np
 
 from perceptron_lab import registry
 from perceptron_lab.datasets.collections.files import stem_of
-from perceptron_lab.datasets.download.fetching import sha256_of
 from perceptron_lab.datasets.formats.columns import Columns
 from perceptron_lab.datasets.formats.problem_files import FileProblem, read_problem
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
+from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.driver import Oracle, Stop
 from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import ConfigError, DataError, counted

@@ -9,10 +9,10 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from perceptron_lab.datasets.download.fetching import sha256_of
 from perceptron_lab.datasets.formats.columns import Columns, Contents
 from perceptron_lab.datasets.formats.file_contents import read_contents, told
 from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
+from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.doubles import Doubles
 from perceptron_lab.durable_files import replacing
 from perceptron_lab.errors import DataError, InputError

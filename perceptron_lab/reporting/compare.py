@@ -22,6 +22,7 @@ from perceptron_lab.reporting.differences import (
     environment_differences,
 )
 from perceptron_lab.results import Status
+from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,7 +182,7 @@ class Comparison:
         frames = [pd.DataFrame(map(asdict, self.ratios)), self.to_frame()]
         frames += [pd.DataFrame(map(asdict, part)) for part in (self.config, self.environment)]
         tables = [frame.to_html(index=False, escape=True, na_rep="") for frame in frames]
-        return "\n".join([*parts, *tables])
+        return visible("\n".join([*parts, *tables]))
 
     @property
     def heading(self) -> str:

@@ -21,6 +21,7 @@ from perceptron_lab.experiments.running.runner import Rows, run_cells
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.reporting import report
 from perceptron_lab.reporting.evidence import Evidence
+from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +90,7 @@ class Results(Rows):
         table = shown.to_html(index=False, escape=True, na_rep="", border=0)
         more = f"<p>and {len(frame) - _MOST} more rows</p>" if len(frame) > _MOST else ""
         amiss = "".join(f"<p><b>{escape(caution)}</b></p>" for caution in self.cautions)
-        return f"<div><p>{escape(str(self))}</p>{amiss}{table}{more}</div>"
+        return visible(f"<div><p>{escape(str(self))}</p>{amiss}{table}{more}</div>")
 
 
 def run(

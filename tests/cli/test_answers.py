@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from perceptron_lab import Result, registry, verify
 from perceptron_lab.cli import live
 from perceptron_lab.cli.main import main
 from perceptron_lab.experiments.answers import MOST_NUMBERS
+from perceptron_lab.experiments.running.console import VisibleConsole
 from perceptron_lab.results import Trace
 
 FLOWERS = """\
@@ -254,10 +254,10 @@ def test_questions_that_make_no_sense(
 def test_a_line_moves_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.StringIO()
 
-    def console(**given: Any) -> Console:
-        return Console(file=written, force_terminal=True, width=120, color_system=None)
+    def console(**given: Any) -> VisibleConsole:
+        return VisibleConsole(file=written, force_terminal=True, width=120, color_system=None)
 
-    monkeypatch.setattr(live, "Console", console)
+    monkeypatch.setattr(live, "VisibleConsole", console)
     with live.live_line("rows", quiet=False) as watch:
         assert watch is not None
         watch(Trace(updates=[0, 8], margin=[-0.5, 0.25]))

@@ -48,7 +48,7 @@ status = main(["--help"])
 loaded = [name for name in {HEAVY!r} if name in sys.modules]
 commands = [name for name in sys.modules if name.startswith("perceptron_lab.cli.")]
 assert not loaded, loaded
-assert commands == ["perceptron_lab.cli.main"], commands
+assert commands == ["perceptron_lab.cli.echo", "perceptron_lab.cli.main"], commands
 sys.exit(status)
 """
     done = python("-c", code)

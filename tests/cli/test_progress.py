@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from perceptron_lab.experiments.running import progress_lines as progress
+from perceptron_lab.experiments.running.console import VisibleConsole
 from perceptron_lab.experiments.running.progress_lines import ProgressLines
 from perceptron_lab.reporting.checking import check
 
@@ -19,8 +19,8 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """What is written to a terminal of 80 columns."""
     written = io.StringIO()
 
-    def console(**given: Any) -> Console:
-        return Console(
+    def console(**given: Any) -> VisibleConsole:
+        return VisibleConsole(
             **given | {"stderr": False},
             file=written,
             force_terminal=True,
@@ -28,7 +28,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
             color_system=None,
         )
 
-    monkeypatch.setattr(progress, "Console", console)
+    monkeypatch.setattr(progress, "VisibleConsole", console)
     return written
 
 

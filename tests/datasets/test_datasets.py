@@ -52,7 +52,9 @@ def test_sdplib_states_licence_and_citation() -> None:
 
 
 def test_names_need_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("perceptron_lab.datasets.collections.semidefinite_programs.fetch", None)
+    monkeypatch.setattr(
+        "perceptron_lab.datasets.collections.semidefinite_programs.read_registered", None
+    )
     assert make("sdplib", instances=["mcp100", "maxG60"]).names() == ["mcp100", "maxG60"]
     assert make("maxcut", instances=["torus-3x4"]).names() == ["torus-3x4"]
     files = ["a.dat-s", "deep/folder/b-2.dat-s", "../other.txt"]

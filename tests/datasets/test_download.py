@@ -191,12 +191,18 @@ def test_an_unreachable_host_is_left_alone_for_a_while(
     for _ in range(2):
         with pytest.raises(DataError, match="no connection"):
             fetch("small", "a")
-    monkeypatch.setattr(download, "_from_home", lambda *arguments: Path("asked"))
+
+    def from_home(url: str, file: DataFile, target: Path) -> Path:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(CONTENT)
+        return target
+
+    monkeypatch.setattr(download, "_from_home", from_home)
     with pytest.raises(DataError, match="no connection"):
         fetch("small", "a")
     later = time.monotonic() + download.PATIENCE + 1
     monkeypatch.setattr("perceptron_lab.datasets.download.fetching.time.monotonic", lambda: later)
-    assert fetch("small", "a") == Path("asked")
+    assert fetch("small", "a").read_bytes() == CONTENT
 
 
 def test_a_damaged_cache_is_fetched_again(home: Home, register: Register, machine: Path) -> None:
@@ -355,3 +361,18 @@ def test_mirrored_sdplib_is_verified(sdplib_mirror: Path, monkeypatch: pytest.Mo
     for file in sdplib_mirror.glob("*.dat-s"):
         assert states[file.name.removesuffix(".dat-s")] is State.PRESENT
         assert fetch("sdplib", file.name.removesuffix(".dat-s")) == file
+
+
+def test_what_a_killed_download_left_is_removed(
+    home: Home, register: Register, machine: Path
+) -> None:
+    register(home.url("good/a"))
+    left = machine / "small" / ".a.dat-s.12345.partial"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(CONTENT[:100])
+    fetch("small", "a")
+    assert _leftovers(machine) == ["a.dat-s"]
+    left.write_bytes(CONTENT[:100])
+    fetch("small", "a")  # from the cache
+    assert _leftovers(machine) == ["a.dat-s"]
+    assert home.asked == ["/good/a"]

@@ -230,6 +230,20 @@ def test_damaged_counts_are_computed_again(small: Path, damage: str, at: int) ->
     assert hashlib.sha256(mended.read_bytes()).hexdigest() in mended.name
 
 
+@pytest.mark.parametrize("kind", ["FIFO", "endless"])
+def test_counts_that_are_no_regular_file_are_computed_again(small: Path, kind: str) -> None:
+    before = corpus("all")
+    (file,) = kept(small)
+    file.unlink()
+    if kind == "FIFO":
+        os.mkfifo(file)
+    else:
+        file.symlink_to("/dev/zero")
+    forget()
+    assert corpus("all") is not before
+    assert [path.is_symlink() or not path.is_file() for path in kept(small)] == [False]
+
+
 def test_other_code_counts_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus("all")
     forget()

@@ -14,10 +14,10 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from perceptron_lab.datasets.dataset import check_instance_name
-from perceptron_lab.datasets.download.fetching import sha256_of
 from perceptron_lab.datasets.generated import rows_on_disk
 from perceptron_lab.datasets.generated.rows_on_disk import RowsOnDisk
 from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.errors import ConfigError, DataError, InputError
 from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import Status
@@ -76,7 +76,8 @@ def test_a_file_that_is_there_is_used(cache: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    "damage", ["shorter", "changed", "undescribed", "described wrongly", "no margin", "gone"]
+    "damage",
+    ["shorter", "changed", "undescribed", "described wrongly", "no margin", "a FIFO", "gone"],
 )
 def test_a_file_that_is_not_whole_is_made_again(damage: str, cache: Path) -> None:
     first = load()
@@ -91,6 +92,9 @@ def test_a_file_that_is_not_whole_is_made_again(damage: str, cache: Path) -> Non
         description.write_text(json.dumps(known))
     elif damage == "undescribed":
         description.unlink()
+    elif damage == "a FIFO":
+        description.unlink()
+        os.mkfifo(description)
     elif damage == "described wrongly":
         description.write_text(json.dumps({"sha256": first.sha256}))
     else:

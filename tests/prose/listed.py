@@ -90,6 +90,7 @@ UNTIED: Listed = {
         "**Each cell has a process": "a default",
         "`plab verify` loads the data": "defaults and the name of a hash",
     },
+    "docs/extending.md": {"`make check` runs ruff": "releases of Python, parameters"},
     "docs/faq.md": {
         "## My file holds decimals": "an example of a decimal",
         "Because no theorem could be had": "0 is the origin",

@@ -120,8 +120,6 @@ def injected(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     monkeypatch.setattr(tempfile._io, "open", failing_open)
     for name in ("mkdir", "replace", "rename", "fsync"):
         monkeypatch.setattr(os, name, fault.wrapped(getattr(os, name)))
-    # Path.open and Path.replace look these up in their own module.
-    monkeypatch.setattr("pathlib.io.open", failing_open)
 
 
 @pytest.mark.parametrize("code", repeated([errno.ENOSPC, errno.EIO, errno.EDQUOT], kept=1))

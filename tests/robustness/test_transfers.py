@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import requests
+import urllib3
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +22,7 @@ from perceptron_lab.datasets.download import fetching as download
 from perceptron_lab.datasets.download import transfer
 from perceptron_lab.datasets.download.fetching import fetch
 from perceptron_lab.datasets.download.registered_files import COLLECTIONS, Collection, DataFile
+from perceptron_lab.datasets.download.watch import Watch
 from perceptron_lab.errors import ConfigError, DataError
 from tests.datasets.local_home import Answer, LocalHome, RawHome
 from tests.repetitions import examples
@@ -202,7 +205,7 @@ def test_no_way_leads_from_https_to_http(
         answer = requests.Response()
         answer.status_code, answer.url, answer.request = 302, str(request.url), request
         answer.headers["Location"] = good.url("a")
-        answer.raw = io.BytesIO()
+        answer.raw = urllib3.HTTPResponse(io.BytesIO(), preload_content=False)
         return answer
 
     monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", redirecting)
@@ -238,6 +241,117 @@ def test_a_slow_home_is_left(
     monkeypatch.setattr(transfer, "PATIENCE", 60.0)
     closed.set()
     assert files(cache) == {}
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+ENDLESS = {
+    "body without a length": (OK + b"\r\n", b"x"),
+    "body of a length": (OK + b"Content-Length: 99999999\r\n\r\n", b"x"),
+    "chunk": (OK + b"Transfer-Encoding: chunked\r\n\r\nfffffff\r\n", b"x"),
+    "trailer": (OK + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"a: b\r\n"),
+    "status line": (b"HTTP/1.1 200 ", b"O"),
+    "header": (OK + b"Server: ", b"x"),
+    "100 Continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "headers of 100 Continue": (b"HTTP/1.1 100 Continue\r\n", b"a: b\r\n"),
+    "encoded body": (OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(CONTENT)[:99], b""),
+}
+
+
+@pytest.fixture
+def dripping(raw: Callable[..., RawHome]) -> Iterator[Callable[[bytes, bytes], str]]:
+    """Return a function that starts a home which sends a piece, and another one without end.
+
+    Each comes before the time-out of the socket, so that only a clock ends it.
+    """
+    closed = threading.Event()
+
+    def start(begin: bytes, drop: bytes) -> str:
+        def pieces() -> Iterator[bytes]:
+            yield begin
+            while not closed.wait(0.01):
+                yield drop
+
+        return raw(pieces).url("a")
+
+    yield start
+    closed.set()
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_what_drips_without_end_is_left(
+    register: Register,
+    raw: Callable[..., RawHome],
+    dripping: Callable[[bytes, bytes], str],
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+) -> None:
+    with monkeypatch.context() as impatient:
+        impatient.setattr(transfer, "PATIENCE", 0.05)
+        register(dripping(*ENDLESS[kind]))
+        with pytest.raises(DataError, match=r"1:\d+: sent less than 1000 bytes per second"):
+            fetch("small", "a")
+    assert files(cache) == {}
+    register(raw(lambda: [WHOLE]).url("a"))
+    assert fetch("small", "a").read_bytes() == CONTENT
+
+
+def test_the_body_of_a_redirect_is_not_read(
+    register: Register, raw: Callable[..., RawHome], dripping: Callable[[bytes, bytes], str]
+) -> None:
+    """Neither slowly nor into memory."""
+    good = raw(lambda: [WHOLE]).url("a").encode()
+    head = b"HTTP/1.1 302 Found\r\nLocation: " + good + b"\r\n\r\n"
+    register(dripping(head, bytes(2**16)))
+    assert fetch("small", "a").read_bytes() == CONTENT
+
+
+def test_a_tunnel_that_drips_is_left(
+    register: Register,
+    dripping: Callable[[bytes, bytes], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The answer of a proxy to CONNECT is read before there is any encryption."""
+    monkeypatch.setattr(transfer, "PATIENCE", 0.05)
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("https_proxy", dripping(b"HTTP/1.1 4", b"0"))
+    register("https://safe.example/a")
+    with pytest.raises(DataError, match=r"safe\.example: sent less than 1000 bytes per second"):
+        fetch("small", "a")
+
+
+def test_what_came_fast_earns_no_patience_for_what_drips(
+    register: Register,
+    dripping: Callable[[bytes, bytes], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transfer, "PATIENCE", 0.05)
+    register(dripping(OK + b"\r\n" + bytes(2**22), b"x"))
+    with pytest.raises(DataError, match="sent less than 1000 bytes per second"):
+        fetch("small", "a")
+
+
+def test_a_connection_made_after_the_end_is_shut_down() -> None:
+    with Watch(0.001, 1.0) as watch:
+        watch._thread.join()
+        ours, theirs = socket.socketpair()
+        watch.add(ours)
+        assert theirs.recv(1) == b""
+    assert watch.expired
+    ours.close()
+    theirs.close()
+
+
+def test_a_watch_ends_with_its_transfer() -> None:
+    before = threading.active_count()
+    with Watch(60.0, 1.0) as watch:
+        ours, theirs = socket.socketpair()
+        watch.add(ours)
+    assert threading.active_count() == before
+    assert not watch.expired
+    assert [duplicate.fileno() for duplicate in watch._sockets] == [-1]
+    ours.close()
+    theirs.close()
 
 
 def test_a_home_that_falls_silent_is_left(

@@ -182,6 +182,6 @@ def test_other_examples_are_refused_in_python(tmp_path: Path) -> None:
 
 
 def _sha256(path: Path) -> str:
-    from perceptron_lab.datasets.download.fetching import sha256_of
+    from perceptron_lab.datasets.regular_files import sha256_of
 
     return sha256_of(path)

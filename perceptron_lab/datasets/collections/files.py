@@ -12,9 +12,9 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
-from perceptron_lab.datasets.download.fetching import sha256_of
 from perceptron_lab.datasets.generated.generator import seed_sequence
 from perceptron_lab.datasets.problem import Problem, Task
+from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing

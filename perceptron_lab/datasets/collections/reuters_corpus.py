@@ -32,9 +32,11 @@ import scipy.sparse as sp
 
 from perceptron_lab.datasets.collections.bag_of_words import WordVectors, count_words
 from perceptron_lab.datasets.confinement import written
-from perceptron_lab.datasets.download.fetching import cache_folder, fetch
+from perceptron_lab.datasets.download.fetching import cache_folder, read_registered
 from perceptron_lab.datasets.download.registered_files import collection
+from perceptron_lab.datasets.download.transfer import LARGEST_FILE
 from perceptron_lab.datasets.formats.reuters_text import Document, read_documents
+from perceptron_lab.datasets.regular_files import read_regular
 from perceptron_lab.durable_files import replace_file
 from perceptron_lab.errors import DataError, did_you_mean
 from perceptron_lab.results import FloatArray
@@ -122,12 +124,7 @@ def read_collection() -> list[Document]:
     """Return all documents of the 22 files, fetched and verified."""
     documents = []
     for name, file in collection(COLLECTION).files.items():
-        path = fetch(COLLECTION, name)
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
-        documents += read_documents(content, file.file)
+        documents += read_documents(read_registered(COLLECTION, name).content, file.file)
     return documents
 
 
@@ -181,8 +178,8 @@ def counted_again() -> dict[str, bool]:
 def _kept(folder: Path, text: Text) -> Arrays | None:
     """Return the arrays of a file whose bytes have the sha256 in its name, if there is one."""
     for path in sorted(folder.glob(f"counts-{_key(text)}-*.npz")):
-        with suppress(OSError):
-            content = path.read_bytes()
+        with suppress(OSError, DataError):  # what is no regular file is made again as well
+            content = read_regular(path, LARGEST_FILE)
             if hashlib.sha256(content).hexdigest() == path.stem.rpartition("-")[2]:
                 with np.load(BytesIO(content), allow_pickle=False) as stored:
                     return dict(stored)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,9 +10,9 @@ from pydantic import AfterValidator, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.dataset import Dataset, Distinct, check_distinct, check_instance_name
-from perceptron_lab.datasets.download.fetching import fetch, sha256_of
+from perceptron_lab.datasets.download.fetching import read_registered
 from perceptron_lab.datasets.download.registered_files import sdplib
-from perceptron_lab.datasets.formats.sdpa import read_sdpa
+from perceptron_lab.datasets.formats.sdpa import decode_sdpa, read_content
 from perceptron_lab.datasets.formats.sdpa_data import SdpaData
 from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import did_you_mean
@@ -82,7 +83,8 @@ class Sdplib(Dataset):
     def load(self, name: str, *, seed: int, base: Path) -> Problem:
         """Return an instance, from this machine or from its public home."""
         file = dict(zip(self.names(), self.instances, strict=True)).get(name, name)
-        data = read_sdpa(fetch("sdplib", file))
+        path, content = read_registered("sdplib", file)
+        data = decode_sdpa(content, str(path))
         return semidefinite_problem(file, data, sdplib().file(file).sha256, self.question)
 
 
@@ -146,5 +148,6 @@ class SdpaFiles(Dataset):
         """Read an instance."""
         self.check_name(name)
         path = self.own_file(name, base)
-        data = read_sdpa(path)
-        return semidefinite_problem(_stem(path.name), data, sha256_of(path), self.question)
+        content = read_content(path)
+        data, sha256 = decode_sdpa(content, str(path)), hashlib.sha256(content).hexdigest()
+        return semidefinite_problem(_stem(path.name), data, sha256, self.question)

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pooch
 
@@ -36,11 +36,14 @@ from perceptron_lab.datasets.download.registered_files import (
     collection,
 )
 from perceptron_lab.datasets.download.transfer import LARGEST_FILE, TransferError, host_of, transfer
-from perceptron_lab.durable_files import replace_file
+from perceptron_lab.datasets.regular_files import read_regular, sha256_of, unreadable
+from perceptron_lab.durable_files import remove_partial_files, replace_file, replacing, sync_folder
 from perceptron_lab.errors import ConfigError, DataError, MissingDataError
 
 # A home that failed is asked again so often
 RETRIES = 1
+# Seconds before that
+PAUSE = 1.0
 # Seconds for which a host that could not be reached is not asked for further files
 PATIENCE = 60.0
 # Host -> until when, on the monotonic clock
@@ -56,32 +59,49 @@ class State(StrEnum):
     ALTERED = "not what the files give"
 
 
+class Registered(NamedTuple):
+    """A registered file on this machine: its path, and its bytes, which have the sha256."""
+
+    path: Path
+    content: bytes
+
+
 def fetch(collection_name: str, name: str) -> Path:
     """Return the path of a registered file, downloading it if it is not on this machine.
 
-    It has the registered sha256. A damaged file in the cache is fetched again; a download reaches
-    the cache only once it is complete and verified.
+    It had the registered sha256 when it was read; see :func:`read_registered` for its bytes. A
+    damaged file in the cache is fetched again; a download reaches the cache only once it is
+    complete and verified.
+    """
+    return read_registered(collection_name, name).path
+
+
+def read_registered(collection_name: str, name: str) -> Registered:
+    """Return a registered file as :func:`fetch` does, with the bytes whose sha256 was verified.
+
+    The file is read once: whatever happens to it later, the bytes are the registered ones.
     """
     source = collection(collection_name)
     file = source.file(name)
     own = cache_folder() / source.name
     for folder in (own, written(own)):
+        remove_partial_files(folder)
         cached = folder / file.file
-        if _state(cached, file) is State.PRESENT:
-            return cached
+        if (content := _read(cached)) is not None and _is_registered(content, file):
+            return Registered(cached, content)
     mirror = _mirror()
     if isinstance(mirror, Path):
         mirrored = mirror / source.name / file.file
-        state = _state(mirrored, file)
-        if state is State.PRESENT:
-            return mirrored
-        if state is State.WRONG_HASH:
+        content = _read(mirrored)
+        if content is not None and _is_registered(content, file):
+            return Registered(mirrored, content)
+        if content is not None:
             raise DataError(
-                f"{mirrored} is not the registered file: its sha256 is {sha256_of(mirrored)}, "
+                f"{mirrored} is not the registered file: its sha256 is {_sha256(content)}, "
                 f"expected {file.sha256}; replace it, or unset PLAB_DATA_MIRROR"
             )
     homes = [f"{mirror}/{source.name}/{file.file}"] if isinstance(mirror, str) else []
-    return _download([*homes, *file.urls, *source.archives], file, cached, source)
+    return _downloaded([*homes, *file.urls, *source.archives], file, cached, source)
 
 
 def verify(collection_name: str) -> list[tuple[str, State]]:
@@ -160,15 +180,6 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("perceptron-lab"))
 
 
-def sha256_of(path: Path) -> str:
-    """Return the sha256 of a file, in hexadecimal."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
-
-
 def _mirror() -> Path | str | None:
     """Return the mirror: a folder, an address without its last slash, or None."""
     chosen = os.environ.get("PLAB_DATA_MIRROR")
@@ -198,14 +209,37 @@ def _folder(variable: str, chosen: str) -> Path:
         raise ConfigError(f"{variable}={chosen!r}: {error}; give the folder's path") from None
 
 
-def _state(path: Path, file: DataFile) -> State:
+def _read(path: Path) -> bytes | None:
+    """Return the bytes of a file; None if it is not there."""
     try:
-        path.stat()
+        return read_regular(path, LARGEST_FILE)
     except (FileNotFoundError, NotADirectoryError):
-        return State.MISSING
+        return None
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
-    return State.PRESENT if sha256_of(path) == file.sha256 else State.WRONG_HASH
+        raise unreadable(path, error) from error
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _is_registered(content: bytes, file: DataFile) -> bool:
+    return _sha256(content) == file.sha256
+
+
+def _state(path: Path, file: DataFile) -> State:
+    content = _read(path)
+    if content is None:
+        return State.MISSING
+    return State.PRESENT if _is_registered(content, file) else State.WRONG_HASH
+
+
+def _downloaded(urls: list[str], file: DataFile, target: Path, source: Collection) -> Registered:
+    """Download a file and read it."""
+    content = _read(_download(urls, file, target, source))
+    if content is None or not _is_registered(content, file):
+        raise DataError(f"{target} was changed after its download; try again")
+    return Registered(target, content)
 
 
 def _download(urls: list[str], file: DataFile, target: Path, source: Collection) -> Path:
@@ -229,8 +263,6 @@ def _download(urls: list[str], file: DataFile, target: Path, source: Collection)
             failures.append(f"{host}: {error}")
             if isinstance(error, TransferError) and error.unreachable:
                 _unreachable[host] = time.monotonic() + PATIENCE
-        except ValueError:  # pooch's, whose message is long
-            failures.append(f"{host}: sent another file (wrong sha256)")
         except OSError as error:
             raise DataError(
                 f"{target} cannot be written ({error.strerror}); set PLAB_DATA_DIR to a folder "
@@ -240,23 +272,26 @@ def _download(urls: list[str], file: DataFile, target: Path, source: Collection)
 
 
 def _from_home(url: str, file: DataFile, target: Path) -> Path:
-    """Download one file."""
-    # pooch writes it aside, verifies it and only then moves it in place
+    """Download one file; a home that fails is asked again."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    pooch.get_logger().setLevel("ERROR")
-    store = pooch.create(
-        path=target.parent,
-        base_url="",
-        registry={target.name: f"sha256:{file.sha256}"},
-        urls={target.name: url},
-        retry_if_failed=RETRIES,
-    )
+    for _ in range(RETRIES):
+        with suppress(TransferError, ArchiveError):
+            return _transferred(url, file, target)
+        time.sleep(PAUSE)
+    return _transferred(url, file, target)
 
-    def downloader(url: str, path: str, caller: Any) -> None:
-        with Path(path).open("wb") as aside:
+
+def _transferred(url: str, file: DataFile, target: Path) -> Path:
+    """Download one file aside, verify it and only then move it in place."""
+    with replacing(target) as partial:
+        with partial.open("wb") as aside:
             transfer(url, CappedWriter(aside, LARGEST_FILE))
-
-    return Path(store.fetch(target.name, downloader=downloader))
+            aside.flush()
+            os.fsync(aside.fileno())
+        if sha256_of(partial) != file.sha256:
+            raise TransferError("sent another file (wrong sha256)")
+    sync_folder(target.parent)
+    return target
 
 
 def _from_archive(url: str, file: DataFile, target: Path, source: Collection) -> Path:
@@ -268,7 +303,7 @@ def _from_archive(url: str, file: DataFile, target: Path, source: Collection) ->
         known = {known.file: known.sha256 for known in source.files.values()}
         try:
             for name, content in read_members(archive, f"{source.name}.tar.gz", known):
-                if hashlib.sha256(content).hexdigest() == known[name]:
+                if _sha256(content) == known[name]:
                     replace_file(target.parent / name, content)
         except ArchiveError:
             if _state(target, file) is not State.PRESENT:

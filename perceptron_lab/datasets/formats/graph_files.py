@@ -7,9 +7,12 @@ so that the Laplacian of the graph, and the weight of every cut, are exact.
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.datasets.formats.sdpa_data import LARGEST_ORDER
@@ -34,7 +37,9 @@ def read_graph(path: Path, kind: str) -> sp.csr_array:
     # Imported here: it takes long to load.
     from scipy.io import mmread
 
-    found = mmread(path)
+    # Releases from 1.18 on want to be asked for arrays; those before 1.15 have no such parameter
+    arrays: Any = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
+    found: sp.coo_array | npt.NDArray[Any] = mmread(path, **arrays)
     if not sp.issparse(found) or found.shape[0] != found.shape[1]:
         raise InputError(f"a matrix of shape {found.shape}; a graph is a sparse symmetric one")
     _check_order(found.shape[0])

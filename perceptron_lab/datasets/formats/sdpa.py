@@ -25,12 +25,13 @@ from perceptron_lab.datasets.formats.sdpa_data import (
     first_conflict,
     shortened,
 )
+from perceptron_lab.datasets.regular_files import read_regular
 from perceptron_lab.doubles import Doubles
 from perceptron_lab.errors import DataError, InputError, MissingDataError
 from perceptron_lab.printed_numbers import PrintedNumbers
 from perceptron_lab.results import FloatArray, IntArray
 
-# Bytes, and more than any program that the package can treat
+# Bytes; no program of more can be treated
 _LARGEST_FILE = 2**30
 _PUNCTUATION = str.maketrans(",(){}", "     ")
 _FORTRAN_EXPONENT = str.maketrans("dD", "ee")
@@ -40,26 +41,28 @@ _REMARK = re.compile(r"[=A-Za-z\"*]")
 
 def read_sdpa(path: str | Path) -> SdpaData:
     """Read a file in the SDPA sparse format (``.dat-s``); see :func:`parse_sdpa`."""
-    path, source = Path(path), str(path)
+    return decode_sdpa(read_content(Path(path)), str(path))
+
+
+def read_content(path: Path) -> bytes:
+    """Return the bytes of a file that may hold a program; each error is a ``DataError``."""
     try:
-        if path.exists() and not path.is_file():
-            raise DataError(f"{path} is not a regular file; name a .dat-s file")
-        if path.stat().st_size > _LARGEST_FILE:
-            raise DataError(
-                f"{path} is larger than 1 GiB, more than any program this package can treat"
-            )
-        content = path.read_bytes()
+        return read_regular(path, _LARGEST_FILE)
     except (OSError, ValueError) as error:  # ValueError: a path with the character NUL
         if isinstance(error, FileNotFoundError):
             raise MissingDataError(f"{path}: no such file; check the path") from error
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise DataError(f"{path} cannot be read ({reason}); check the path") from error
+
+
+def decode_sdpa(content: bytes, source: str) -> SdpaData:
+    """Read a program from the bytes of a file, called ``source`` in messages."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise DataError(
-            f"{path}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; give the "
+            f"{source}:{line}: byte 0x{content[error.start]:02x} is not UTF-8 text; give the "
             "uncompressed text file, saved as UTF-8"
         ) from error
     return parse_sdpa(text, source)

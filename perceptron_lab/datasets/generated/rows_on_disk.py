@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.confinement import check_generated, written
-from perceptron_lab.datasets.download.fetching import cache_folder, sha256_of
+from perceptron_lab.datasets.download.fetching import cache_folder
 from perceptron_lab.datasets.formats.row_files import NumpyRows
 from perceptron_lab.datasets.generated.generator import (
     GeneratedDataset,
@@ -31,6 +31,7 @@ from perceptron_lab.datasets.generated.generator import (
 )
 from perceptron_lab.datasets.generated.margin_families import half_sphere, random_unit
 from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.datasets.regular_files import read_regular, sha256_of
 from perceptron_lab.durable_files import replace_file, replacing
 from perceptron_lab.errors import DataError
 from perceptron_lab.goals import STRICT
@@ -40,6 +41,8 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
 _HASHES: dict[tuple[Path | int, ...], str] = {}
+# Bytes of a description
+_LONGEST = 2**16
 # Entries that are generated from one seed: a change makes other rows
 ENTRIES = 2**21
 
@@ -56,9 +59,10 @@ class Description(BaseModel):
     def read(cls, path: Path) -> Self | None:
         """Return the description of a whole file with the bytes that were written, or None."""
         try:
-            known = cls.model_validate_json(path.with_suffix(".json").read_bytes())
+            content = read_regular(path.with_suffix(".json"), _LONGEST)
+            known = cls.model_validate_json(content)
             found = path.stat()
-        except (OSError, ValueError):
+        except (OSError, ValueError, DataError):
             return None
         if not stat.S_ISREG(found.st_mode) or known.bytes != found.st_size:
             return None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
 from perceptron_lab.datasets.download.fetching import fetch
+from perceptron_lab.datasets.download.registered_files import sdplib
 from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.errors import DataError
 from perceptron_lab.exact.readings import Reading, of_sdpa, of_system, of_table
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 
@@ -27,12 +30,21 @@ def reading_of(certificate: Certificate, problem: Problem, base: Path | None) ->
     folder = Path(certificate.base) if base is None else base
     question: Any = parameters.get("question", "feasibility")
     if described["dataset"] == "sdplib":
-        return of_sdpa(fetch("sdplib", described["instance"].removesuffix(".recession")), question)
+        return _of_registered(described["instance"].removesuffix(".recession"), question)
     path = _file_of(described, parameters, folder)
     if path is not None and path.name.endswith(".dat-s"):
         return of_sdpa(path, question)
     found = None if path is None else of_table(path, problem.system)
     return of_system(problem.system) if found is None else found
+
+
+def _of_registered(name: str, question: Any) -> Reading:
+    """Return the reading of an instance of SDPLIB, whose own bytes are the registered ones."""
+    path = fetch("sdplib", name)
+    reading = of_sdpa(path, question)
+    if hashlib.sha256(reading.content).hexdigest() != sdplib().file(name).sha256:
+        raise DataError(f"{path} was changed while it was read; try again")
+    return reading
 
 
 def _file_of(described: Any, parameters: dict[str, Any], folder: Path) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from pathlib import Path
 
 from perceptron_lab.errors import ConfigError, DataError, did_you_mean
@@ -26,8 +27,8 @@ def output_folder(root: Path, name: str) -> Path:
         )
     folder = root / name
     try:
+        clash = not _is_folder_or_absent(folder)
         inside = folder.resolve().is_relative_to(root.resolve())
-        clash = folder.exists() and not folder.is_dir()
     except (OSError, RuntimeError, ValueError) as error:  # a circle of links, NUL in the path
         raise unwritable(folder, error) from None
     if not inside:
@@ -38,6 +39,18 @@ def output_folder(root: Path, name: str) -> Path:
     if clash:
         raise ConfigError(f"{folder} is not a folder; rename it, or choose another with --output")
     return folder
+
+
+def _is_folder_or_absent(path: Path) -> bool:
+    """Return whether a folder is there, or nothing; a circle of links is an OSError (ELOOP).
+
+    The system is asked: ``Path.resolve`` and ``Path.exists`` refuse circles in some releases of
+    Python only.
+    """
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
 
 
 def results_named(target: object, root: Path) -> Path | None:

@@ -10,7 +10,7 @@ from itertools import chain
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.table import Column
@@ -18,6 +18,7 @@ from rich.text import Text
 
 from perceptron_lab.errors import counted
 from perceptron_lab.experiments.running.colours import colour_of
+from perceptron_lab.experiments.running.console import VisibleConsole
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.experiments.running.progress import Progress
 from perceptron_lab.experiments.running.remaining import remaining
@@ -40,7 +41,7 @@ class ProgressLines(Progress):
     """
 
     def __init__(self, title: str, *, quiet: bool, verbose: bool) -> None:
-        self._console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
+        self._console = VisibleConsole(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self._verbose = verbose
         self._widgets = self._console.is_jupyter and find_spec("ipywidgets") is not None
         self._bar = _BarAndCells(
@@ -176,5 +177,5 @@ def _key(cell: Cell) -> tuple[str, str, int]:
 
 def notebook_progress(title: str) -> ProgressLines | None:
     """Return the progress of a run in a notebook's kernel; None elsewhere."""
-    notebook = Console().is_jupyter
+    notebook = VisibleConsole().is_jupyter
     return ProgressLines(title, quiet=False, verbose=False) if notebook else None

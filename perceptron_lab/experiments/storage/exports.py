@@ -13,6 +13,7 @@ from perceptron_lab.durable_files import replace_file
 from perceptron_lab.experiments.storage.reader import Reader
 from perceptron_lab.experiments.storage.rows import PARAMETERS, Row, rendered
 from perceptron_lab.experiments.storage.store_lock import holder
+from perceptron_lab.visible_text import visible
 
 RUNS: Final = "runs.csv"
 
@@ -62,7 +63,7 @@ def difference(folder: Path, rows: Iterable[Row]) -> str:
 
 
 def _table(rows: Iterable[Row]) -> bytes:
-    return rendered(rows).encode(errors="backslashreplace")
+    return rendered(rows).encode()
 
 
 def _fields(content: bytes) -> list[dict[str, str]]:
@@ -75,4 +76,4 @@ def _said(row: dict[str, str], left_out: tuple[str, ...] = ()) -> dict[str, str]
 
 
 def _readable(content: Any) -> bytes:
-    return (json.dumps(content, indent=2) + "\n").encode()
+    return (visible(json.dumps(content, indent=2)) + "\n").encode()

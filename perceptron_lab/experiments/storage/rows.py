@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
+from perceptron_lab.visible_text import visible
+
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
@@ -205,14 +207,14 @@ def parameter_columns(problem: Mapping[str, Any], algorithm: Mapping[str, Any]) 
 
 
 def rendered(rows: Iterable[Row]) -> str:
-    """Return rows as the text of runs.csv; numbers have every digit."""
+    """Return rows as the text of runs.csv, made visible; numbers have every digit."""
     rows = list(rows)
     columns = ordered([*COLUMNS, *(name for row in rows for name in row)])
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: _field(value) for key, value in row.items()} for row in rows)
-    return text.getvalue()
+    return visible(text.getvalue())
 
 
 def parsed(text: str) -> pd.DataFrame:

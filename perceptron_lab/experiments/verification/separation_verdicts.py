@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_lab.datasets.download.fetching import sha256_of
 from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.errors import BROKEN, DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.verdict_answers import labelled_file

@@ -26,6 +26,7 @@ from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.experiments.verification.reproof import reprove
 from perceptron_lab.experiments.verification.separation_verdicts import is_verdict, on_verdict
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +66,7 @@ class Verification:
         return pd.DataFrame(self.as_json(), columns=list(Verified.__dataclass_fields__))
 
     def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html(index=False, escape=True, na_rep=""))
+        return visible(self.to_frame().to_html(index=False, escape=True, na_rep=""))
 
     def __str__(self) -> str:
         said = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())

@@ -37,6 +37,7 @@ from perceptron_lab.reporting.pages.reading import Experiment, read_experiment
 from perceptron_lab.reporting.processes import in_order
 from perceptron_lab.reporting.ratios import answered
 from perceptron_lab.reporting.report import Target, experiments_asked, sizes_of
+from perceptron_lab.visible_text import visible
 
 NAME: Final = "index.html"
 """Of every page."""
@@ -337,7 +338,7 @@ def _found(pattern: re.Pattern[str], text: str) -> str:
 
 def _write(path: Path, text: str) -> None:
     try:
-        replace_file(path, text.encode())
+        replace_file(path, visible(text).encode())
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written ({error.strerror}); mend that, and `plab report --html` "

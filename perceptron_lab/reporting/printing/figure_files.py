@@ -18,6 +18,7 @@ from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from perceptron_lab.reporting.evidence import Evidence
 from perceptron_lab.reporting.printing.drawing import STYLE
+from perceptron_lab.visible_text import visible
 
 _DPI = 300.0
 _PRINT: dict[str, Callable[[Figure], Callable[..., None]]] = {
@@ -42,6 +43,7 @@ def saved(figure: Callable[[], Figure], title: str) -> dict[str, bytes]:
     The title is recorded in the metadata, not drawn: captions belong to the document. The files are
     ``png`` (300 dots per inch), ``pdf`` and ``svg``, in one layout.
     """
+    title = visible(title)
     undated: dict[str, dict[str, str | None]] = {
         "png": {"Title": title, "Software": None},
         "pdf": {"Title": title, "Creator": None, "Producer": None, "CreationDate": None},
@@ -52,7 +54,9 @@ def saved(figure: Callable[[], Figure], title: str) -> dict[str, bytes]:
         drawn = figure()
         _lay_out(drawn)
         for kind, metadata in undated.items():
-            files[kind] = _printed(drawn, kind, metadata)
+            content = _printed(drawn, kind, metadata)
+            # Texts are paths there, and stand in comments beside them
+            files[kind] = visible(content.decode()).encode() if kind == "svg" else content
             if kind == "png":
                 _hold_names(drawn)
     return files

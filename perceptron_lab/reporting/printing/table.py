@@ -14,10 +14,13 @@ import pandas as pd
 from perceptron_lab.errors import DataError
 from perceptron_lab.reporting.printing.columns import Column
 from perceptron_lab.reporting.printing.typesetting import escape, plain
+from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
+# Of the formats in which it is not a plain character
+_BACKSLASH = {"tex": escape("\\")}
 # From so many columns on, LaTeX sets a table in smaller print, across both columns of a page
 _MANY = 9
 
@@ -64,7 +67,8 @@ class Table:
     def texts(self, title: str) -> dict[str, str]:
         """Return the table as the text of a file of each kind."""
         printed = {"tex": self.latex, "html": self.html, "md": self.markdown}
-        return {"csv": self.csv()} | {kind: text(title) for kind, text in printed.items()}
+        texts = {"csv": self.csv()} | {kind: text(title) for kind, text in printed.items()}
+        return {kind: visible(text, _BACKSLASH.get(kind, "\\")) for kind, text in texts.items()}
 
     def csv(self) -> str:
         """Return the frame as CSV; truth values are spelt as in ``runs.csv``."""

@@ -1,0 +1,29 @@
+"""Lines on the terminal: all that a command prints, but tables and progress, passes here."""
+
+from __future__ import annotations
+
+import click
+
+from perceptron_lab.visible_text import visible
+
+
+class Coloured(str):
+    """Text with the codes of a colour, which reach the terminal."""
+
+    __slots__ = ()
+
+
+def echo(*parts: str, err: bool = False, nl: bool = True) -> None:
+    """Print a line; only a :class:`Coloured` part keeps its codes, all other text is made visible.
+
+    Parameters
+    ----------
+    parts
+        Of the line, printed one behind the other.
+    err
+        Whether it goes to stderr.
+    nl
+        Whether a line feed follows.
+    """
+    shown = [part if isinstance(part, Coloured) else visible(part) for part in parts]
+    click.echo("".join(shown), err=err, nl=nl)

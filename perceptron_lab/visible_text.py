@@ -1,0 +1,38 @@
+"""Text as it is written to a terminal or a file: nothing in it is invisible or moves the rest.
+
+Titles, labels, names of files and messages of others may hold characters that a terminal or a
+browser obeys instead of showing: escape sequences, and marks that reverse the direction of what
+follows (Unicode's property Bidi_Control).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_OBEYED: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls (Cc), but neither tab nor line feed
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # Bidi_Control
+    "\u2028\u2029"  # separators of lines and of paragraphs
+    "\ud800-\udfff]"  # surrogates, as of bytes in a path that are no UTF-8
+)
+
+
+def visible(text: str, backslash: str = "\\") -> str:
+    r"""Return text with controls and direction marks in the form ``\u202e``.
+
+    Tabs and line feeds stay. JSON has the same meaning afterwards; other text has no less.
+
+    Parameters
+    ----------
+    text
+        As it would be written.
+    backslash
+        How the format of the text writes a backslash.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[31mb\u202ec"))
+    a\u001b[31mb\u202ec
+    """
+    return _OBEYED.sub(lambda found: f"{backslash}u{ord(found[0]):04x}", text)
