@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from perceptron_lab.certificates.rounding import exact_dot, float_below
+from perceptron_lab.certificates.rounding import exact_dot
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.programs.levels import objective_of
 from perceptron_lab.results import FloatArray
 from perceptron_lab.roundoff import UNIT_ROUNDOFF
@@ -33,7 +34,7 @@ def objective_above(system: ConicSystem, point: FloatArray) -> float:
     if objective.roundings:
         size = exact_dot(np.abs(objective.values), np.abs(x))
         total += objective.roundings * Fraction(UNIT_ROUNDOFF) * size
-    return -float_below(-total / Fraction(float(point[0])))
+    return to_double(total / Fraction(float(point[0])), rounding="up")
 
 
 def prove_upper(system: ConicSystem, point: FloatArray) -> float | None:
