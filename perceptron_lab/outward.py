@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from fractions import Fraction
 
 
 def text_below(bound: float, digits: int = 6) -> str:
@@ -27,24 +26,6 @@ def text_above(bound: float, digits: int = 6) -> str:
     ('0.124', '-0.01')
     """
     return _text(bound, digits, ROUND_CEILING)
-
-
-def below(bound: Fraction) -> float:
-    """Return the largest double that is at most a fraction."""
-    nearest = _nearest(bound)
-    return nearest if nearest <= bound else math.nextafter(nearest, -math.inf)
-
-
-def above(bound: Fraction) -> float:
-    """Return the least double that is at least a fraction."""
-    return -below(-bound)
-
-
-def _nearest(bound: Fraction) -> float:
-    try:
-        return float(bound)
-    except OverflowError:
-        return math.inf if bound > 0 else -math.inf
 
 
 def bracket_text(lower: float | None, upper: float | None, digits: int = 6) -> str:

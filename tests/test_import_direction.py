@@ -36,6 +36,7 @@ LAYERS = [
         "claims",
         "inputs",
         "time_limit",
+        "numerics",
         *NUMBERS,
     ],
     ["compiled"],

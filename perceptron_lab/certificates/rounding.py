@@ -10,7 +10,6 @@ docs/notes/rounding.md.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -23,6 +22,7 @@ from perceptron_lab.compiled.absolute_products import (
     products,
     products_reference,
 )
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.operators.blockwise import Data, blocks, weighted_blocks
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
@@ -178,15 +178,6 @@ def _integer(value: float) -> tuple[int, int]:
     return int(math.ldexp(fraction, 53)), exponent - 53
 
 
-def float_below(value: Fraction) -> float:
-    """Return the largest double that is at most ``value`` (-inf below all of them)."""
-    try:
-        nearest = float(value)
-    except OverflowError:
-        return sys.float_info.max if value > 0 else -math.inf
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
-
-
 def sharpen(
     lower: FloatArray,
     radius: FloatArray,
@@ -217,7 +208,7 @@ def sharpen(
         row = int(np.argmin(margins))
         if not radius[row] > SHARE * lower[row]:
             return count
-        lower[row], radius[row] = float_below(exact(row)), 0.0
+        lower[row], radius[row] = to_double(exact(row), rounding="down"), 0.0
         margins[row] = lower[row] / (1.0 if norms is None else norms[row])
     return MOST_TERMS // terms
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +159,8 @@ def _bytes(text: str) -> int:
     "as_json",
     is_flag=True,
     help="Print JSON with the names of runs.csv, point and weights (null above "
-    f"{MOST_NUMBERS} entries), labels, features and certificate.",
+    f"{MOST_NUMBERS} entries), labels, features and certificate; numbers that are not finite are "
+    "null.",
 )
 @click.option(
     "--save",
@@ -277,10 +280,19 @@ def _width(goal: Goal) -> float:
 def _printed(found: Answer, *, as_json: bool) -> list[str]:
     """Return the parts of an answer as text, its status in colour, or as JSON."""
     if as_json:
-        return [json.dumps(found.row(), indent=2)]
+        return [json.dumps(_finite(found.row()), indent=2)]
     status = found.result.status  # it begins the second line
     before, line, after = str(found).partition(f"\n{status}")
     return [before, "\n", coloured(status), after] if line else [before]
+
+
+def _finite(value: Any) -> Any:
+    """Return JSON values, null in the place of numbers that are not finite: JSON has none."""
+    if isinstance(value, Mapping):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _refuse_given(question: str, given: dict[str, Any]) -> None:

@@ -30,7 +30,8 @@ from perceptron_lab.exact.cuts import Cut, combined_weights, images
 from perceptron_lab.exact.optima import lowered
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.row_weights import MOST_PIVOTS
-from perceptron_lab.exact.whole_numbers import as_floats, whole_multiples
+from perceptron_lab.exact.whole_numbers import whole_multiples
+from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.exact_solutions import Equation, near_solution
 
@@ -160,8 +161,8 @@ def _solved(
 
 def _order(vectors: Sequence[Sequence[int]], guess: Sequence[Fraction]) -> list[int]:
     """Return the columns in the order of pivots, each as long as its weight makes it."""
-    doubles = np.array([as_floats(vector[1:]) for vector in vectors])
-    weighted = doubles * np.array([float(one) for one in guess])[:, None]
+    doubles = np.array([to_doubles(vector[1:], scaled=True) for vector in vectors])
+    weighted = doubles * to_doubles(guess, scaled=True)[:, None]
     lengths = np.abs(weighted).max(axis=0)
     scaled = weighted / np.where(lengths > 0.0, lengths, 1.0)
     pivots = scipy.linalg.qr(scaled.T, mode="r", pivoting=True, check_finite=False)[1]

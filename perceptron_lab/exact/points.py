@@ -23,6 +23,7 @@ from perceptron_lab.exact.factors import (
     short_factor,
 )
 from perceptron_lab.exact.whole_numbers import exactly, rounded
+from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 
@@ -66,13 +67,13 @@ def feasible(
     least = _KEPT * margin if _matrices(system.cone) else 0.0
     for bits in _BITS:
         short = rounded(point, bits)
-        candidate = np.array([float(one) for one in short])
+        candidate = to_doubles(short)
         proof = system.prove_point(candidate)
         if proof.feasible and proof.margin_lower >= least:
             break
     else:
         short = exactly(point)
-    at = np.array([float(one) for one in short])
+    at = to_doubles(short)
     claim: Claim = {"claim": "feasible", "point": short}
     factors = factors_at(system, at, short, data.scale)
     if factors is not None:
@@ -171,7 +172,7 @@ def _long(matrix: list[dict[int, int]], part: Semidefinite) -> list[Any] | None:
     doubles = np.zeros((part.rank, part.rank))
     for i, row in enumerate(matrix):
         for j, value in row.items():
-            doubles[i, j] = float(value >> excess)
+            doubles[i, j] = to_double(value, 1 << excess)
     lowest = float(np.linalg.eigvalsh(doubles)[0])
     rounding = float(np.abs(doubles).max()) * 1e-15
     order = elimination_order(part).tolist()

@@ -32,6 +32,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.errors import InputError
 from perceptron_lab.exact.checker import checker
+from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.gram import Gram
@@ -181,7 +182,9 @@ def of_conditions(conditions: Sequence[Condition], unknowns: int) -> Reading:
             (0, one.right),
             *zip((j + 1 for j in one.columns), one.coefficients, strict=True),
         ]
-        lines += [f"{matrix} 1 {at} {at} {sign * value}" for matrix, value in entries if value]
+        lines += [
+            f"{matrix} 1 {at} {at} {exact_text(sign * value)}" for matrix, value in entries if value
+        ]
     text = "\n".join(lines) + "\n"
     return Reading({"form": "sdpa", "question": "feasibility"}, text.encode())
 

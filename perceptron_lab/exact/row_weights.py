@@ -17,6 +17,7 @@ from scipy.optimize import linprog
 
 from perceptron_lab.exact.few_rows import few_rows
 from perceptron_lab.exact.whole_numbers import least_multiples
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.exact_solutions import Equation, near_multiples
 
@@ -110,7 +111,7 @@ def _unit_rows(vectors: Sequence[Vector]) -> tuple[FloatArray, FloatArray]:
     """Return the vectors divided by their norms, and these, but for a common factor."""
     longest = max(max(max(vector), -min(vector)) for vector in vectors)
     excess = max(0, longest.bit_length() - 500)
-    doubles = np.array([[float(one >> excess) for one in vector] for vector in vectors])
+    doubles = np.array([[to_double(one, 1 << excess) for one in vector] for vector in vectors])
     norms = np.linalg.norm(doubles, axis=1)
     norms[norms == 0.0] = 1.0
     return doubles / norms[:, None], norms / norms.max()

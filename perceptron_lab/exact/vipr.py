@@ -30,7 +30,8 @@ from fractions import Fraction
 from typing import Any
 
 from perceptron_lab.exact.cuts import Cut, images
-from perceptron_lab.exact.whole_numbers import decimal_text, whole
+from perceptron_lab.exact.whole_numbers import whole
+from perceptron_lab.numerics.exact_texts import exact_text
 
 BY_CUTS = ("infeasible", "closed infeasible", "objective at least")
 """The claims that are proved by weights, and linear."""
@@ -106,12 +107,12 @@ def _file(
     lines = [] if any(objective) else [_EMPTY]
     lines += ["VER 1.0", f"VAR {width}", " ".join(f"y{i + 1}" for i in range(width)), "INT 0"]
     lines += ["OBJ min", _sparse(objective), f"CON {len(rows)} 0"]
-    lines += [f"C{k} G {decimal_text(b)} {_sparse(row)}" for k, (row, b) in enumerate(rows)]
-    lines += [f"RTP range {decimal_text(bound)} inf", "SOL 0", "DER 1"]
-    lines.append(f"D0 G {decimal_text(bound)} OBJ {{ lin {_sparse(multiples)} }} -1")
+    lines += [f"C{k} G {exact_text(b)} {_sparse(row)}" for k, (row, b) in enumerate(rows)]
+    lines += [f"RTP range {exact_text(bound)} inf", "SOL 0", "DER 1"]
+    lines.append(f"D0 G {exact_text(bound)} OBJ {{ lin {_sparse(multiples)} }} -1")
     return "\n".join(lines) + "\n"
 
 
 def _sparse(values: Iterable[int | Fraction]) -> str:
-    pairs = [f"{i} {decimal_text(value)}" for i, value in enumerate(values) if value]
+    pairs = [f"{i} {exact_text(value)}" for i, value in enumerate(values) if value]
     return " ".join([str(len(pairs)), *pairs])

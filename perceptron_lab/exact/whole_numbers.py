@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpz
 
 from perceptron_lab.results import FloatArray
@@ -81,20 +80,6 @@ def whole(value: int | str) -> int:
     return int(value, 16) if isinstance(value, str) else value
 
 
-def decimal_text(value: int | Fraction) -> str:
-    """Return p or p/q in decimal digits, however many: Python itself writes 4300 at most."""
-    p, q = value.as_integer_ratio()
-    return fmpz(p).str() if q == 1 else f"{fmpz(p).str()}/{fmpz(q).str()}"
-
-
 def fraction_pair(value: float) -> list[int]:
     """Return [p, q] with p / q the double given, q > 0."""
     return list(value.as_integer_ratio())
-
-
-def as_floats(values: npt.ArrayLike) -> FloatArray:
-    """Return whole numbers as the nearest doubles, scaled down where they are long."""
-    given = [int(one) for one in np.asarray(values, dtype=object).ravel()]
-    longest = max((abs(one).bit_length() for one in given), default=0)
-    excess = max(0, longest - 1000)
-    return np.array([float(one >> excess) for one in given])

@@ -24,11 +24,11 @@ from perceptron_lab.experiments.running.privacy import portable
 from perceptron_lab.experiments.storage.rows import Row, Run, row_of
 from perceptron_lab.goals import Budget, Goal
 from perceptron_lab.linear.linear_result import LinearResult
+from perceptron_lab.numerics.exact_texts import read_exact, shown_text
 from perceptron_lab.outward import bracket_text, text_above, text_below
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.solving import solve
-from perceptron_lab.system.conditions import number_text
 from perceptron_lab.system.constructors import Margin
 from perceptron_lab.system.linear_system import LinearSystem
 
@@ -87,13 +87,13 @@ class Answer:
         lines = []
         if result.x is not None:
             pairs = zip(self.coordinates, result.x, strict=True)
-            lines.append(f"  point: {_listing(f'{name} {number_text(x)}' for name, x in pairs)}")
-        for title, named in (
-            ("weights", result.certificate["contradiction"]),
-            ("tight at every point", dict.fromkeys(result.certificate["always_tight"], "")),
+            lines.append(f"  point: {_listing(f'{name} {shown_text(x)}' for name, x in pairs)}")
+        weights = result.certificate["contradiction"].items()
+        for title, texts in (
+            ("weights", [f"{name}: {shown_text(read_exact(one))}" for name, one in weights]),
+            ("tight at every point", result.certificate["always_tight"]),
         ):
-            if named:
-                texts = (f"{name}: {weight}".removesuffix(": ") for name, weight in named.items())
+            if texts:
                 lines.append(f"  {title}: {_listing(texts, '; ')}")
         return lines
 

@@ -24,6 +24,7 @@ from perceptron_lab.linear.proofs import (
     LinearProof,
     Weights,
     always_tight,
+    at_most,
     contradiction,
     irreducible,
     tight_at,
@@ -36,7 +37,7 @@ from perceptron_lab.linear.proposals import (
     of_whole,
 )
 from perceptron_lab.linear.words import FEASIBLE, INFEASIBLE
-from perceptron_lab.outward import above, below
+from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.linear_system import LinearSystem
@@ -94,11 +95,9 @@ def decide(
     obvious = _obvious(system)
     if obvious is not None:
         return _infeasible(system, obvious, "contradictory bounds")
-    rows = _in_doubles(system)
-    proposal = None if rows is None else complementary_pair(rows, work.left)
-    found = None
-    if rows is not None and proposal is not None:
-        found = _made_exact(system, rows, proposal, work)
+    rows = floating_rows(system)
+    proposal = complementary_pair(rows, work.left)
+    found = None if proposal is None else _made_exact(system, rows, proposal, work)
     if found is None:
         found = _by_pivots(system, work)
     if found is None:
@@ -106,13 +105,6 @@ def decide(
     found.pivots = work.made
     found.iterations = 0 if proposal is None else proposal.iterations
     return found
-
-
-def _in_doubles(system: LinearSystem) -> FloatingRows | None:
-    try:
-        return floating_rows(system)
-    except OverflowError:  # exact pivots do without doubles
-        return None
 
 
 def _obvious(system: LinearSystem) -> dict[int, Fraction] | None:
@@ -220,7 +212,7 @@ def _feasible(
         complete=set(tight) <= always_tight(system, always),
         violation=(0.0, 0.0),
     )
-    return Decision(Status.FEASIBLE, proof, method, np.array([float(one) for one in point]))
+    return Decision(Status.FEASIBLE, proof, method, to_doubles(point))
 
 
 def _infeasible(system: LinearSystem, weights: Weights, method: str) -> Decision:
@@ -233,14 +225,15 @@ def _infeasible(system: LinearSystem, weights: Weights, method: str) -> Decision
     value = contradiction(system, weights)
     assert value is not None
     least = value / sum(map(abs, weights.values()))
+    violation = to_double(least, rounding="down"), None
     proof = LinearProof(
-        weights=weights, irreducible=irreducible(system, weights), violation=(below(least), None)
+        weights=weights, irreducible=irreducible(system, weights), violation=violation
     )
     return Decision(Status.INFEASIBLE, proof, method, np.zeros(len(system.variables)))
 
 
 def _undecided(
-    system: LinearSystem, rows: FloatingRows | None, proposal: Proposal | None, work: Work
+    system: LinearSystem, rows: FloatingRows, proposal: Proposal | None, work: Work
 ) -> Decision:
     """Return the bracket of the least violation; one of its ends is a point's."""
     said = None if work.asked is None else work.asked()
@@ -250,8 +243,8 @@ def _undecided(
     elif said is None and work.left and proposal is not None:
         called = FEASIBLE if proposal.feasible else INFEASIBLE
         status, words = Status.UNVERIFIED, f"{called}; the conditions are too many for exact pivots"
-    point = None if rows is None else least_violation(rows, max(work.left, 0.0 if said else 1.0))
+    point = least_violation(rows, max(work.left, 0.0 if said else 1.0))
     if point is None or not np.isfinite(point).all():
         point = np.zeros(len(system.variables))
     largest = system.violation([Fraction(one) for one in point.tolist()])
-    return Decision(status, LinearProof(violation=(0.0, above(largest))), words, point)
+    return Decision(status, LinearProof(violation=at_most(largest)), words, point)

@@ -10,6 +10,7 @@ import numpy as np
 
 from perceptron_lab.linear.alternatives import Alternative, Work, alternative
 from perceptron_lab.linear.proofs import Weights, contradiction, tight_at
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system.conditions import Condition, over_common
 from perceptron_lab.system.exact_solutions import Equation, near_solution
@@ -53,7 +54,7 @@ def _free_first(system: LinearSystem, guess: FloatArray) -> list[int]:
     for one in system.conditions:
         if len(one.columns) == 1 and not one.equation:
             j, number = one.columns[0], one.coefficients[0]
-            distance[j] = min(distance[j], abs(guess[j] - one.right / number))
+            distance[j] = min(distance[j], abs(guess[j] - to_double(Fraction(one.right, number))))
     order: list[int] = np.argsort(-distance, kind="stable").tolist()
     return order
 
@@ -86,7 +87,7 @@ def weights_near(
         if not equations[-1].entries and value:
             return None
     given = [guess[k] for k in support]
-    order = np.argsort([-abs(float(one)) for one in given], kind="stable").tolist()
+    order = np.argsort([-abs(to_double(one)) for one in given], kind="stable").tolist()
     found = near_solution(equations, given, order)
     if found is None:
         return None

@@ -12,12 +12,12 @@ import scipy.sparse as sp
 from perceptron_lab.linear.deciding import Decision
 from perceptron_lab.linear.exact_answers import absorbed, best_bounds
 from perceptron_lab.linear.floating_rows import INFINITE, loaded
-from perceptron_lab.linear.proofs import LinearProof, tight_at
+from perceptron_lab.linear.proofs import LinearProof, at_most, tight_at
 from perceptron_lab.linear.words import FEASIBLE, INFEASIBLE
-from perceptron_lab.outward import above
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system.conditions import over_common
-from perceptron_lab.system.linear_system import LinearSystem, nearest_double
+from perceptron_lab.system.linear_system import LinearSystem
 
 
 def asked_highs(system: LinearSystem, seconds: float) -> Decision:
@@ -50,13 +50,13 @@ def _loaded(system: LinearSystem, rows: list[int], seconds: float) -> Any:
     width = len(system.variables)
     lower, upper = np.full(width, -INFINITE), np.full(width, INFINITE)
     for (j, is_lower), (bound, _) in best_bounds(system).items():
-        (lower if is_lower else upper)[j] = float(bound if is_lower else -bound)
+        (lower if is_lower else upper)[j] = to_double(bound if is_lower else -bound)
     chosen = [system.conditions[k] for k in rows]
-    values = [nearest_double(number, one.scale) for one in chosen for number in one.coefficients]
+    values = [to_double(number, one.scale) for one in chosen for number in one.coefficients]
     columns = [j for one in chosen for j in one.columns]
     ends = np.cumsum([0, *(len(one.columns) for one in chosen)])
     matrix = sp.csr_array((np.array(values, dtype=float), columns, ends), shape=(len(rows), width))
-    right = np.array([nearest_double(one.right, one.scale) for one in chosen], dtype=float)
+    right = np.array([to_double(one.right, one.scale) for one in chosen], dtype=float)
     equation = np.array([one.equation for one in chosen], dtype=bool)
     above_rows = np.where(equation, right, INFINITE)
     return loaded(np.zeros(width), (lower, upper), matrix, (right, above_rows), seconds)
@@ -66,8 +66,9 @@ def _of_point(system: LinearSystem, values: FloatArray) -> Decision:
     exact = tuple(Fraction(value) for value in values.tolist())
     largest = system.violation(exact)
     if largest:
-        words = f"{FEASIBLE}; its point violates a condition by {above(largest):.2g}"
-        proof = LinearProof(violation=(0.0, above(largest)))
+        size = to_double(largest, rounding="up")
+        words = f"{FEASIBLE}; its point violates a condition by {size:.2g}"
+        proof = LinearProof(violation=at_most(largest))
         return Decision(Status.UNVERIFIED, proof, words, values)
     tight = tuple(tight_at(system, *over_common(exact)))
     proof = LinearProof(point=exact, tight=tight, violation=(0.0, 0.0))

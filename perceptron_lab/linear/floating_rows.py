@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.linear.quiet_highs import QuietHighs
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.linear_system import LinearSystem
 
@@ -41,17 +42,17 @@ class FloatingRows:
 def floating_rows(system: LinearSystem) -> FloatingRows:
     """Return the conditions of a system in doubles.
 
-    An OverflowError says that a right-hand side over the coefficients is beyond doubles.
+    A right-hand side that is beyond doubles, once divided, becomes the largest double.
     """
     largest = tuple(max(map(abs, one.coefficients), default=1) for one in system.conditions)
     pairs = list(zip(system.conditions, largest, strict=True))
-    values = [number / most for one, most in pairs for number in one.coefficients]
+    values = [to_double(number, most) for one, most in pairs for number in one.coefficients]
     columns = [j for one, _ in pairs for j in one.columns]
     ends = np.cumsum([0, *(len(one.columns) for one, _ in pairs)])
     shape = (len(pairs), len(system.variables))
     return FloatingRows(
         sp.csr_array((np.array(values, dtype=float), columns, ends), shape=shape),
-        np.array([one.right / most for one, most in pairs], dtype=float),
+        np.array([to_double(one.right, most) for one, most in pairs], dtype=float),
         largest,
         np.array([one.equation for one, _ in pairs], dtype=bool),
     )

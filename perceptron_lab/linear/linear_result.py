@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from perceptron_lab.errors import counted
 from perceptron_lab.linear.deciding import Decision, decide
 from perceptron_lab.linear.proofs import PROOF, LinearProof
+from perceptron_lab.numerics.exact_doubles import to_doubles
+from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.outward import bracket_text
 from perceptron_lab.results import PROVED, Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.system.linear_system import LinearSystem
@@ -25,9 +25,10 @@ MOST_NAMES = 12
 class LinearResult(Result):
     """The end of a run on a linear system; exact numbers are those of ``certificate["linear"]``.
 
-    ``point`` is x in doubles, each rounded once (zeros where none is proved); ``weights`` are those
-    of the conditions as given, in doubles. A closed set has no margin: ``violation`` takes its
-    place.
+    ``point`` is x in doubles, each rounded once, to the largest finite double beyond 1.8e308 (zeros
+    where none is proved). ``weights`` are those of the conditions as given in doubles: as they are,
+    or a positive multiple of them where doubles would not hold them (see :func:`.to_doubles`). A
+    closed set has no margin: ``violation`` takes its place.
     """
 
     @property
@@ -114,7 +115,7 @@ def _certificate(system: LinearSystem, found: Decision) -> dict[str, Any]:
         "method": found.method,
         "data": "exact",
         PROOF: proof.as_json(),
-        "contradiction": {names[k]: str(proof.weights[k]) for k in sorted(proof.weights)},
+        "contradiction": {names[k]: exact_text(proof.weights[k]) for k in sorted(proof.weights)},
         "always_tight": [names[k] for k in tight],
     }
 
@@ -122,10 +123,7 @@ def _certificate(system: LinearSystem, found: Decision) -> dict[str, Any]:
 def _weights(system: LinearSystem, proof: LinearProof) -> FloatArray | None:
     if not proof.weights:
         return None
-    weights = np.zeros(len(system.conditions))
-    for k, weight in proof.weights.items():
-        weights[k] = float(weight)
-    return weights
+    return to_doubles([proof.weights.get(k, 0) for k in range(len(system.conditions))], scaled=True)
 
 
 def _trace(found: Decision, seconds: float) -> Trace:

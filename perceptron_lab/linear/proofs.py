@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from perceptron_lab.errors import DataError
+from perceptron_lab.errors import DataError, counted
+from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.numerics.exact_texts import exact_text, read_exact
 from perceptron_lab.results import Status
 from perceptron_lab.system.exact_solutions import independent
 from perceptron_lab.system.linear_system import LinearSystem
@@ -19,7 +22,7 @@ PROOF = "linear"
 Weights = Mapping[int, Fraction]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LinearProof:
     """The exact numbers that prove an answer.
 
@@ -43,7 +46,7 @@ class LinearProof:
         at ``point``, and the two are strictly complementary.
     violation
         A proved bracket of min over x of the largest violation of a condition as given, rounded
-        outwards; None for an upper end that is not known.
+        outwards; None for an upper end that is not known, or beyond 1.8e308.
     """
 
     point: tuple[Fraction, ...] | None = None
@@ -54,14 +57,21 @@ class LinearProof:
     complete: bool = False
     violation: tuple[float, float | None] = (0.0, None)
 
+    def __repr__(self) -> str:
+        """Return what is proved in a line; exact numbers may have thousands of digits."""
+        parts = [] if self.point is None else [f"a point of {counted(len(self.point), 'entry')}"]
+        parts += [counted(len(self.weights), "weight")] if self.weights else []
+        parts += [f"{len(self.always)} of what is always tight"] if self.always else []
+        return f"<LinearProof: {', '.join(parts) or 'nothing'}>"
+
     def as_json(self) -> dict[str, Any]:
-        """Return the numbers as JSON values: fractions are text."""
+        """Return the numbers as JSON values: exact ones are text, see :func:`.exact_text`."""
         return {
-            "point": None if self.point is None else [str(one) for one in self.point],
-            "weights": {str(k): str(weight) for k, weight in self.weights.items()},
+            "point": None if self.point is None else [exact_text(one) for one in self.point],
+            "weights": {str(k): exact_text(weight) for k, weight in self.weights.items()},
             "irreducible": self.irreducible,
             "tight": list(self.tight),
-            "always": {str(k): str(weight) for k, weight in self.always.items()},
+            "always": {str(k): exact_text(weight) for k, weight in self.always.items()},
             "complete": self.complete,
             "violation": list(self.violation),
         }
@@ -79,16 +89,22 @@ class LinearProof:
             point = record["point"]
             below, above = record["violation"]
             return cls(
-                None if point is None else tuple(Fraction(one) for one in point),
-                {int(k): Fraction(weight) for k, weight in record["weights"].items()},
+                None if point is None else tuple(read_exact(one) for one in point),
+                {int(k): read_exact(weight) for k, weight in record["weights"].items()},
                 bool(record["irreducible"]),
                 tuple(int(k) for k in record["tight"]),
-                {int(k): Fraction(weight) for k, weight in record["always"].items()},
+                {int(k): read_exact(weight) for k, weight in record["always"].items()},
                 bool(record["complete"]),
                 (float(below), None if above is None else float(above)),
             )
         except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
             raise DataError(f"the certificate has no proof of a linear system ({error})") from None
+
+
+def at_most(largest: Fraction) -> tuple[float, float | None]:
+    """Return the bracket of the least violation by a point that violates conditions so much."""
+    upper = to_double(largest, rounding="up")
+    return 0.0, upper if math.isfinite(upper) else None
 
 
 def combination(system: LinearSystem, weights: Weights) -> tuple[dict[int, Fraction], Fraction]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.operators.blockwise import chosen_rows
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
@@ -19,7 +20,7 @@ NOTHING = (0.0, 1e-11, 1e-6)
 MOST_PRODUCTS = 200_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Farkas:
     """Weights u >= 0 of the inequalities A x >= b by which A x > b has no solution.
 
@@ -30,7 +31,8 @@ class Farkas:
         A'u = 0 and b'u = 0, and every solution of A x >= b, if there are any, has a_i'x = b_i
         wherever u_i > 0.
     weights
-        u as doubles, shape ``(m,)``.
+        u as doubles, shape ``(m,)``, or a positive multiple of it where doubles would not hold it
+        (see :func:`.to_doubles`).
     rows
         The i with u_i > 0, ascending.
     exact
@@ -42,6 +44,11 @@ class Farkas:
     weights: FloatArray
     rows: IntArray
     exact: tuple[Fraction, ...] | None
+
+    def __repr__(self) -> str:
+        """Return what is proved in a line; exact numbers may have thousands of digits."""
+        what = "A x >= b" if self.empty else "A x > b"
+        return f"<Farkas: {what} has no solution, by rows {self.rows.tolist()}>"
 
 
 def proved_farkas(system: ConicSystem, weights: FloatArray) -> Farkas | None:
@@ -59,7 +66,7 @@ def proved_farkas(system: ConicSystem, weights: FloatArray) -> Farkas | None:
         exact = _null_weights(system, support, weights[support])
         if exact is not None:
             flat = np.zeros(len(weights))
-            flat[support] = [float(weight) for weight in exact]
+            flat[support] = to_doubles(exact, scaled=True)
             empty = bool(support[-1] == len(weights) - 1)
             rows = support[:-1] if empty else support
             return Farkas(empty, flat[:-1], rows, tuple(exact[: len(rows)]))

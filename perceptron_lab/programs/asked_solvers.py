@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,7 +96,7 @@ def errors_of(program: GivenProgram, answer: Approximation) -> dict[str, float]:
     The program is DIMACS's dual, X its primal variable: with the largest entries b of c and C of
     F_0, 1: norm(A(X) - c) / (1 + b); 2: -lambda_min(X) / (1 + b) or 0; 3: norm(Z - F(x)) / (1 + C)
     of the solver's slack Z; 4: -lambda_min(Z) / (1 + C) or 0; 5: (c'x - <F_0, X>) / (1 + |c'x| +
-    |<F_0, X>|); 6: <X, Z> over the same.
+    |<F_0, X>|); 6: <X, Z> over the same. What is beyond the range of doubles is left out.
 
     References
     ----------
@@ -127,7 +128,8 @@ def errors_of(program: GivenProgram, answer: Approximation) -> dict[str, float]:
         (upper - lower) / values,
         product / values,
     )
-    return dict(zip(ERRORS, errors, strict=True)) | {OBJECTIVE: upper}
+    found = dict(zip(ERRORS, errors, strict=True)) | {OBJECTIVE: upper}
+    return {name: value for name, value in found.items() if math.isfinite(value)}
 
 
 def _below_zero(blocks: Blocks) -> float:

@@ -52,6 +52,11 @@ class Cuts:
         lengths[lengths == 0.0] = 1.0
         return cls(other, directions, stacked / lengths[:, None], right / lengths, lengths)
 
+    @property
+    def finite(self) -> bool:
+        """Whether all rows are within the range of doubles."""
+        return bool(np.isfinite(self.normals).all() and np.isfinite(self.sides).all())
+
     def weights(self, shares: FloatArray) -> FloatArray:
         """Return sum_k alpha_k v_k v_k' as weights of the other side."""
         other, shares = self.other, shares / self.lengths
@@ -70,7 +75,9 @@ class Cuts:
 
 
 def relaxed_dual(cuts: Cuts) -> FloatArray | None:
-    """Return the weights X of the linear program over some cuts; None where it is unbounded."""
+    """Return the weights X of the linear program over some cuts; None where it has no optimum."""
+    if not cuts.finite:
+        return None
     found = scipy.optimize.linprog(
         cuts.other.objective,
         A_ub=-cuts.normals,
@@ -88,6 +95,8 @@ def central_dual(cuts: Cuts) -> FloatArray | None:
 
     Where the cuts span the matrices, X is positive definite.
     """
+    if not cuts.finite:
+        return None
     count = len(cuts.normals)
     equations = np.column_stack([cuts.normals.T, cuts.normals.sum(axis=0)])
     worth = np.zeros(count + 1)

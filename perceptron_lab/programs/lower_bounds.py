@@ -114,7 +114,12 @@ class OtherSide:
 
     @cached_property
     def least(self) -> float:
-        """A proved lower bound of the least eigenvalue of G; <= 0 where F_i may be dependent."""
+        """A proved lower bound of the least eigenvalue of G; <= 0 where F_i may be dependent.
+
+        -inf where G is beyond the range of doubles.
+        """
+        if not np.isfinite(self.gram).all():
+            return -math.inf
         magnitude = abs(self.rows)
         weighted = sp.csr_array(sp.diags_array(self.multiplicity) @ magnitude)
         sums = weighted.T @ np.asarray(magnitude.sum(axis=1)).ravel()
@@ -124,8 +129,8 @@ class OtherSide:
         return lowest_eigenvalue_bound(self.gram) - 2.0 * error
 
     def solved(self, right: FloatArray) -> FloatArray:
-        """Return G^-1 times a vector, not proved."""
-        return np.asarray(scipy.linalg.cho_solve(self._factor, right))
+        """Return G^-1 times a vector, not proved; NaN where that is beyond the range of doubles."""
+        return np.asarray(scipy.linalg.cho_solve(self._factor, right, check_finite=False))
 
     @cached_property
     def transposed(self) -> sp.csr_array:
@@ -149,6 +154,8 @@ class OtherSide:
         if self.least <= 0.0:
             return None
         near = self.corrected(weights)
+        if not np.isfinite(near).all():
+            return None
         lowest = self.lowest(near)
         return (near, lowest) if lowest > 0.0 else None
 
@@ -221,7 +228,7 @@ class OtherSide:
             bound = self.prove(near)
             if bound is not None:
                 return near, bound
-            if inside is None:
+            if inside is None or not np.isfinite(near).all():
                 return None
             lacking = max(-self.lowest(near), 1e-14 * float(np.abs(near).max()))
             taken = max(_MORE * taken, 2.0 * lacking / (inside[1] + lacking))

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from perceptron_lab.certificates.rounding import exact_dot, float_below
+from perceptron_lab.certificates.rounding import exact_dot
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.programs.levels import objective_of
 from perceptron_lab.results import FloatArray
 from perceptron_lab.roundoff import UNIT_ROUNDOFF
@@ -33,14 +34,18 @@ def objective_above(system: ConicSystem, point: FloatArray) -> float:
     if objective.roundings:
         size = exact_dot(np.abs(objective.values), np.abs(x))
         total += objective.roundings * Fraction(UNIT_ROUNDOFF) * size
-    return -float_below(-total / Fraction(float(point[0])))
+    return to_double(total / Fraction(float(point[0])), rounding="up")
 
 
 def prove_upper(system: ConicSystem, point: FloatArray) -> float | None:
-    """Return the proved objective of a point (x_0, x) that is proved feasible, or else None."""
-    if not (np.isfinite(point).all() and point[0] > 0.0):
+    """Return the proved objective of a point (x_0, x) that is proved feasible, or else None.
+
+    None, too, where the objective is beyond the range of doubles.
+    """
+    if not (np.isfinite(point).all() and point[0] > 0.0 and system.prove_point(point).feasible):
         return None
-    return objective_above(system, point) if system.prove_point(point).feasible else None
+    upper = objective_above(system, point)
+    return upper if math.isfinite(upper) else None
 
 
 def mended(system: ConicSystem, point: FloatArray) -> tuple[FloatArray, float] | None:
@@ -51,7 +56,7 @@ def mended(system: ConicSystem, point: FloatArray) -> tuple[FloatArray, float] |
         if direction is not None and shift:
             moved = point + shift * float(np.abs(point).max()) * direction
         upper = prove_upper(system, moved)
-        if upper is not None and math.isfinite(upper):
+        if upper is not None:
             return moved, upper
     return None
 
@@ -70,12 +75,12 @@ def moved_inside(
         (1, x); (1, x_s) and s > 0.
     """
     found = prove_upper(system, point)
-    if found is not None and math.isfinite(found):
+    if found is not None:
         return point, found
     for share in _shares(system, point, inner):
         moved = point + share * (inner[0] - point)
         found = prove_upper(system, moved)
-        if found is not None and math.isfinite(found):
+        if found is not None:
             return moved, found
     found = prove_upper(system, inner[0])
     return None if found is None else (inner[0], found)

@@ -41,8 +41,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from math import isqrt, nextafter
+from math import isqrt
 
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.resisting.directions import BITS, ONE, half_turn_part
 
 ERROR = Fraction(1, 1 << 51)
@@ -107,10 +108,4 @@ def margin_of(counts: Sequence[int]) -> float:
     """
     total = sum(map(cost, counts), Fraction())
     scaled = (total.denominator << 2 * BITS) // total.numerator
-    return _below(Fraction(isqrt(scaled), ONE))
-
-
-def _below(number: Fraction) -> float:
-    """Return the largest double that is not above a number."""
-    nearest = float(number)
-    return nearest if Fraction(nearest) <= number else nextafter(nearest, 0.0)
+    return to_double(Fraction(isqrt(scaled), ONE), rounding="down")

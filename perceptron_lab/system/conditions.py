@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from perceptron_lab.doubles import exact_numbers
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import ArrayOrSparse, array_of
+from perceptron_lab.numerics.exact_texts import shown_text
 from perceptron_lab.sparse_arrays import WITH_DATA, check_indices
 
 # Columns and numbers of a row that are not 0
@@ -87,27 +88,12 @@ def bound_conditions(
     sides = [(lower, Fraction(1), ">="), (upper, Fraction(-1), "<=")]
     return [
         condition(
-            ((j,), (sign,)), sign * limit, f"{names[j]} {relation} {number_text(limit)}", bound=True
+            ((j,), (sign,)), sign * limit, f"{names[j]} {relation} {shown_text(limit)}", bound=True
         )
         for limits, sign, relation in sides
         for j, limit in enumerate(limits)
         if limit is not None
     ]
-
-
-def number_text(number: Fraction) -> str:
-    """Return a number as a decimal where it has one of 15 digits, or else as a fraction.
-
-    Examples
-    --------
-    >>> number_text(Fraction(1, 8)), number_text(Fraction(1, 3)), number_text(Fraction(-20))
-    ('0.125', '1/3', '-20')
-    """
-    if abs(number) < 1e15:
-        shown = f"{float(number):.15g}"
-        if Fraction(shown) == number:
-            return shown
-    return str(number)
 
 
 def over_common(numbers: Iterable[Fraction]) -> tuple[list[int], int]:

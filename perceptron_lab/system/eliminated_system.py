@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -16,6 +17,8 @@ from perceptron_lab.certificates.feasibility import prove_point
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.errors import InputError, counted
+from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
+from perceptron_lab.numerics.exact_texts import exact_text, read_exact
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.system.conditions import Condition, over_common
@@ -28,20 +31,24 @@ EXACT_POINT = "x"
 AS_GIVEN = "in the variables as given the same of exact scores, and all equations"
 # Doubles below this one have fewer digits
 LEAST_NORMAL = 2.0**-1022
+LARGEST = int(sys.float_info.max)
 
 
 @dataclass(frozen=True, repr=False)
 class EliminatedResult(Result):
-    """The end of a run beside equations; ``point`` is (t, x), its dependent variables rounded."""
+    """The end of a run beside equations; ``point`` is (t, x), each number rounded once.
+
+    One beyond 1.8e308 becomes the largest double there; ``x`` is exact.
+    """
 
     @property
     def x(self) -> tuple[Fraction, ...] | None:
         """The exact rational x of the equations and the cones; None where none is proved."""
         found = self.certificate.get(EXACT_POINT)
-        return None if found is None else tuple(Fraction(one) for one in found)
+        return None if found is None else tuple(read_exact(one) for one in found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EliminatedSystem(ConicSystem):
     """All x with C x = d and M x + c strictly inside K, in the variables that remain free.
 
@@ -102,6 +109,11 @@ class EliminatedSystem(ConicSystem):
             variables=tuple(variables),
         )
 
+    def __repr__(self) -> str:
+        """Return the size in a line; exact numbers may have thousands of digits."""
+        equations, rows = counted(len(self.equations), "equation"), counted(len(self.rows), "row")
+        return f"<EliminatedSystem: {equations}, {rows} of a cone>"
+
     def lifted(self, point: FloatArray) -> list[Fraction]:
         """Return (t, t x0 + N z) of a point (t, z), exactly."""
         scale, *values = [Fraction(number) for number in point.tolist()]
@@ -124,7 +136,7 @@ class EliminatedSystem(ConicSystem):
         size = max(map(abs, scores))
         if not size:
             return PointProof(False, -math.inf, 0, "all scores are zero")
-        near = np.array([float(one / size) for one in scores])
+        near = to_doubles(one / size for one in scores)
         if any(
             one and abs(double) < LEAST_NORMAL for one, double in zip(scores, near, strict=True)
         ):
@@ -147,12 +159,12 @@ class EliminatedSystem(ConicSystem):
         found = {one.name: getattr(result, one.name) for one in fields(result)}
         if np.isfinite(result.point).all():
             lifted = self.lifted(result.point)
-            found["point"] = np.array([_double(one) for one in lifted])
+            found["point"] = to_doubles(lifted)
         else:
             found["point"] = np.full(1 + len(self.variables), np.nan)
         exact: dict[str, Any] = {"equations": len(self.equations)}
         if result.status is Status.FEASIBLE:
-            exact[EXACT_POINT] = [str(one) for one in self.exact(result.point)]
+            exact[EXACT_POINT] = [exact_text(one) for one in self.exact(result.point)]
             count = counted(len(self.equations), "equation")
             found["message"] = f"{result.message}; its x satisfies {count} exactly"
         found["certificate"] = {**result.certificate, **exact}
@@ -178,21 +190,10 @@ def _in_doubles(rows: Sequence[Condition], width: int) -> tuple[sp.csr_array, bo
 
 def _nearest(number: int, scale: int, name: str) -> float:
     """Return the double nearest to number / scale, off by half a unit in its last place at most."""
-    try:
-        double = number / scale
-    except OverflowError:
-        double = math.inf
-    if not LEAST_NORMAL <= abs(double) < math.inf:
+    double = to_double(number, scale)
+    if not abs(double) >= LEAST_NORMAL or abs(number) > scale * LARGEST:
         raise InputError(
             f"{name} has a number beyond the range of doubles once variables are eliminated; "
             "scale the variables"
         )
     return double
-
-
-def _double(number: Fraction) -> float:
-    """Return the double nearest to a number; infinity beyond their range."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.copysign(math.inf, number)

@@ -11,9 +11,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.cones.orthant import Orthant
-from perceptron_lab.errors import InputError
+from perceptron_lab.errors import InputError, counted
 from perceptron_lab.facts import Facts
 from perceptron_lab.inputs import ArrayOrSparse
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.conditions import (
@@ -30,13 +31,14 @@ from perceptron_lab.system.conic_system import ConicSystem
 Equalities = tuple[ArrayOrSparse, npt.ArrayLike]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LinearSystem(ConicSystem):
     """The set of all x with a_k'x >= b_k, or a_k'x = b_k, for each of its conditions.
 
     As a conic system it is homogenised: t > 0 and a_k'x - b_k t > 0 with (t, x) as the point, and
     both directions of an equation, so that its interior is empty where there are equations. The
-    question about the set itself, which is closed, is answered on ``conditions``, exactly.
+    question about the set itself, which is closed, is answered on ``conditions``, exactly; numbers
+    may be beyond the range of doubles there, and nowhere else (:meth:`strict`).
 
     Parameters
     ----------
@@ -66,6 +68,11 @@ class LinearSystem(ConicSystem):
             variables=tuple(variables),
         )
 
+    def __repr__(self) -> str:
+        """Return the size in a line; exact numbers may have thousands of digits."""
+        variables = counted(self.unknowns, "variable")
+        return f"<LinearSystem: {counted(self.constraints, 'condition')} on {variables}>"
+
     @property
     def constraints(self) -> int:
         """Number of conditions."""
@@ -94,10 +101,16 @@ class LinearSystem(ConicSystem):
         Raises
         ------
         InputError
-            If there are equations: then none is.
+            If there are equations: then none is. If a number is not 0 and no double is near to it.
         """
         if any(one.equation for one in self.conditions):
             raise InputError("a system with equations has no strict interior; solve it as it is")
+        for one in self.conditions:
+            if not all(_near_a_double(number, one.scale) for number in _numbers(one)):
+                raise InputError(
+                    f"{one.name} has a number beyond 1.8e308 or below 2.2e-308, which no double is "
+                    "near to; rescale, or solve the system as it is"
+                )
         return ConicSystem(self.operator, self.cone, homogenised=True)
 
 
@@ -136,20 +149,23 @@ def linear_system(
     return LinearSystem.of_conditions([*found, *bound_conditions(below, above, names)], names)
 
 
-def nearest_double(numerator: int, denominator: int) -> float:
-    """Return the double nearest to a quotient of whole numbers."""
-    try:
-        return numerator / denominator
-    except OverflowError:
-        raise InputError("a number beyond 1.8e308, which no double is near to; rescale") from None
+def _numbers(one: Condition) -> tuple[int, ...]:
+    """Return -b and the entries of a that are not 0, times the scale."""
+    return (-one.right, *one.coefficients)
+
+
+def _near_a_double(number: int, scale: int) -> bool:
+    """Return whether a double is off by 2^-53 of a number at most."""
+    exact = Fraction(number, scale)
+    return abs(Fraction(to_double(exact)) - exact) * 2**53 <= abs(exact)
 
 
 def _homogenised(conditions: Sequence[Condition], width: int) -> sp.csr_array:
-    """Return the rows (1, 0), (-b_k, a_k) and, for equations, (b_k, -a_k), as doubles."""
+    """Return the rows (1, 0), (-b_k, a_k) and, for equations, (b_k, -a_k), as nearest doubles."""
     values: list[float] = [1.0]
     columns, ends = [0], [0, 1]
     for one in conditions:
-        here = [nearest_double(number, one.scale) for number in (-one.right, *one.coefficients)]
+        here = [to_double(number, one.scale) for number in _numbers(one)]
         for sign in (1.0, -1.0)[: 1 + one.equation]:
             values += [sign * number + 0.0 for number in here]  # no negative zeros
             columns += [0, *(j + 1 for j in one.columns)]

@@ -7,6 +7,7 @@ for A T is one for A.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +16,6 @@ from typing import Final
 import numpy as np
 import scipy.linalg as sla
 
-from perceptron_lab.results import FloatArray
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.verdicts.pairs import Pair, Span, without_divisor
 from perceptron_lab.verdicts.whole_rows import WholeRows, rows_of_numbers
@@ -69,10 +69,18 @@ def _change(rows: WholeRows) -> Columns | None:
     units = [Fraction(2) ** -int(shift) for shift in rows.shifts]
     for j, parts in zip(order[rank:].tolist(), multiples.T, strict=True):
         columns[j][j] = units[j]
-        of_near: FloatArray = parts * sizes[j] / sizes[order[:rank]]
-        for i, part in zip(order[:rank].tolist(), of_near.tolist(), strict=True):
-            columns[j][i] = -Fraction(part).limit_denominator(_SIMPLE) * units[i]
+        for i, part in zip(order[:rank].tolist(), parts.tolist(), strict=True):
+            of_near = _in_units(part, float(sizes[j]), float(sizes[i]))
+            columns[j][i] = -of_near.limit_denominator(_SIMPLE) * units[i]
     return tuple(without_divisor(over_common(one)[0]) for one in columns)
+
+
+def _in_units(part: float, size: float, unit: float) -> Fraction:
+    """Return part * size / unit, rounded to doubles, or exact where it is beyond them."""
+    rounded = part * size / unit
+    if math.isfinite(rounded):
+        return Fraction(rounded)
+    return Fraction(part) * Fraction(size) / Fraction(unit)
 
 
 def _applied(columns: Sequence[Sequence[int]], vector: Sequence[int]) -> tuple[int, ...]:

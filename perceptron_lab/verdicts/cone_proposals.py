@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 
 from perceptron_lab.linear.alternatives import Alternative
 from perceptron_lab.linear.floating_rows import INFINITE, run_highs
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.exact_solutions import Equation, near_solution
 
@@ -39,7 +41,10 @@ def cone_proposal(
     table = _doubles([*vectors, target])
     sizes = np.abs(table[:-1]).max(axis=0, initial=0.0)  # target may be far larger
     sizes[sizes == 0.0] = 1.0
-    table /= sizes
+    with np.errstate(over="ignore"):
+        table /= sizes
+    if not np.isfinite(table).all():
+        return None
     rows = table / np.abs(table).max(axis=1, keepdims=True)
     costs = rows[-1]
     count, width = rows.shape
@@ -50,17 +55,25 @@ def cone_proposal(
     if not found.optimal or len(found.values) != width:
         return None
     if float(costs @ found.values) < -0.5 * _FAR:
-        exact = [Fraction(one) for one in (found.values / sizes).tolist()]
+        exact = _quotients(found.values, sizes)
         return Alternative(None, (*(-one for one in exact), Fraction(1)))
     weights = _exact(vectors, target, found.duals[:-1])
     return None if weights is None else Alternative(weights, None)
+
+
+def _quotients(values: FloatArray, sizes: FloatArray) -> list[Fraction]:
+    """Return values / sizes > 0, each rounded once, or exact where doubles do not hold it."""
+    return [
+        Fraction(value / size) if math.isfinite(value / size) else Fraction(value) / Fraction(size)
+        for value, size in zip(values.tolist(), sizes.tolist(), strict=True)
+    ]
 
 
 def _doubles(vectors: Sequence[Sequence[int]]) -> FloatArray:
     """Return vectors as doubles, each over a power of two that makes it at most 1."""
     tops = [max(map(abs, one)).bit_length() for one in vectors]
     pairs = zip(vectors, tops, strict=True)
-    return np.array([[entry / 2**top for entry in one] for one, top in pairs])
+    return np.array([[to_double(entry, 1 << top) for entry in one] for one, top in pairs])
 
 
 def _exact(

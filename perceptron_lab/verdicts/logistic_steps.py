@@ -96,7 +96,8 @@ class _Basis:
         """Return b of coordinates in the basis."""
         found = np.zeros(self._width)
         found[self._order[: len(point)]] = sla.solve_triangular(self._triangle, point)
-        return found / self._sizes
+        with np.errstate(over="ignore"):  # infinite entries lead to an exact decision
+            return found / self._sizes
 
 
 def _newton(basis: FloatArray, weights: FloatArray, gradient: FloatArray) -> FloatArray:

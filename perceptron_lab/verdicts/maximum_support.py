@@ -21,7 +21,7 @@ from perceptron_lab.verdicts.support_proposals import proposals
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MaximumSupport:
     """The largest support of A y over {y : A y >= 0}, and of w over {w >= 0 : A'w = 0}.
 
@@ -69,6 +69,10 @@ class MaximumSupport:
             return {}
         pairs = zip(self.pair.overlap.tolist(), self.pair.weights.tolist(), strict=True)
         return {row: self.pair.basis.get(row, Fraction(weight)) for row, weight in pairs}
+
+    def __repr__(self) -> str:
+        """Return the outcome in a line; exact numbers may have thousands of digits."""
+        return f"<MaximumSupport: {self}>"
 
     def __str__(self) -> str:
         if self.pair is None:

@@ -60,9 +60,9 @@ def proposals(rows: FloatArray, end: float) -> Iterator[Proposal]:
         every[there] = overlap
         found = np.ones(len(rows))
         found[there] = weights / lengths[there]
-        yield Proposal(
-            every, found / max(1e-300, found[every].max(initial=0.0)), back @ point / sizes
-        )
+        with np.errstate(over="ignore"):  # infinite entries lead to an exact decision
+            direction = back @ point / sizes
+        yield Proposal(every, found / max(1e-300, found[every].max(initial=0.0)), direction)
 
 
 def _of_units(unit: FloatArray, end: float) -> Iterator[tuple[Some, FloatArray, FloatArray]]:

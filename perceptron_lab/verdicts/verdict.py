@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq
 
 from perceptron_lab.errors import counted
 from perceptron_lab.inputs import ArrayOrSparse
+from perceptron_lab.numerics.exact_doubles import to_doubles
+from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.results import IntArray
 from perceptron_lab.verdicts.coefficients import FINITE, MINUS, PLUS, UNDETERMINED, Coefficient
 from perceptron_lab.verdicts.pairs import Pair, null_vectors
@@ -40,7 +41,7 @@ _ALTERNATIVES: Final = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SeparationVerdict:
     """Whether two classes are separated by a linear function, and which coefficients diverge.
 
@@ -121,7 +122,7 @@ class SeparationVerdict:
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """What proves the answer, in the units given, fractions as text.
+        """What proves the answer, in the units given, exact numbers as text (:func:`.exact_text`).
 
         ``weights``: row -> w > 0 with sum_i w_i a_i = 0 over the rows that overlap; null above
         :data:`MOST_LISTED` of them. ``coefficients``: multipliers of the rows whose sum is the unit
@@ -143,24 +144,29 @@ class SeparationVerdict:
         assert self.pair is not None
         pairs = zip(self.pair.overlap.tolist(), self.pair.weights.tolist(), strict=True)
         return {
-            str(row): _text(self.pair.basis.get(row, Fraction(weight))) for row, weight in pairs
+            str(row): exact_text(self.pair.basis.get(row, Fraction(weight)))
+            for row, weight in pairs
         }
 
     def _proof(self, j: int, one: Coefficient) -> dict[str, Any]:
         scale = self.rows.scales[j]
         sides = {"positive": one.positive, "negative": one.negative}
         members = {name: _texts(self.rows.given(b)) for name, b in sides.items() if b is not None}
-        multipliers = {str(row): _text(m * scale) for row, m in one.combination.items()}
+        multipliers = {str(row): exact_text(m * scale) for row, m in one.combination.items()}
         return {"class": one.name, "multipliers": multipliers} | members
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as JSON values."""
+        """Return the answer as JSON values.
+
+        ``direction`` is in doubles: a positive multiple of the exact one, which the certificate
+        holds, where doubles would not hold it (see :func:`.to_doubles`).
+        """
         return {
             "verdict": self.verdict,
             "proved": self.proved,
             "classes": self.class_labels,
             "coefficients": self.coefficients,
-            "direction": [float(one) for one in self.direction],
+            "direction": to_doubles(self.direction, scaled=True).tolist(),
             "separated_rows": self.separated_rows.tolist(),
             "overlap_rows": self.overlap_rows.tolist(),
             "zero_rows": self.zero_rows.tolist(),
@@ -215,6 +221,11 @@ class SeparationVerdict:
         if self.pair is None:
             return lines[0]
         return "\n".join([*lines, *(f"  {one}" for one in self._details())])
+
+    def __repr__(self) -> str:
+        """Return the outcome in a line; exact numbers may have thousands of digits."""
+        proved = " proved" if self.proved else ""
+        return f"<SeparationVerdict {self.verdict}{proved}: {self.method}>"
 
     @property
     def sentence(self) -> str:
@@ -282,13 +293,8 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _text(number: Fraction) -> str:
-    """Return a fraction as text, with however many digits; Python's own ends at 4300."""
-    return str(fmpq(number.numerator, number.denominator))
-
-
 def _texts(numbers: Sequence[Fraction]) -> list[str]:
-    return [_text(one) for one in numbers]
+    return [exact_text(one) for one in numbers]
 
 
 def verdict_of(pair: Pair) -> str:

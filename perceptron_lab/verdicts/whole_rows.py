@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.doubles import Doubles, exact_numbers
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.results import FloatArray, IntArray
 
 DIGITS: Final = 53
 """Bits of a double."""
+LARGEST: Final = sys.float_info.max
 _CHUNK: Final = 2**18  # Numbers that are Python's own at a time
 _TINY: Final = 2.0**-900  # Above what is lost where terms are below all doubles
 _SMALL: Final = 2.0**61  # Whole numbers below it, and their sums of two, are those of a machine
@@ -96,7 +99,7 @@ class WholeRows:
         """Return doubles g and t so that near @ g is 2^-t A b, in whole numbers.
 
         Its terms are at most 1, nearly. Entries that doubles cannot hold are 0 if their terms are
-        below 2^-1000, and else NaN.
+        0 or below 2^-1000, and else NaN.
         """
         largest = np.abs(self.near).max(axis=0)
         sizes = [
@@ -108,7 +111,8 @@ class WholeRows:
         pairs = zip(direction, self.shifts.tolist(), strict=True)
         found = np.array([_scaled(one, shift - top) for one, shift in pairs])
         lost = (found == 0.0) & (largest > 1.0) & np.array([bool(one) for one in direction])
-        return np.where(lost, np.nan, found), top
+        beyond = np.abs(found) == LARGEST
+        return np.where(lost | beyond, np.where(largest > 0.0, np.nan, 0.0), found), top
 
     def lowest(self, rows: IntArray, direction: Sequence[int]) -> tuple[FloatArray, FloatArray]:
         """Return near scores of some rows, and bounds of their errors.
@@ -148,10 +152,9 @@ def _bits(number: int) -> int:
 
 def _scaled(number: int, power: int) -> float:
     """Return number * 2^power as a double; below all doubles it is 0."""
-    excess = max(_bits(number) - 2 * DIGITS, 0)
     if _bits(number) + power < -1000:
         return 0.0
-    return math.ldexp(float(number >> excess), power + excess)
+    return to_double(number << max(power, 0), 1 << max(-power, 0))
 
 
 def whole_rows(given: Doubles, numbers: Any, signs: FloatArray, *, affine: bool) -> WholeRows:
@@ -209,7 +212,7 @@ def rows_of_numbers(numbers: npt.NDArray[np.object_]) -> WholeRows:
         whole = [one.numerator * (common // one.denominator) for one in fractions]
         shift = max(max(map(_bits, whole), default=0) - 2 * DIGITS, 0)
         columns.append(whole)
-        near.append([float(Fraction(one, 2**shift)) for one in whole])
+        near.append([to_double(one, 1 << shift) for one in whole])
         shifts.append(shift)
         scales.append(Fraction(common))
     exact = np.array(columns, dtype=object).T

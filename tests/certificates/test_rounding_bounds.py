@@ -18,7 +18,6 @@ from perceptron_lab.certificates.rounding import (
     below,
     combination_with_radius,
     exact_dot,
-    float_below,
     norm_above,
     norm_below,
     product_with_radius,
@@ -228,23 +227,3 @@ def test_exact_dot_spans_the_whole_range_of_doubles() -> None:
     left, right = np.array([LARGEST, ETA, 1.0, 0.0]), np.array([LARGEST, ETA, -1.0, LARGEST])
     assert exact_dot(left, right) == dot(left, right)
     assert exact_dot(np.zeros(2), right[:2]) == 0
-
-
-@PROPERTY
-@given(
-    st.fractions(-(10**30), 10**30) | st.floats(-1e300, 1e300).map(Fraction), st.integers(-900, 0)
-)
-def test_float_below_is_the_largest_double_below(value: Fraction, exponent: int) -> None:
-    value *= Fraction(2) ** exponent
-    lower = float_below(value)
-    assert Fraction(lower) <= value < Fraction(math.nextafter(lower, math.inf))
-
-
-def test_float_below_of_numbers_smaller_than_all_doubles() -> None:
-    assert float_below(Fraction(1, 2**1076)) == 0.0
-    assert float_below(Fraction(-1, 2**1076)) == -ETA
-
-
-def test_float_below_of_numbers_larger_than_all_doubles() -> None:
-    assert float_below(Fraction(2) ** 2000) == LARGEST
-    assert float_below(-(Fraction(2) ** 2000)) == -math.inf

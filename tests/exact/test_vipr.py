@@ -12,8 +12,8 @@ import pytest
 from perceptron_lab.cli.main import main
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.vipr import vipr_text
-from perceptron_lab.exact.whole_numbers import decimal_text
 from perceptron_lab.experiments.certifying.certify import Outcome, certify
+from perceptron_lab.numerics.exact_texts import exact_text
 from tests.exact.certificates_on_disk import CONES, SMALL, record_of
 from tests.exact.viprchk import VARIABLE, accepted, said_by_viprchk, viprchk
 from tests.experiments.certified import EMPTY, certified
@@ -79,11 +79,11 @@ def test_the_program_of_sdplib_without_a_point(sdplib_folder: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("digits", [1, 4299, 4301, 20_000])
 def test_numbers_of_any_length_are_written(digits: int) -> None:
-    written = decimal_text(Fraction(-(10**digits) + 1, 7 * 10**digits))
+    written = exact_text(Fraction(-(10**digits) + 1, 7 * 10**digits))
     above, below = written.split("/")
     assert above == "-" + "9" * digits
     assert below == "7" + "0" * digits
-    assert decimal_text(10**digits) == "1" + "0" * digits
+    assert exact_text(10**digits) == "1" + "0" * digits
 
 
 @pytest.mark.skipif(viprchk() is None, reason=NO_JUDGE)

@@ -89,8 +89,10 @@ def log_volume_radius(dimension: int, margin: float) -> float:
     If unit cuts have margin rho at z, every unit y within the angle arcsin rho of z is feasible:
     r_0 = (I_{rho^2}((n-1)/2, 1/2) / 2)^(1/n) with the regularised incomplete beta function. Where
     that underflows, its leading term rho^(n-1) / (a B(a, 1/2)), a = (n-1)/2, bounds it from below.
-    0 < rho <= 1.
+    0 < rho <= 1; -inf where the margin is below all doubles, and so 0.
     """
+    if margin == 0.0:
+        return -math.inf
     if dimension == 1:
         return math.log(0.5)
     a = (dimension - 1) / 2

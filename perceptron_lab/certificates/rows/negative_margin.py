@@ -33,6 +33,7 @@ from perceptron_lab.certificates.rounding import (
     norm_below,
 )
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.roundoff import UNIT_ROUNDOFF, above, gamma
@@ -129,8 +130,12 @@ def null_space(rows: FloatArray, rank: int) -> FloatArray | None:
     for row in given:
         if row is None or any(sum(a * b for a, b in zip(row, v, strict=True)) for v in solutions):
             return None
-    scaled = [[float(Fraction(x, max(map(abs, v)))) for x in v] for v in solutions]
-    return np.array(scaled).T
+    return np.array([_over_largest(v) for v in solutions]).T
+
+
+def _over_largest(vector: list[int]) -> list[float]:
+    largest = max(map(abs, vector))
+    return [to_double(x, largest) for x in vector]
 
 
 def _integers(row: FloatArray) -> list[int] | None:

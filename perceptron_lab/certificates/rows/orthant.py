@@ -25,7 +25,6 @@ from perceptron_lab.certificates.rounding import (
     UNDERFLOW,
     dot_below,
     exact_dot,
-    float_below,
     in_range,
     norm_above,
     norm_below,
@@ -33,6 +32,7 @@ from perceptron_lab.certificates.rounding import (
     sharpen,
 )
 from perceptron_lab.cones.orthant import Orthant
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.operators.blockwise import Data, chosen_rows, row_norms
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.results import FloatArray, IntArray
@@ -56,7 +56,7 @@ def decided(
     undecided, exact_rows = np.flatnonzero(lower <= 0), 0
     for row in undecided[np.argsort(scores[undecided])]:
         value = exact(int(row))
-        lower[row], exact_rows = float_below(value), exact_rows + 1
+        lower[row], exact_rows = to_double(value, rounding="down"), exact_rows + 1
         if value <= 0:
             return False, lower, exact_rows
     return True, lower, exact_rows

@@ -20,6 +20,7 @@ from perceptron_lab.errors import InputError, did_you_mean
 from perceptron_lab.inputs import doubles_of_rows
 from perceptron_lab.operators.row_source import RowSource
 
+_LONGEST_COUNT: Final = 18  # Digits
 LAST: Final = "last"
 """The word for the last column."""
 LONGEST_TEXT: Final = 200
@@ -77,7 +78,7 @@ class Columns:
                 f"no column is called {labels!r}{did_you_mean(labels, names)}; give a name of the "
                 f"first line, a number from 1 to {len(names)}, or {LAST}"
             )
-        if not 1 <= int(labels) <= len(names):
+        if len(labels) > _LONGEST_COUNT or not 1 <= int(labels) <= len(names):
             raise InputError(f"there is no column {labels}; give 1 to {len(names)}, or {LAST}")
         return int(labels) - 1
 
@@ -166,6 +167,8 @@ def refuse_repeated(names: Sequence[str]) -> None:
 def counts_on(fields: Sequence[str]) -> bool:
     """Return whether fields are consecutive whole numbers; 1, 2 are as likely a row."""
     if len(fields) < 2 or not fields[0].isdecimal() or list(fields) == ["1", "2"]:
+        return False
+    if len(fields[0]) > _LONGEST_COUNT:
         return False
     return list(fields) == [str(int(fields[0]) + j) for j in range(len(fields))]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Final
@@ -237,4 +238,4 @@ def _number(word: str) -> Fraction:
     exponent = match.group(2)
     if exponent and abs(int(exponent[1:])) > _LARGEST_EXPONENT:
         raise InputError(f"{word[:40]} has an exponent beyond {_LARGEST_EXPONENT}; rescale")
-    return Fraction(word.upper().replace("D", "E"))
+    return Fraction(Decimal(word.upper().replace("D", "E")))  # of any number of digits

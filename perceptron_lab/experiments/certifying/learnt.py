@@ -29,6 +29,7 @@ from perceptron_lab.learners.learning import Learner
 from perceptron_lab.learners.registered.ellipsoid_separation import EllipsoidSeparation
 from perceptron_lab.learners.registered.online_perceptrons import OnlineLearner
 from perceptron_lab.learners.registered.separation_verdict import ProvedSeparation
+from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.results import FloatArray, Status
 
@@ -115,7 +116,7 @@ def _tell_weaker(found: Exact, name: str, claim: Claim | None, claimed: float) -
     assert claim is not None
     exact = Fraction(*claim["bound"])
     if abs(exact - Fraction(claimed)) > Fraction(TOLERANCE) * (1 + abs(Fraction(claimed))):
-        shown = f"{float(exact):.10g}"
+        shown = f"{to_double(exact):.10g}"
         found.missing[name] = f"NOT CERTIFIED: {claimed:.10g}; proved exactly is {shown}"
 
 

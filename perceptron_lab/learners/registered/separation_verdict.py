@@ -16,6 +16,7 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.extraction import CHECKED
 from perceptron_lab.learners.learning import Learned, Learner, Reproved
 from perceptron_lab.learners.sayings import saying
+from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.verdicts.coefficients import CLASSES, FINITE, MINUS, PLUS, UNDETERMINED
@@ -96,7 +97,7 @@ class ProvedSeparation(Learner):
         if not len(task.test_labels):
             return np.zeros(0)
         largest = max(map(abs, found.direction), default=Fraction()) or Fraction(1)
-        b = np.array([float(one / largest) for one in found.direction] or [0.0] * len(found.names))
+        b = to_doubles(one / largest for one in found.direction or [0] * len(found.names))
         return np.asarray(task.test_examples @ b[: len(b) - self.affine] + b[-1] * self.affine)
 
 

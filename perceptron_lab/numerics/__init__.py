@@ -1,0 +1,1 @@
+"""Exact numbers: as doubles, and as text."""

@@ -1,0 +1,103 @@
+"""Exact numbers as text: without loss for files, abbreviated for readers.
+
+In files a whole number is written in all its decimal digits, a fraction as two of them with a slash
+between: ``-3``, ``22/7``. python-flint converts them, in nearly linear time: Python itself refuses
+more than 4300 digits, or as many as a user sets.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import fmpz
+
+from perceptron_lab.numerics.exact_doubles import to_double
+
+# A fraction of so many characters takes Python seconds, and twice as many four times as long
+_MOST_CHARACTERS: Final = 1 << 20
+_SHOWN: Final = 40  # Characters of an exact number that are not abbreviated
+_SPARE: Final = 128  # Bits of a number that is rounded to decimal digits
+
+_WHOLE: Final = r"(?:0x[0-9a-f]+|[0-9]+)"
+_EXACT: Final = re.compile(rf"(-?)({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
+
+
+def exact_text(number: Any) -> str:
+    """Return a whole number or a fraction as text, from which :func:`read_exact` returns it.
+
+    Examples
+    --------
+    >>> exact_text(Fraction(-22, 7)), exact_text(3), len(exact_text(Fraction(1, 10**5000)))
+    ('-22/7', '3', 5003)
+    """
+    p, q = (fmpz(one).str() for one in (number.numerator, number.denominator))
+    return p if q == "1" else f"{p}/{q}"
+
+
+def read_exact(text: Any) -> Fraction:
+    """Return the number that a text of :func:`exact_text` states.
+
+    Whole numbers in hexadecimal digits, as in certificates, are read as well: ``0x1f``.
+
+    Raises
+    ------
+    ValueError
+        If it is no such text, it has more than 2^20 characters, or a denominator is 0.
+
+    Examples
+    --------
+    >>> read_exact("-22/7"), read_exact("0x10/3")
+    (Fraction(-22, 7), Fraction(16, 3))
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"{type(text).__name__} in place of the text of an exact number")
+    if len(text) > _MOST_CHARACTERS:
+        raise ValueError(f"an exact number of {len(text)} characters; 2^20 are allowed")
+    match = _EXACT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text[:_SHOWN]!r} is no exact number; allowed: digits, 0x..., and p/q")
+    sign, p, q = match.groups()
+    below = 1 if q is None else _read_whole(q)
+    if not below:
+        raise ValueError(f"{text[:_SHOWN]!r} has the denominator 0")
+    return Fraction(-_read_whole(p) if sign else _read_whole(p), below)
+
+
+def _read_whole(digits: str) -> int:
+    return int(digits, 16) if digits.startswith("0x") else int(fmpz(digits))
+
+
+def shown_text(number: Fraction) -> str:
+    """Return a number for readers: a decimal of 15 digits, a fraction, or ``~`` and 15 digits.
+
+    Only what follows ``~`` may be rounded.
+
+    Examples
+    --------
+    >>> shown_text(Fraction(1, 8)), shown_text(Fraction(1, 3)), shown_text(Fraction(-20))
+    ('0.125', '1/3', '-20')
+    >>> shown_text(Fraction(7**5000))
+    '~3.09171940135977e+4225'
+    """
+    if abs(number) < 10**15:
+        shown = f"{to_double(number):.15g}"
+        if Fraction(shown) == number:
+            return shown
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) <= 4 * _SHOWN:
+        text = str(number)
+        if len(text) <= _SHOWN:
+            return text
+    return f"~{_rounded(number):g}"
+
+
+def _rounded(number: Fraction) -> Decimal:
+    """Return a number as a decimal of 15 digits, in a time that its size hardly matters to."""
+    context = Context(prec=30, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    p, q = number.numerator, number.denominator
+    power = p.bit_length() - q.bit_length() - _SPARE
+    leading = (p << max(-power, 0)) // (q << max(power, 0))
+    found = context.multiply(Decimal(leading), context.power(Decimal(2), power))
+    return Context(prec=15, Emax=MAX_EMAX, Emin=MIN_EMIN).normalize(found)
