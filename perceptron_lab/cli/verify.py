@@ -12,6 +12,7 @@ from perceptron_lab.cli.options import base_option, generate_option, quiet_optio
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.experiments.verification.verify import Verification, verifying
 from perceptron_lab.outward import bracket_text
+from perceptron_lab.saved_answers.fields import shortened
 
 
 @click.command("verify")
@@ -59,4 +60,6 @@ def _line(cell: Verified) -> str:
         words.append(f"optimum in {bracket_text(*optimum, 12)}" if optimum != (None, None) else "")
     words.append(cell.message)
     words.append(f"not checked: {', '.join(cell.unchecked)}" if cell.unchecked else "")
+    unverified = ", ".join(shortened(cell.not_verified))
+    words.append(f"not verified: {unverified}" if unverified else "")
     return "  ".join(word for word in words if word)

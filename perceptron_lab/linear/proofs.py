@@ -9,6 +9,7 @@ from typing import Any
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.results import Status
+from perceptron_lab.saved_answers.exact_numbers import fraction_of
 from perceptron_lab.system.exact_solutions import independent
 from perceptron_lab.system.linear_system import LinearSystem
 
@@ -79,11 +80,11 @@ class LinearProof:
             point = record["point"]
             below, above = record["violation"]
             return cls(
-                None if point is None else tuple(Fraction(one) for one in point),
-                {int(k): Fraction(weight) for k, weight in record["weights"].items()},
+                None if point is None else tuple(fraction_of(one) for one in point),
+                {int(k): fraction_of(weight) for k, weight in record["weights"].items()},
                 bool(record["irreducible"]),
                 tuple(int(k) for k in record["tight"]),
-                {int(k): Fraction(weight) for k, weight in record["always"].items()},
+                {int(k): fraction_of(weight) for k, weight in record["always"].items()},
                 bool(record["complete"]),
                 (float(below), None if above is None else float(above)),
             )

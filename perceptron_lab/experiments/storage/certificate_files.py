@@ -18,7 +18,6 @@ Equal results are equal bytes; no clock is in it.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -36,6 +35,9 @@ from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.experiments.storage.stored import Planned, sha256_of
 from perceptron_lab.experiments.storage.traces import packed, unpacked
 from perceptron_lab.results import Bound, FloatArray, Result, Status
+from perceptron_lab.saved_answers.fields import Contents, joined
+from perceptron_lab.saved_answers.kinds import cell_fields, kind_of, result_fields
+from perceptron_lab.saved_answers.texts import mapping_in
 
 FOLDER: Final = "certificates"
 FORMAT: Final = 1
@@ -50,8 +52,6 @@ _OF_RESULT: Final = (
     *("point", "weights", "goal_reached", "proof"),
 )
 _COUNTS: Final = ("updates", "queries", "iterations", "products")
-_TEXTS: Final = ("cell", "message", "sha256", "base")
-_MAPPINGS: Final = ("certificate", "counts", "problem", "algorithm")
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class Certificate:
         As in a result; also None in files that were written before it was kept.
     proof
         Arrays by name that prove what a learner claims.
+    contents
+        All fields of the file that it was read from; None if it comes from no file.
     """
 
     cell: str
@@ -97,6 +99,7 @@ class Certificate:
     weights: FloatArray | None = None
     goal_reached: bool | None = None
     proof: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    contents: Contents | None = field(default=None, compare=False, repr=False)
 
 
 def path_of(folder: Path, cell: str) -> Path:
@@ -144,7 +147,7 @@ def write_certificate(path: Path, certificate: Certificate) -> str:
     record = {
         name: getattr(certificate, name)
         for name in Certificate.__dataclass_fields__
-        if name not in ("point", "weights", "proof")
+        if name not in ("point", "weights", "proof", "contents")
     }
     base = portable(Path(certificate.base), path.parent)
     record |= {"format": FORMAT, "bound": asdict(certificate.bound), "base": base}
@@ -201,22 +204,27 @@ def read_certificate(path: Path) -> Certificate:
         if not content.startswith(_ZIP):
             raise ValueError("it is no .npz file")
         arrays = unpacked(content)
-        record = json.loads(str(arrays.pop("json")))
+        record = mapping_in(str(arrays.pop("json")))
         saved = "source" in record  # by `plab solve --save`
-        if saved:
-            record = _of_result(record)
-            arrays = {
-                name: values
-                for name, values in arrays.items()
-                if name in ("point", "weights") or name.startswith(_PROOF)
-            }
-        _check(path, record)
+        if not saved:
+            _check(path, record)
+        method = (record["source"] if saved else record)["algorithm"]["name"]
+        kind = kind_of(record["certificate"], arrays["point"].size, method)
+        fields = result_fields(kind, sourced=True) if saved else cell_fields(kind, FORMAT)
+        contents = Contents.of(kind, fields, joined(record, arrays))
+        record = _of_result(record) if saved else record
         del record["format"]
         record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
         record["base"] = str(resolved(record["base"], path.parent))
         point, weights = arrays.pop("point"), arrays.pop("weights", None)
-        proof = {name.removeprefix(_PROOF): values for name, values in arrays.items()}
-        certificate = Certificate(**record, point=point, weights=weights, proof=proof)
+        proof = {
+            name.removeprefix(_PROOF): values
+            for name, values in arrays.items()
+            if name.startswith(_PROOF)
+        }
+        certificate = Certificate(
+            **record, point=point, weights=weights, proof=proof, contents=contents
+        )
         return replace(certificate, cell=identity_of(certificate)) if saved else certificate
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; `plab run CONFIG` writes certificates") from None
@@ -237,7 +245,7 @@ def _of_result(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(path: Path, record: Mapping[str, Any]) -> None:
-    """Refuse other files, formats and values; the claims are for the proofs to judge."""
+    """Refuse other files and formats."""
     if "status" in record and "format" not in record and "problem" not in record:
         raise DataError(  # Result.save has written it
             f"{path}: a result, and no certificate: it does not say of which problem; certificates "
@@ -248,7 +256,3 @@ def _check(path: Path, record: Mapping[str, Any]) -> None:
             f"{path}: a certificate of format {record['format']}, this plab reads format {FORMAT}; "
             "use the plab that wrote it"
         )
-    for names, kind in ((_TEXTS, str), (_MAPPINGS, dict)):
-        for name in names:
-            if not isinstance(record[name], kind):
-                raise TypeError(f"{name} is not what it should be")
