@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+import numpy as np
+
 from perceptron_lab.saved_answers.checks import Check
 from perceptron_lab.saved_answers.values import Values
 
@@ -81,7 +83,11 @@ def _leaves(
 ) -> Iterator[tuple[str, Any]]:
     for name, value in tree.items():
         path = f"{prefix}{name}"
-        field = _field_at(fields, path, name)
+        # A name of the text with dots is no path; arrays have such names
+        dotted = "." in name and not isinstance(value, np.ndarray)
+        field = next((one for one in fields if one.covers(path)), None)
+        if dotted and field is not None and not field.of_any_name:
+            field = None
         if any(one.path.startswith(f"{path}.") for one in fields) and "." not in name:
             if not isinstance(value, Mapping):
                 raise ValueError(f"{path} is {_shown(value)}; allowed: a mapping")
@@ -92,12 +98,6 @@ def _leaves(
             raise ValueError(f"{path} is {_shown(value)}; allowed: {field.values.words}")
         else:
             yield path, value
-
-
-def _field_at(fields: Sequence[Field], path: str, name: str) -> Field | None:
-    """Return the field at a path; a name with dots is no path, but may be any name."""
-    found = next((one for one in fields if one.covers(path)), None)
-    return None if found is None or ("." in name and not found.of_any_name) else found
 
 
 @dataclass(frozen=True)

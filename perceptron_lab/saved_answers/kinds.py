@@ -249,6 +249,7 @@ VERDICT: Final = (
     Field("proof.overlap", DOUBLES, Check.SEPARATION, required=False),
     Field("proof.weights", DOUBLES, Check.SEPARATION, required=False),
     Field("proof.exact", DOUBLES, Check.SEPARATION, required=False),
+    Field("proof.exact.method", TEXT, required=False),
     Field("source", or_null(MAPPING), Check.SETTINGS),
 )
 """The fields of a file of ``SeparationVerdict.save``."""

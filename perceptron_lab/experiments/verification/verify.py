@@ -24,6 +24,7 @@ from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
+from perceptron_lab.experiments.verification.own_data import ChangedDataError
 from perceptron_lab.experiments.verification.reproof import reprove
 from perceptron_lab.experiments.verification.row_columns import (
     columns_first,
@@ -221,6 +222,8 @@ def _on_claims(
         problem = problems.load(certificate)
     except MissingDataError as error:
         return replace(seen, verdict=Verdict.MISSING, message=f"its data: {error}")
+    except ChangedDataError as error:
+        return replace(seen, verdict=Verdict.DATA_CHANGED, message=str(error))
     except DataError as error:
         return replace(seen, message=f"its data: {error}")
     if problem.sha256 != certificate.sha256:
