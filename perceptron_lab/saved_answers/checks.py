@@ -30,6 +30,10 @@ class Check(Enum):
     GOAL_REACHED = "compared with the goal and the verified bounds"
     DATA = "the data are read again, and have this sha256"
     SETTINGS = "used: the data are read by it, and the claims are verified about them"
+    SOURCE = (
+        "the file that it names is read by it, and has its sha256; the folder `base`, in which the "
+        "file was found, is not verified"
+    )
     PROVENANCE = "compared with the data, read again"
     MARGIN_NAME = "compared with the system of the data"
     NO_BOUND = "compared with the only value that there is"

@@ -201,7 +201,7 @@ def result_fields(kind: Kind, *, sourced: bool) -> tuple[Field, ...]:
     sourced
         Whether ``source`` is read, which says for `plab verify` what data it is of.
     """
-    base = Field("source.base", TEXT, Check.SETTINGS)
+    base = Field("source.base", TEXT)
     source = Field("source", MAPPING, required=False)
     return (
         *_claims(kind),
@@ -235,7 +235,7 @@ def cell_fields(kind: Kind, version: int) -> tuple[Field, ...]:
         *_CERTIFICATES[kind],
         *_settings(""),
         Field("algorithm.goal", or_null(ANY)),
-        Field("base", TEXT, Check.SETTINGS),
+        Field("base", TEXT),
     )
 
 
@@ -250,7 +250,7 @@ VERDICT: Final = (
     Field("proof.weights", DOUBLES, Check.SEPARATION, required=False),
     Field("proof.exact", DOUBLES, Check.SEPARATION, required=False),
     Field("proof.exact.method", TEXT, required=False),
-    Field("source", or_null(MAPPING), Check.SETTINGS),
+    Field("source", or_null(MAPPING), Check.SOURCE),
 )
 """The fields of a file of ``SeparationVerdict.save``."""
 

@@ -59,6 +59,8 @@ def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: 
         raise DataError(f"its fields are not those of an answer of the kind {kind!r}")
     arrays = ReadArrays({name: numbers_in(array) for name, array in certificate.proof.items()})
     if isinstance(method, Learner):
+        if certificate.point.size or certificate.weights is not None:
+            raise DataError("a point or weights of a learner, which has none")
         found = prove_learnt(claims, problem, method, int(certificate.problem["seed"]), arrays)
         return _with_fields(found, certificate, arrays, LEARNT_BOUND)
     point = numbers_in(certificate.point)
@@ -215,6 +217,9 @@ def _cut_faults(claims: Claims, cut: Mapping[str, float | None]) -> Iterator[str
         if claimed is not None and not _reaches(f"{name}_lower", again, claimed, abs(claimed)):
             shown = "nothing" if again is None else f"{again:.10g}"
             yield f"{name} {claimed:.10g} is claimed, {shown} is proved"
+    value, claimed = cut["cut"], claims.figures.get("cut")
+    if value is not None and claimed is not None and claimed < value - TOLERANCE * abs(value):
+        yield f"cut {claimed:.10g} is claimed, and the cut has {value:.10g}"
 
 
 def prove_learnt(
@@ -258,7 +263,7 @@ def prove_learnt(
             stored = claims.figures.get(name, math.nan)
             faults.append(f"{name} {stored:.10g} is stored, {count:.10g} is counted")
     proved = bounds.keys() | found.counts.keys()
-    verified: set[Check | str] = {Check.NO_MARGIN, Check.POINT, Check.GOAL_REACHED}
+    verified: set[Check | str] = {Check.NO_MARGIN, Check.POINT, Check.WEIGHTS, Check.GOAL_REACHED}
     verified |= {Check.STATUS} if claims.status in PROVED else set()
     verified |= {f"certificate.figures.{name}" for name in proved}
     return Finding(

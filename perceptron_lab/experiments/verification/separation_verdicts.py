@@ -27,8 +27,8 @@ from perceptron_lab.verdicts.verdict import UNDECIDED
 
 LABEL = "separation"
 """In the place of a method's label."""
-_METHOD: Final = "proof.exact.method"
-"""The field that says how a proof was found: in the text that an array of the proof holds."""
+_UNVERIFIED: Final = ("proof.exact.method", "source.base")
+"""How a proof was found, in the text that one of its arrays holds, and where the data were."""
 
 
 def is_verdict(path: Path) -> bool:
@@ -96,8 +96,8 @@ def _on_data(seen: Verified, saved: SavedVerdict, file: Path, columns: Columns) 
         return replace(seen, verdict=Verdict.NOT_PROVED, message=str(error))
     except MissingDataError as error:
         return replace(seen, verdict=Verdict.MISSING, message=str(error))
-    verified = {Check.FORM, Check.SEPARATION, Check.SETTINGS}
-    left = (*saved.contents.not_verified(verified), _METHOD)
+    verified = {Check.FORM, Check.SEPARATION, Check.SOURCE}
+    left = (*saved.contents.not_verified(verified), *_UNVERIFIED)
     return replace(seen, verdict=Verdict.PROVED, not_verified=left)
 
 
