@@ -34,14 +34,15 @@ def verify(
     RUN is the folder of an experiment's results, FILE one of its certificates. Points, weights and
     ellipsoids are taken from the certificates, the data from where the experiment had them, and
     every claim is proved anew. Nothing is written but into a temporary folder, which is removed;
-    generated data are generated there. Exit code 1 if a claim is not proved, with --exact if a
+    generated data are generated there. Fields that no check covers, as counts and times, are named
+    after "not verified". Exit code 1 if a claim is not proved, with --exact if a
     status has no exact proof, or if runs.csv is not what is stored.
     """
     cells = []
     for cell in verifying(target, base, generate, exact=exact):
         cells.append(cell)
         if not as_json and (cell.verdict.failed or not quiet):
-            click.echo(_line(cell))
+            click.echo(_line(cell, alone=target.is_file()))
     found = Verification(target, cells)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
@@ -50,7 +51,8 @@ def verify(
     return 1 if found.failed or found.not_exact else 0
 
 
-def _line(cell: Verified) -> str:
+def _line(cell: Verified, *, alone: bool) -> str:
+    """Return the verdict on a cell in a line; what is not verified of a file in a second one."""
     proved = "EXACTLY" if cell.exact else ""
     words = [coloured(cell.verdict), proved, cell.problem, cell.label, cell.status]
     if cell.verdict is Verdict.PROVED:
@@ -61,5 +63,6 @@ def _line(cell: Verified) -> str:
     words.append(cell.message)
     words.append(f"not checked: {', '.join(cell.unchecked)}" if cell.unchecked else "")
     unverified = ", ".join(shortened(cell.not_verified))
-    words.append(f"not verified: {unverified}" if unverified else "")
-    return "  ".join(word for word in words if word)
+    text = "  ".join(word for word in words if word)
+    between = "\n  " if alone else "  "
+    return f"{text}{between}not verified: {unverified}" if unverified else text

@@ -263,7 +263,7 @@ def row_fields(kind: Kind) -> tuple[Field, ...]:
         Field("goal", or_null(TEXT)),
         *_optimum(kind),
         Field("optimum_width", or_null(NUMBER), Check.WIDTH, required=False),
-        Field("measure.*", NUMBER, Check.MEASURES, required=False),
+        Field("measure.*", or_null(NUMBER), Check.MEASURES, required=False),
         Field("constraints", or_null(COUNT), Check.SIZE),
         Field("dimension", or_null(COUNT), Check.SIZE),
         Field("bound", or_null(REAL), None if kind == "cone" else Check.NO_BOUND),

@@ -7,9 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from perceptron_lab.datasets.problem import Problem
+from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.verification.claims import OPTIMUM
+from perceptron_lab.results import Status
 from perceptron_lab.saved_answers.checks import Check
 from perceptron_lab.saved_answers.fields import Contents, Kind
 from perceptron_lab.saved_answers.kinds import row_fields
@@ -19,12 +21,23 @@ _COUNTS: Final = ("updates", "queries", "iterations", "products")
 _TWICE: Final = ("counts.", "bound.", "problem.", "algorithm.", "certificate.figures.")
 
 
+def check_types(row: Row) -> None:
+    """Raise a ``DataError`` for a column whose value is of another type, or no status."""
+    for field in row_fields("cone"):
+        for name in (name for name in row if field.covers(name)):
+            if not field.values.allows(row[name]):
+                shown = f"{row[name]!r:.60}"
+                raise DataError(f"its row has {name} {shown}; allowed: {field.values.words}")
+    if row.get("status") not in set(Status):
+        raise DataError(f"its row has status {row.get('status')!r:.60}, which is no status")
+
+
 def differences(row: Row, certificate: Certificate) -> Iterator[str]:
     """Yield the columns that are not what the certificate has."""
     bound = certificate.bound.value
     stated: dict[str, Any] = {name: certificate.counts[name] for name in _COUNTS}
     stated |= {"message": certificate.message, "algorithm": certificate.algorithm["name"]}
-    stated |= {"seed": certificate.problem["seed"]}
+    stated |= {"seed": certificate.problem["seed"], "cell": certificate.cell}
     stated["bound"] = None if bound is None or math.isinf(bound) else bound
     for name, value in stated.items():
         if name in row and row[name] != value:

@@ -27,6 +27,7 @@ from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
 from perceptron_lab.experiments.verification.own_data import ChangedDataError
 from perceptron_lab.experiments.verification.reproof import reprove
 from perceptron_lab.experiments.verification.row_columns import (
+    check_types,
     columns_first,
     differences,
     not_verified,
@@ -183,6 +184,7 @@ def _on_row(
     if not stored.row:
         return replace(seen, message=stored.fault)
     try:
+        check_types(stored.row)
         claims = Claims.of_row(stored)
         row = shown(planned, stored)
         if claims.nothing and not claims.bounds:
