@@ -20,6 +20,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,6 +53,8 @@ _OF_RESULT: Final = (
     *("point", "weights", "goal_reached", "proof"),
 )
 _COUNTS: Final = ("updates", "queries", "iterations", "products")
+_TEXTS: Final = ("cell", "message", "sha256", "base")
+_MAPPINGS: Final = ("certificate", "counts", "problem", "algorithm")
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,6 @@ class Certificate:
         As in a result; also None in files that were written before it was kept.
     proof
         Arrays by name that prove what a learner claims.
-    contents
-        All fields of the file that it was read from; None if it comes from no file.
     """
 
     cell: str
@@ -99,7 +100,34 @@ class Certificate:
     weights: FloatArray | None = None
     goal_reached: bool | None = None
     proof: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-    contents: Contents | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def tree(self) -> Mapping[str, Any]:
+        """Text and arrays of the file that it was read from; empty if it comes from no file."""
+        return dict(self.__dict__.get("_tree", {}))
+
+    @property
+    def saved(self) -> bool:
+        """Whether it was read from a result that `plab solve --save` has written."""
+        return "source" in self.tree
+
+    @cached_property
+    def contents(self) -> Contents:
+        """The fields of its file, by their schema.
+
+        Raises
+        ------
+        DataError
+            If one is unknown, missing, or has a value that is not allowed.
+        """
+        name = self.algorithm.get("name")
+        method = name if isinstance(name, str) else ""
+        kind = kind_of(self.certificate, self.point.size, method)
+        fields = result_fields(kind, sourced=True) if self.saved else cell_fields(kind, FORMAT)
+        try:
+            return Contents.of(kind, fields, self.tree)
+        except ValueError as error:
+            raise DataError(f"not a certificate that can be read ({error})") from None
 
 
 def path_of(folder: Path, cell: str) -> Path:
@@ -147,7 +175,7 @@ def write_certificate(path: Path, certificate: Certificate) -> str:
     record = {
         name: getattr(certificate, name)
         for name in Certificate.__dataclass_fields__
-        if name not in ("point", "weights", "proof", "contents")
+        if name not in ("point", "weights", "proof")
     }
     base = portable(Path(certificate.base), path.parent)
     record |= {"format": FORMAT, "bound": asdict(certificate.bound), "base": base}
@@ -206,13 +234,9 @@ def read_certificate(path: Path) -> Certificate:
         arrays = unpacked(content)
         record = mapping_in(str(arrays.pop("json")))
         saved = "source" in record  # by `plab solve --save`
-        if not saved:
-            _check(path, record)
-        method = (record["source"] if saved else record)["algorithm"]["name"]
-        kind = kind_of(record["certificate"], arrays["point"].size, method)
-        fields = result_fields(kind, sourced=True) if saved else cell_fields(kind, FORMAT)
-        contents = Contents.of(kind, fields, joined(record, arrays))
-        record = _of_result(record) if saved else record
+        tree = joined(record, arrays)
+        record = _of_result(record) if saved else dict(record)
+        _check(path, record)
         del record["format"]
         record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
         record["base"] = str(resolved(record["base"], path.parent))
@@ -222,10 +246,11 @@ def read_certificate(path: Path) -> Certificate:
             for name, values in arrays.items()
             if name.startswith(_PROOF)
         }
-        certificate = Certificate(
-            **record, point=point, weights=weights, proof=proof, contents=contents
-        )
-        return replace(certificate, cell=identity_of(certificate)) if saved else certificate
+        certificate = Certificate(**record, point=point, weights=weights, proof=proof)
+        if saved:
+            certificate = replace(certificate, cell=identity_of(certificate))
+        object.__setattr__(certificate, "_tree", tree)
+        return certificate
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; `plab run CONFIG` writes certificates") from None
     except (*BROKEN, AttributeError) as error:
@@ -245,7 +270,7 @@ def _of_result(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(path: Path, record: Mapping[str, Any]) -> None:
-    """Refuse other files and formats."""
+    """Refuse other files, formats and values; the claims are for the proofs to judge."""
     if "status" in record and "format" not in record and "problem" not in record:
         raise DataError(  # Result.save has written it
             f"{path}: a result, and no certificate: it does not say of which problem; certificates "
@@ -256,3 +281,7 @@ def _check(path: Path, record: Mapping[str, Any]) -> None:
             f"{path}: a certificate of format {record['format']}, this plab reads format {FORMAT}; "
             "use the plab that wrote it"
         )
+    for names, kind in ((_TEXTS, str), (_MAPPINGS, dict)):
+        for name in names:
+            if not isinstance(record[name], kind):
+                raise TypeError(f"{name} is not what it should be")

@@ -214,9 +214,9 @@ def _on_claims(
     row: Row | None = None,
 ) -> Verified:
     """Return the verdict on claims, of a row if there is one; errors are those of damage."""
-    assert certificate.contents is not None
+    contents = certificate.contents
     if claims.nothing and not certificate.proof:
-        return replace(_nothing(seen, claims), not_verified=certificate.contents.not_verified())
+        return replace(_nothing(seen, claims), not_verified=contents.not_verified())
     seen = replace(seen, verdict=Verdict.NOT_PROVED)
     if identity_of(certificate) != certificate.cell:
         return replace(seen, message=f"its settings are not those of the cell {certificate.cell}")
@@ -232,14 +232,13 @@ def _on_claims(
         text = f"sha256 {problem.sha256[:16]}..., the claims are of {certificate.sha256[:16]}..."
         return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)
     found = reprove(claims, certificate, problem, problems.method(certificate))
-    faults = [*found.faults, *optimum_faults(claims, certificate.contents.flat)]
+    faults = [*found.faults, *optimum_faults(claims, contents.flat)]
     faults += [] if row is None else size_faults(row, problem)
     verified = found.verified | checks_of_all(claims)
-    left = [*certificate.contents.not_verified(verified)]
+    left = [*contents.not_verified(verified)]
     left += [f"certificate.figures.{name}" for name in found.unclaimed]
     if row is not None:
-        kind = certificate.contents.kind
-        left = columns_first(not_verified(row, kind, verified), left)
+        left = columns_first(not_verified(row, contents.kind, verified), left)
     return replace(
         seen,
         verdict=Verdict.NOT_PROVED if faults else Verdict.PROVED,
