@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, unique
 
 
+@unique
 class Check(Enum):
     """A check; its value is the sentence of the documentation."""
 
@@ -38,12 +39,12 @@ class Check(Enum):
     MARGIN_NAME = "compared with the system of the data"
     NO_BOUND = "compared with the only value that there is"
     IDENTITY = "compared with the hash of the settings"
-    EXACT_POINT = "put into the conditions, exactly"
-    EXACT_WEIGHTS = "put into the conditions, exactly"
-    IRREDUCIBLE = "computed again, exactly"
+    EXACT_POINT = "put into the conditions, exactly: it satisfies all of them"
+    EXACT_WEIGHTS = "put into the conditions, exactly: they prove that there is no point"
+    IRREDUCIBLE = "proved again, exactly; `false` is not verified where `true` can be proved"
     TIGHT = "computed again at the point, exactly"
     ALWAYS = "put into the conditions, exactly, if `complete`"
-    COMPLETE = "computed again, exactly"
+    COMPLETE = "computed again of `tight` and `always`; `false` is not verified where `true` is so"
     VIOLATION = "computed again from point or weights, and rounded outward"
     NAMES = "made again of the exact numbers and the names in the data"
     ROUNDED = "compared with the exact numbers: each is rounded once"

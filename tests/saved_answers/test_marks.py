@@ -53,6 +53,19 @@ def test_a_loaded_result_says_that_it_is_not_verified(answer: Path) -> None:
             Result.load(answer)
 
 
+def test_less_than_what_is_proved_is_marked(answer: Path) -> None:
+    """Edits that agree with each other, and claim nothing that is wrong."""
+    tree = read(answer)
+    message = tree["message"].replace(", none of which can be left out", "")
+    assert message != tree["message"]
+    tree = changed(changed(tree, "certificate.linear.irreducible", False), "message", message)
+    write(answer, changed(tree, "certificate.linear.violation", [0.0, None]))
+    (cell,) = verify(answer).cells
+    assert cell.verdict.value == "PROVED"
+    marked = {"certificate.linear.irreducible", "certificate.linear.violation"}
+    assert marked <= set(cell.not_verified)
+
+
 @pytest.mark.parametrize("text", ["1e999999999", "1" * (LONGEST + 1), "1_0", "٣"])
 def test_a_number_that_would_not_end_is_refused(text: str, answer: Path) -> None:
     write(answer, changed(read(answer), "certificate.linear.weights", {"0": text, "1": "1"}))
