@@ -16,6 +16,9 @@ import numpy.typing as npt
 from perceptron_lab.errors import BROKEN, DataError
 from perceptron_lab.goals import Goal, goal_of
 from perceptron_lab.outward import bracket_text, text_above
+from perceptron_lab.saved_answers.fields import flattened, joined
+from perceptron_lab.saved_answers.kinds import kind_of, result_fields
+from perceptron_lab.saved_answers.texts import mapping_in
 from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
@@ -70,6 +73,9 @@ _MEASURE = "measure."
 """The beginning of the names of measured arrays in a file."""
 _PROOF = "proof."
 """The beginning of those of a learner's proof."""
+
+_LOADED = "  read from a file, not verified: `plab verify FILE` does that"
+"""The last line of a loaded result's summary."""
 
 _FAILED = {
     Status.NUMERICAL_ERROR,
@@ -215,6 +221,11 @@ class Result:
     optimum_upper: float | None = None
 
     @property
+    def not_verified(self) -> tuple[str, ...]:
+        """The attributes that nothing vouches for: all of a loaded result, none of a run's."""
+        return tuple(self.__dataclass_fields__) if self.__dict__.get("_loaded") else ()
+
+    @property
     def optimum_width(self) -> float | None:
         """(upper - lower) / max(1, |upper|) of the proved bounds of the optimum, or None."""
         lower, upper = self.optimum_lower, self.optimum_upper
@@ -239,12 +250,14 @@ class Result:
         ]
         if self.bound.value is not None:
             lines.append(f"  bound: {self.bound}")
+        lines += [_LOADED] if self.not_verified else []
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         """Return the outcome in a line; the arrays and the trace are attributes."""
         proved = " proved" if self.proved else ""
-        return f"<Result {self.status}{proved}, {self._bracket(10)}, {self.updates} updates>"
+        text = f"<Result {self.status}{proved}, {self._bracket(10)}, {self.updates} updates"
+        return f"{text}, read from a file and not verified>" if self.not_verified else f"{text}>"
 
     def _bracket(self, digits: int) -> str:
         """Return the margin's bracket, or that of an optimum, in words."""
@@ -264,7 +277,7 @@ class Result:
             "weights": "none" if self.weights is None else _entries(self.weights),
             "updates": f"{self.updates} (bound: {self.bound})",
             "seconds": f"{self.seconds:.3g}, and {self.proof_seconds:.3g} for the proofs",
-        }
+        } | ({"not verified": "all of it, read from a file"} if self.not_verified else {})
         lines = [
             f"<tr><th style='text-align:left'>{name}</th>"
             f"<td style='text-align:left'>{escape(text)}</td></tr>"
@@ -313,7 +326,11 @@ class Result:
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
-        """Read a result written by :meth:`save`.
+        """Read a result written by :meth:`save`; types, ranges and names of fields are checked.
+
+        Nothing is verified: no data are read. :attr:`not_verified` says so, and so does the summary
+        that is printed; :func:`perceptron_lab.verify` verifies a file that `plab solve --save` has
+        written, and names the fields that even it does not verify.
 
         Raises
         ------
@@ -322,18 +339,22 @@ class Result:
         """
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                record = json.loads(str(arrays["json"]))
-                point = arrays["point"]
-                weights = arrays.get("weights")
-                measures = {name: list(array) for name, array in _named(arrays, _MEASURE).items()}
-                proof = _named(arrays, _PROOF)
+                record = mapping_in(str(arrays["json"]))
+                vectors = {name: arrays[name] for name in arrays if name != "json"}
+            kind = kind_of(record["certificate"], vectors["point"].size)
+            flattened(result_fields(kind, sourced=False), joined(record, vectors))
+            point, weights = vectors["point"], vectors.get("weights")
+            measures = {name: list(array) for name, array in _named(vectors, _MEASURE).items()}
+            proof = _named(vectors, _PROOF)
             record["status"] = Status(record["status"])
             record["bound"] = Bound(**record["bound"])
             record["trace"] = Trace(**record["trace"], measures=measures)
             record.pop("source", None)
             goal = record.pop("goal", None)
             record["goal"] = None if goal is None else goal_of(goal)
-            return cls(point=point, weights=weights, proof=proof, **record)
+            loaded = cls(point=point, weights=weights, proof=proof, **record)
+            object.__setattr__(loaded, "_loaded", True)
+            return loaded
         except BROKEN as error:
             raise DataError(
                 f"{path}: not a result that can be read ({error}); Result.save writes them"

@@ -30,6 +30,7 @@ LAYERS = [
         "roundoff",
         "goals",
         "results",
+        "saved_answers",
         "inline_figure",
         "trace_figure",
         "goal_proofs",

@@ -13,6 +13,7 @@ from perceptron_lab.cli.options import base_option, generate_option, quiet_optio
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.experiments.verification.verify import Verification, verifying
 from perceptron_lab.outward import bracket_text
+from perceptron_lab.saved_answers.fields import shortened
 
 
 @click.command("verify")
@@ -34,14 +35,15 @@ def verify(
     RUN is the folder of an experiment's results, FILE one of its certificates. Points, weights and
     ellipsoids are taken from the certificates, the data from where the experiment had them, and
     every claim is proved anew. Nothing is written but into a temporary folder, which is removed;
-    generated data are generated there. Exit code 1 if a claim is not proved, with --exact if a
+    generated data are generated there. Fields that no check covers, as counts and times, are named
+    after "not verified". Exit code 1 if a claim is not proved, with --exact if a
     status has no exact proof, or if runs.csv is not what is stored.
     """
     cells = []
     for cell in verifying(target, base, generate, exact=exact):
         cells.append(cell)
         if not as_json and (cell.verdict.failed or not quiet):
-            echo(coloured(cell.verdict), _line(cell))
+            echo(coloured(cell.verdict), _line(cell, alone=target.is_file()))
     found = Verification(target, cells)
     if as_json:
         echo(json.dumps(found.as_json(), indent=2))
@@ -50,8 +52,8 @@ def verify(
     return 1 if found.failed or found.not_exact else 0
 
 
-def _line(cell: Verified) -> str:
-    """Return what follows the verdict."""
+def _line(cell: Verified, *, alone: bool) -> str:
+    """Return what follows the verdict in its line; what is not verified of a file in a second."""
     proved = "EXACTLY" if cell.exact else ""
     words = [proved, cell.problem, cell.label, cell.status]
     if cell.verdict is Verdict.PROVED:
@@ -61,4 +63,7 @@ def _line(cell: Verified) -> str:
         words.append(f"optimum in {bracket_text(*optimum, 12)}" if optimum != (None, None) else "")
     words.append(cell.message)
     words.append(f"not checked: {', '.join(cell.unchecked)}" if cell.unchecked else "")
-    return "".join(f"  {word}" for word in words if word)
+    unverified = ", ".join(shortened(cell.not_verified))
+    text = "".join(f"  {word}" for word in words if word)
+    between = "\n  " if alone else "  "
+    return f"{text}{between}not verified: {unverified}" if unverified else text

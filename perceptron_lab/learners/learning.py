@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.errors import DataError
 from perceptron_lab.learners.precision import average_precision
 from perceptron_lab.results import PROVED, Bound, FloatArray, Result, Status, Trace
+
+NO_BOUND: Final = Bound(None, "", "a learner has no bound of its updates")
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def learn(learner: Learner, tasks: Sequence[Task], seed: int) -> Result:
         total_seconds=time.perf_counter() - began,
         trace=Trace(measures=_ranked(first.scores, tasks[0].test_labels) | arrays),
         certificate=first.certificate | {"figures": figures_of(tasks, outcomes)},
-        bound=Bound(None, "", "a learner has no bound of its updates"),
+        bound=NO_BOUND,
         message=first.message,
         proof={
             f"{place}.{name}": array
@@ -123,13 +125,16 @@ def prove(
     The status is that of all tasks, or FITTED where they differ; bounds and counts are means. A
     DataError says that the arrays do not belong to such tasks.
     """
-    parts: list[dict[str, FloatArray]] = [{} for _ in tasks]
-    for key, array in proof.items():
+    parts: list[dict[str, str]] = [{} for _ in tasks]
+    for key in proof:
         place, _, name = key.partition(".")
         if not (place.isdecimal() and int(place) < len(tasks)):
             raise DataError(f"the proof's array {key!r} belongs to none of {len(tasks)} tasks")
-        parts[int(place)][name] = array
-    found = [learner.prove(task, part, seed) for task, part in zip(tasks, parts, strict=True)]
+        parts[int(place)][name] = key
+    found = [
+        learner.prove(task, TaskArrays(proof, keys), seed)
+        for task, keys in zip(tasks, parts, strict=True)
+    ]
     each = [one for one in found if one is not None]
     if len(each) < len(found):
         return None
@@ -138,6 +143,33 @@ def prove(
         _means(figures) for figures in ([one.bounds for one in each], [one.counts for one in each])
     )
     return Reproved(status, bounds, each[0].message, counts)
+
+
+class TaskArrays(Mapping[str, FloatArray]):
+    """The arrays of one task among those of all; each is taken from there when it is asked for.
+
+    Parameters
+    ----------
+    proof
+        The arrays of all tasks.
+    keys
+        Name of an array of the task -> its name there.
+    """
+
+    def __init__(self, proof: Mapping[str, FloatArray], keys: Mapping[str, str]) -> None:
+        self._proof, self._keys = proof, keys
+
+    def __getitem__(self, name: str) -> FloatArray:
+        return self._proof[self._keys[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._keys
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
 
 
 def _ranked(scores: FloatArray, labels: FloatArray) -> dict[str, list[Any]]:

@@ -19,6 +19,7 @@ from perceptron_lab.system.linear_system import LinearSystem
 
 # Names that a message holds at most; the certificate has all
 MOST_NAMES = 12
+NO_BOUND = Bound(None, "none", "no theorem on margins is about a closed set")
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,15 +100,15 @@ def solve_linear(
         proof_seconds=0.0,
         total_seconds=spent,
         trace=_trace(found, spent),
-        certificate=_certificate(system, found),
-        bound=Bound(None, "none", "no theorem on margins is about a closed set"),
+        certificate=certificate_of(system, found),
+        bound=NO_BOUND,
         message=message(system, found),
         goal="decide",
         goal_reached=found.status in PROVED,
     )
 
 
-def _certificate(system: LinearSystem, found: Decision) -> dict[str, Any]:
+def certificate_of(system: LinearSystem, found: Decision) -> dict[str, Any]:
     """Return the exact numbers, and by name the weights and what is always tight."""
     names = [one.name for one in system.conditions]
     proof, tight = found.proof, found.proof.tight if found.proof.complete else ()

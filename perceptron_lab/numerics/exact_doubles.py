@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from perceptron_lab.results import FloatArray
-
+FloatArray = npt.NDArray[np.float64]
 Rounding = Literal["nearest", "down", "up"]
 
 _LARGEST: Final = sys.float_info.max

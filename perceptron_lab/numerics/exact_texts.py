@@ -17,7 +17,7 @@ from flint import fmpz
 from perceptron_lab.numerics.exact_doubles import to_double
 
 # A fraction of so many characters takes Python seconds, and twice as many four times as long
-_MOST_CHARACTERS: Final = 1 << 20
+MOST_CHARACTERS: Final = 1 << 20
 _SHOWN: Final = 40  # Characters of an exact number that are not abbreviated
 _SPARE: Final = 128  # Bits of a number that is rounded to decimal digits
 
@@ -54,7 +54,7 @@ def read_exact(text: Any) -> Fraction:
     """
     if not isinstance(text, str):
         raise ValueError(f"{type(text).__name__} in place of the text of an exact number")
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > MOST_CHARACTERS:
         raise ValueError(f"an exact number of {len(text)} characters; 2^20 are allowed")
     match = _EXACT.fullmatch(text)
     if match is None:
@@ -64,6 +64,15 @@ def read_exact(text: Any) -> Fraction:
     if not below:
         raise ValueError(f"{text[:_SHOWN]!r} has the denominator 0")
     return Fraction(-_read_whole(p) if sign else _read_whole(p), below)
+
+
+def is_exact(text: Any) -> bool:
+    """Return whether :func:`read_exact` reads a text."""
+    try:
+        read_exact(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_whole(digits: str) -> int:

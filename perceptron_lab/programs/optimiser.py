@@ -18,9 +18,10 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.goal_proofs import Proved
 from perceptron_lab.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.programs.proofs import NO_BOUND
 from perceptron_lab.programs.search import Search
 from perceptron_lab.recording import Watch
-from perceptron_lab.results import Bound, Result, Status
+from perceptron_lab.results import Result, Status
 from perceptron_lab.system import ConicSystem
 
 
@@ -130,7 +131,7 @@ def minimise(
             "figures": figures,
             **({"answers": dict(search.answers)} if search.answers else {}),
         },
-        bound=Bound(None, "", "no theorem bounds the updates of a sequence of programs"),
+        bound=NO_BOUND,
         message=message,
         goal=wanted,
         goal_reached=reached,

@@ -16,9 +16,10 @@ from perceptron_lab.programs.faces import Face, restricted
 from perceptron_lab.programs.levels import at_level
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.upper_bounds import prove_upper
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
 
+NO_BOUND = Bound(None, "", "no theorem bounds the updates of a sequence of programs")
 FACE, FACE_BLOCK = "face", "face_block"
 """Names of arrays beside X, where it is Z on a face: V, and the number of its block."""
 DUAL, LEVEL, VECTORS = "dual", "level", "vectors"

@@ -8,6 +8,7 @@ double, in hexadecimal digits (Python reads and writes at most 4300 decimal ones
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
@@ -16,6 +17,8 @@ import numpy as np
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.saved_answers.texts import mapping_in
+from perceptron_lab.saved_answers.values import is_place
 from perceptron_lab.verdicts.coefficients import CLASSES, Coefficient
 from perceptron_lab.verdicts.labelled import Labelled
 from perceptron_lab.verdicts.pairs import Pair, span_of
@@ -23,6 +26,8 @@ from perceptron_lab.verdicts.proofs import faults
 from perceptron_lab.verdicts.verdict import SeparationVerdict, verdict_of
 
 _NAMES: Final = ("overlap", "weights", "exact")
+_OF_CLASS: Final = ("class", "combination", "positive", "negative")
+_DIGITS: Final = re.compile("-?[0-9a-f]+")
 _LARGEST: Final = 2.0**53  # Whole numbers up to it are doubles
 
 
@@ -91,7 +96,7 @@ def _read(given: Labelled, arrays: Mapping[str, FloatArray]) -> tuple[Pair, list
         raise ValueError("rows that overlap are not among those of the data")
     if len(weights) != len(overlap):
         raise ValueError(f"{len(weights)} weights of {len(overlap)} rows that overlap")
-    record = json.loads(text.astype(np.uint8).tobytes().decode())
+    record = _with_names(_text_in(text), ("direction", "basis", "method", "coefficients"))
     basis = _weights_of(record["basis"], count)
     coefficients = [
         Coefficient(
@@ -102,14 +107,30 @@ def _read(given: Labelled, arrays: Mapping[str, FloatArray]) -> tuple[Pair, list
                 for side in ("positive", "negative")
             ),
         )
-        for one in record["coefficients"]
+        for one in (_with_names(part, _OF_CLASS) for part in record["coefficients"])
     ]
     span = span_of(given.rows, overlap, np.array(sorted(basis), dtype=np.int64))
     separated = np.setdiff1d(np.arange(count), overlap)
     direction = _direction(record["direction"], width)
-    method = str(record["method"])
+    method = record["method"]
+    if not isinstance(method, str):
+        raise TypeError("its method is no text")
     pair = Pair(separated, overlap, weights, basis, direction, span, method)
     return pair, coefficients, method
+
+
+def _text_in(codes: IntArray) -> Any:
+    """Return the JSON object whose bytes are numbers of an array."""
+    if codes.max(initial=0) > 255:
+        raise ValueError("a byte of its text is above 255")
+    return mapping_in(codes.astype(np.uint8).tobytes().decode())
+
+
+def _with_names(record: Any, names: Sequence[str]) -> Mapping[str, Any]:
+    """Return a mapping that has exactly these names."""
+    if not isinstance(record, dict) or record.keys() != set(names):
+        raise ValueError(f"a mapping of its text has other names than {', '.join(names)}")
+    return record
 
 
 def _whole(values: FloatArray) -> IntArray:
@@ -131,14 +152,23 @@ def _fraction_texts(weights: Mapping[int, Fraction]) -> dict[str, str]:
 def _direction(texts: Sequence[str], width: int) -> tuple[int, ...]:
     if len(texts) != width:
         raise ValueError(f"a direction of {len(texts)} entries, of {width} columns")
-    return tuple(int(one, 16) for one in texts)
+    return tuple(map(_integer, texts))
 
 
 def _weights_of(texts: Mapping[str, str], count: int) -> dict[int, Fraction]:
-    parts = {int(row): one.split("/") for row, one in texts.items()}
-    if not all(0 <= row < count for row in parts):
+    if not all(is_place(row) and int(row) < count for row in texts):
         raise ValueError("a row is not among those of the data")
-    return {row: Fraction(int(above, 16), int(below, 16)) for row, (above, below) in parts.items()}
+    parts = {int(row): one.split("/") for row, one in texts.items()}
+    return {
+        row: Fraction(_integer(above), _integer(below)) for row, (above, below) in parts.items()
+    }
+
+
+def _integer(text: Any) -> int:
+    """Return an integer of hexadecimal digits; int alone reads blanks and digits of any script."""
+    if not isinstance(text, str) or not _DIGITS.fullmatch(text):
+        raise ValueError(f"{text!r:.40} is no integer in hexadecimal digits")
+    return int(text, 16)
 
 
 def _class(name: Any) -> str:

@@ -20,6 +20,9 @@ import numpy.typing as npt
 from perceptron_lab.errors import BROKEN, DataError
 from perceptron_lab.inputs import ArrayOrSparse
 from perceptron_lab.results import FloatArray
+from perceptron_lab.saved_answers.fields import Contents, joined
+from perceptron_lab.saved_answers.kinds import VERDICT
+from perceptron_lab.saved_answers.texts import mapping_in
 from perceptron_lab.verdicts.kept_proofs import ProofError, kept, proved_anew
 from perceptron_lab.verdicts.labelled import Labelled, labelled
 from perceptron_lab.verdicts.verdict import SeparationVerdict
@@ -39,10 +42,13 @@ class SavedVerdict:
         Its text.
     proof
         Arrays by name.
+    contents
+        All fields of the file.
     """
 
     record: Mapping[str, Any]
     proof: Mapping[str, FloatArray]
+    contents: Contents
 
     def proved_on(self, given: Labelled) -> SeparationVerdict:
         """Return the verdict if all that is claimed is proved on labelled rows.
@@ -53,8 +59,9 @@ class SavedVerdict:
             If the file is damaged; a ``ProofError`` if it claims what its proof does not prove.
         """
         found = proved_anew(given, self.proof)
-        for name, value in _claims(found).items():
-            if self.record[name] != value:
+        claims = _claims(found) | {"proved": found.proved}
+        for name, value in claims.items():
+            if _text_of(self.record[name]) != _text_of(value):
                 shown = f"{_text(self.record[name])} is claimed, {_text(value)} is proved"
                 raise ProofError(f"{name}: {shown}")
         return found
@@ -84,17 +91,13 @@ def read_verdict(path: Path) -> SavedVerdict:
     """Read a file of :func:`save_verdict`; a DataError tells of any other."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            record = json.loads(str(arrays["json"]))
-            proof = {
-                name.removeprefix(_PROOF): arrays[name]
-                for name in arrays.files
-                if name.startswith(_PROOF)
-            }
+            record = mapping_in(str(arrays["json"]))
+            vectors = {name: arrays[name] for name in arrays.files if name != "json"}
         if record["format"] != FORMAT or not all(name in record for name in _CLAIMS):
             raise ValueError("its text is not that of a verdict")
-        if any(values.dtype.kind != "f" for values in proof.values()):
-            raise ValueError("an array of its proof does not hold numbers")
-        return SavedVerdict(record, proof)
+        contents = Contents.of("verdict", VERDICT, joined(record, vectors))
+        proof = {name.removeprefix(_PROOF): values for name, values in vectors.items()}
+        return SavedVerdict(record, proof, contents)
     except BROKEN as error:
         raise DataError(
             f"{path}: not a verdict that can be read ({error}); SeparationVerdict.save writes them"
@@ -115,7 +118,9 @@ def load_verdict(path: Path, X: ArrayOrSparse, y: npt.ArrayLike) -> SeparationVe
                 f"it is of {len(names)} coefficients, the examples of {width} features"
             )
         unnamed = not hasattr(X, "columns")
-        return saved.proved_on(replace(given, names=names) if unnamed else given)
+        found = saved.proved_on(replace(given, names=names) if unnamed else given)
+        object.__setattr__(found, "_taken", ("method", "names") if unnamed else ("method",))
+        return found
     except DataError as error:
         raise type(error)(f"{path}: {error}; give the examples that it was decided on") from None
 
@@ -128,6 +133,11 @@ def _claims(found: SeparationVerdict) -> dict[str, Any]:
         "classes": found.class_labels,
         "coefficients": found.coefficients,
     }
+
+
+def _text_of(value: Any) -> str:
+    """Return a value as a text that tells 1 from true and from 1.0."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _text(value: Any) -> str:

@@ -80,6 +80,14 @@ class SeparationVerdict:
     proofs: tuple[Coefficient, ...]
 
     @property
+    def not_verified(self) -> tuple[str, ...]:
+        """The attributes that nothing vouches for: of a loaded verdict what only its file says.
+
+        The method, and the names of coefficients where the examples have no names.
+        """
+        return tuple(self.__dict__.get("_taken", ()))
+
+    @property
     def class_labels(self) -> list[str | int | float | bool]:
         """The two labels as JSON values: what is neither a number nor a text as its text."""
         return [one if isinstance(one, str | int | float) else str(one) for one in self.classes]

@@ -161,6 +161,31 @@ def test_a_row_that_claims_more_than_its_certificate(
     assert message in found.message
 
 
+@pytest.mark.parametrize("label", ["P", "M", "V"])
+def test_an_edited_column_is_refused_or_called_not_verified(run_folder: Path, label: str) -> None:
+    (before,) = (one for one in verify(run_folder).cells if one.label == label)
+    with Reader.open(run_folder) as reader:
+        (row,) = (stored.row for _, stored in reader.runs() if stored.cell == before.cell)
+    passed = []
+    for name, value in row.items():
+        for other in edited(value):
+            sealed(run_folder, before.cell, row=json.dumps(row | {name: other}))
+            (cell,) = (one for one in verify(run_folder).cells if one.cell == before.cell)
+            shown = name in {"problem", "label", "core"}  # the plan's, not the row's
+            if not (cell.verdict.failed or name in cell.not_verified or shown):
+                passed.append((name, value, other))
+    assert not passed
+
+
+def edited(value: Any) -> list[Any]:
+    """Return other values for a column."""
+    if isinstance(value, bool) or value is None:
+        return [not value, "x"]
+    if isinstance(value, str):
+        return [f"{value}x", 7]
+    return [value + 1, -value - 1, float("nan"), "x"]
+
+
 def test_a_damaged_row(run_folder: Path) -> None:
     cell = verify(run_folder).cells[0].cell
     with closing(sqlite3.connect(run_folder / "runs.sqlite")) as connection, connection:

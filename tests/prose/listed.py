@@ -129,5 +129,6 @@ ARGUMENTS = (
     "docs/notes/resisting-oracle.md",
     "docs/notes/rounding.md",
     "docs/notes/saddle-points.md",
+    "docs/notes/saved-answers.md",
 )
 """Pages of definitions and proofs, whose digits are formulae: what they measure is listed above."""

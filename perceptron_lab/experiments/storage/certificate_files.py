@@ -18,9 +18,9 @@ Equal results are equal bytes; no clock is in it.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +36,9 @@ from perceptron_lab.experiments.storage.rows import as_json
 from perceptron_lab.experiments.storage.stored import Planned, sha256_of
 from perceptron_lab.experiments.storage.traces import packed, unpacked
 from perceptron_lab.results import Bound, FloatArray, Result, Status
+from perceptron_lab.saved_answers.fields import Contents, joined
+from perceptron_lab.saved_answers.kinds import cell_fields, kind_of, result_fields
+from perceptron_lab.saved_answers.texts import mapping_in
 
 FOLDER: Final = "certificates"
 FORMAT: Final = 1
@@ -97,6 +100,34 @@ class Certificate:
     weights: FloatArray | None = None
     goal_reached: bool | None = None
     proof: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def tree(self) -> Mapping[str, Any]:
+        """Text and arrays of the file that it was read from; empty if it comes from no file."""
+        return dict(self.__dict__.get("_tree", {}))
+
+    @property
+    def saved(self) -> bool:
+        """Whether it was read from a result that `plab solve --save` has written."""
+        return "source" in self.tree
+
+    @cached_property
+    def contents(self) -> Contents:
+        """The fields of its file, by their schema.
+
+        Raises
+        ------
+        DataError
+            If one is unknown, missing, or has a value that is not allowed.
+        """
+        name = self.algorithm.get("name")
+        method = name if isinstance(name, str) else ""
+        kind = kind_of(self.certificate, self.point.size, method)
+        fields = result_fields(kind, sourced=True) if self.saved else cell_fields(kind, FORMAT)
+        try:
+            return Contents.of(kind, fields, self.tree)
+        except ValueError as error:
+            raise DataError(f"not a certificate that can be read ({error})") from None
 
 
 def path_of(folder: Path, cell: str) -> Path:
@@ -201,23 +232,25 @@ def read_certificate(path: Path) -> Certificate:
         if not content.startswith(_ZIP):
             raise ValueError("it is no .npz file")
         arrays = unpacked(content)
-        record = json.loads(str(arrays.pop("json")))
+        record = mapping_in(str(arrays.pop("json")))
         saved = "source" in record  # by `plab solve --save`
-        if saved:
-            record = _of_result(record)
-            arrays = {
-                name: values
-                for name, values in arrays.items()
-                if name in ("point", "weights") or name.startswith(_PROOF)
-            }
+        tree = joined(record, arrays)
+        record = _of_result(record) if saved else dict(record)
         _check(path, record)
         del record["format"]
         record |= {"status": Status(record["status"]), "bound": Bound(**record["bound"])}
         record["base"] = str(resolved(record["base"], path.parent))
         point, weights = arrays.pop("point"), arrays.pop("weights", None)
-        proof = {name.removeprefix(_PROOF): values for name, values in arrays.items()}
+        proof = {
+            name.removeprefix(_PROOF): values
+            for name, values in arrays.items()
+            if name.startswith(_PROOF)
+        }
         certificate = Certificate(**record, point=point, weights=weights, proof=proof)
-        return replace(certificate, cell=identity_of(certificate)) if saved else certificate
+        if saved:
+            certificate = replace(certificate, cell=identity_of(certificate))
+        object.__setattr__(certificate, "_tree", tree)
+        return certificate
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; `plab run CONFIG` writes certificates") from None
     except (*BROKEN, AttributeError) as error:

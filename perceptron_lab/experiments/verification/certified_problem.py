@@ -13,6 +13,11 @@ from perceptron_lab.errors import DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.configuration.validation import validated
 from perceptron_lab.experiments.running.plan import canonical
 from perceptron_lab.experiments.storage.certificate_files import Certificate
+from perceptron_lab.experiments.verification.own_data import (
+    ChangedDataError,
+    check_own_file,
+    file_in,
+)
 
 if TYPE_CHECKING:
     from perceptron_lab.datasets.problem import Problem
@@ -50,6 +55,9 @@ class CertifiedProblems:
         try:
             dataset = registry.load("dataset", described["dataset"])
             record = validated(dataset, dict(described["parameters"]))
+            own = self._own_file(certificate, record, base)
+            if own is not None:
+                check_own_file(own, certificate.sha256)
             with confined(self._folder, self._generate):
                 new: Problem = record.load(described["instance"], seed=described["seed"], base=base)
         except ValidationError as error:
@@ -60,10 +68,29 @@ class CertifiedProblems:
             said = str(error).partition("; give")[0]
             mend = "if the data have moved, name the folder that they are in: --base DIR"
             raise MissingDataError(f"{said}; {mend}") from None
+        except ChangedDataError:
+            raise
         except PlabError as error:
             raise DataError(str(error)) from None
         self._last = key, new
         return new
+
+    def _own_file(self, certificate: Certificate, record: Any, base: Path) -> Path | None:
+        """Return the user's own file that a problem is read from; None if it is no such problem.
+
+        A saved result names the file alone: nothing outside of its folder is opened.
+        """
+        instance = certificate.problem["instance"]
+        record.check_name(instance)
+        own: Path | None = record.own_file(instance, base)
+        if (
+            own is not None
+            and certificate.contents
+            and "source.sha256" in certificate.contents.flat
+        ):
+            names = certificate.problem["parameters"]["files"]
+            return file_in(base, names[0] if len(names) == 1 else "", named=self._base is not None)
+        return own
 
     def method(self, certificate: Certificate) -> Any:
         """Return the record of a learner or an optimiser; None for an algorithm."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,14 +19,19 @@ from perceptron_lab.datasets.problem import Problem
 from perceptron_lab.errors import DataError
 from perceptron_lab.experiments.storage.certificate_files import Certificate
 from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
+from perceptron_lab.experiments.verification.finding import Finding
+from perceptron_lab.experiments.verification.linear_answers import prove_linear
+from perceptron_lab.experiments.verification.stated_fields import ReadArrays, stated
+from perceptron_lab.learners.learning import NO_BOUND as LEARNT_BOUND
 from perceptron_lab.learners.learning import Learner, prove
-from perceptron_lab.linear.proofs import PROOF, LinearProof
-from perceptron_lab.linear.proofs import faults as proof_faults
 from perceptron_lab.outward import text_above, text_below
+from perceptron_lab.programs.proofs import NO_BOUND as OPTIMUM_BOUND
 from perceptron_lab.programs.proofs import VECTORS, cut_again, proved_again
 from perceptron_lab.resisting.system import COUNTED
-from perceptron_lab.results import PROVED, FloatArray, Status
+from perceptron_lab.results import PROVED, Bound, FloatArray, Status
 from perceptron_lab.roundoff import UNIT_ROUNDOFF
+from perceptron_lab.saved_answers.checks import Check
+from perceptron_lab.saved_answers.fields import Kind
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.linear_system import LinearSystem
 
@@ -41,53 +46,57 @@ ROUNDING: Final = UNIT_ROUNDOFF
 SHARP: Final = 1e-11
 
 
-@dataclass(frozen=True)
-class Finding:
-    """The outcome of a proof.
-
-    Parameters
-    ----------
-    faults
-        The claims that are not proved, one sentence each; empty if all are.
-    margin_lower, margin_upper
-        The bracket that is proved now; None where there is none.
-    unchecked
-        Names of the figures that were neither proved nor computed again.
-    optimum_lower, optimum_upper
-        The bounds of the optimum that are proved now, of optimisers.
-    """
-
-    faults: tuple[str, ...]
-    margin_lower: float | None = None
-    margin_upper: float | None = None
-    unchecked: tuple[str, ...] = ()
-    optimum_lower: float | None = None
-    optimum_upper: float | None = None
-
-
 def reprove(claims: Claims, certificate: Certificate, problem: Problem, method: Any) -> Finding:
     """Prove claims from a certificate, on its problem; no ``method`` means an algorithm.
 
     Otherwise it is the record of a learner or an optimiser.
     """
-    arrays = {name: numbers_in(array) for name, array in certificate.proof.items()}
-    if isinstance(method, Learner):
-        return prove_learnt(claims, problem, method, int(certificate.problem["seed"]), arrays)
-    point = numbers_in(certificate.point)
+    linear = isinstance(problem.system, LinearSystem)
+    kind: Kind = "linear" if method is None and linear else "cone"
     if method is not None:
-        weights = None if certificate.weights is None else numbers_in(certificate.weights)
-        return prove_optimum(claims, problem.system, point, weights, arrays)
+        kind = "learner" if isinstance(method, Learner) else "optimum"
+    if certificate.tree and certificate.contents.kind != kind:
+        raise DataError(f"its fields are not those of an answer of the kind {kind!r}")
+    arrays = ReadArrays({name: numbers_in(array) for name, array in certificate.proof.items()})
+    if isinstance(method, Learner):
+        found = prove_learnt(claims, problem, method, int(certificate.problem["seed"]), arrays)
+        if certificate.point.size or certificate.weights is not None:
+            none = "a point or weights are claimed, and a learner has none"
+            found = replace(found, faults=(*found.faults, none))
+        return _with_fields(found, certificate, arrays, LEARNT_BOUND)
+    point = numbers_in(certificate.point)
+    weights = None if certificate.weights is None else numbers_in(certificate.weights)
+    if method is not None:
+        found = prove_optimum(claims, problem.system, point, weights, arrays)
+        found = stated(found, certificate, problem.system)
+        return _with_fields(found, certificate, arrays, OPTIMUM_BOUND)
     if isinstance(problem.system, LinearSystem):
         found = prove_linear(claims, problem.system, certificate)
-        return replace(found, faults=(*found.faults, *_other_measures(claims, problem, point)))
-    weights = None if certificate.weights is None else numbers_in(certificate.weights)
-    system = problem.system.fixed(certificate.certificate)
-    found = prove_claims(claims, system, point, weights)
-    stated = tuple(sorted(filter(_unproved, claims.figures)))
+    else:
+        system = problem.system.fixed(certificate.certificate)
+        found = stated(prove_claims(claims, system, point, weights), certificate, system)
+    unproved = tuple(sorted(filter(_unproved, claims.figures)))
+    measured, unclaimed = _other_measures(claims, problem, point)
+    figures = {f"certificate.figures.{name}" for name in claims.figures if not _unproved(name)}
     return replace(
         found,
-        faults=(*found.faults, *_other_measures(claims, problem, point)),
-        unchecked=(*found.unchecked, *stated),
+        faults=(*found.faults, *measured),
+        unchecked=(*found.unchecked, *unproved),
+        verified=found.verified | figures,
+        unclaimed=unclaimed,
+    )
+
+
+def _with_fields(
+    finding: Finding, certificate: Certificate, arrays: ReadArrays, bound: Bound
+) -> Finding:
+    """Return a finding with the arrays that its proofs have read, and the constant bound."""
+    faults = list(finding.faults)
+    if certificate.bound != bound:
+        faults.append("a bound of updates is claimed, and there is none")
+    read = {f"proof.{name}" for name in arrays.read}
+    return replace(
+        finding, faults=tuple(faults), verified=finding.verified | read | {Check.NO_BOUND}
     )
 
 
@@ -117,21 +126,18 @@ def prove_claims(
     faults += claims.goal_faults()
     if claims.status is Status.MARGIN_BOUNDED and not claims.bounded:
         faults.append("the margin is called bounded, and no bound that was asked for is proved")
+    verified: set[Check | str] = {Check.POINT} if lower is not None else set()
+    verified |= {Check.WEIGHTS} if upper is not None else set()
+    verified |= {Check.MARGIN_LOWER} if claims.margin_lower is not None else set()
+    verified |= {Check.MARGIN_UPPER} if claims.margin_upper is not None else set()
+    verified |= {Check.STATUS} if claims.status in _STATEMENTS else set()
     return Finding(
-        tuple(faults), lower, upper, ("goal_reached",) if claims.of_unknown_budget else ()
+        tuple(faults),
+        lower,
+        upper,
+        ("goal_reached",) if claims.of_unknown_budget else (),
+        verified=frozenset(verified),
     )
-
-
-def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate) -> Finding:
-    """Prove the claims about linear conditions: its fractions are put into these, exactly."""
-    found = list(claims.contradictions(_STATEMENTS))
-    for name in ("margin_lower", "margin_upper"):
-        if getattr(claims, name) is not None:
-            found.append(f"{name} is claimed, and a closed set has no margin")
-    if claims.proved:
-        proof = LinearProof.of_json(certificate.certificate.get(PROOF))
-        found += proof_faults(system, claims.status, proof)
-    return Finding((*found, *claims.goal_faults()))
 
 
 def prove_optimum(
@@ -152,8 +158,11 @@ def prove_optimum(
     """
     faults = list(claims.contradictions(_STATEMENTS, *claims.figures.values()))
     faults += claims.goal_faults()
+    faults += no_margin(claims, "an optimiser proves no margin")
     if claims.status is Status.INFEASIBLE:
         _upper(claims, system, weights, faults)
+    elif weights is not None:
+        faults.append("weights are claimed, and they prove nothing of an optimum")
     lower, upper = claims.figures.get(OPTIMUM[0]), claims.figures.get(OPTIMUM[1])
     if claims.status is Status.FEASIBLE and upper is None:
         faults.append("a feasible point is claimed, and no bound of its objective")
@@ -167,20 +176,51 @@ def prove_optimum(
         if claimed is not None and not _reaches(name, again, claimed, size):
             shown = "nothing" if again is None else f"{again:.13g}"
             faults.append(f"{name} {claimed:.13g} is claimed, {shown} is proved")
-    faults += _cut_faults(claims, cut_again(system, proof), found[1])
-    return Finding(tuple(faults), optimum_lower=found[0], optimum_upper=found[1])
+    cut = _cut_figures(cut_again(system, proof), found[1])
+    faults += _cut_faults(claims, cut)
+    verified: set[Check | str] = {Check.NO_MARGIN}
+    verified |= {Check.STATUS} if claims.status in _STATEMENTS else set()
+    verified |= {Check.POINT} if upper is not None else set()
+    verified |= {Check.WEIGHTS} if claims.status is Status.INFEASIBLE or weights is None else set()
+    verified |= {Check.OPTIMUM_LOWER} if lower is not None else set()
+    verified |= {Check.OPTIMUM_UPPER} if upper is not None else set()
+    proved = {*OPTIMUM, *cut}
+    return Finding(
+        tuple(faults),
+        optimum_lower=found[0],
+        optimum_upper=found[1],
+        verified=frozenset(
+            verified | {f"certificate.figures.{name}" for name in proved & claims.figures.keys()}
+        ),
+        unclaimed=tuple(sorted({*OPTIMUM, *(k for k in cut if cut[k])} - claims.figures.keys())),
+    )
 
 
-def _cut_faults(claims: Claims, value: float | None, upper: float | None) -> Iterator[str]:
-    """Yield what is not proved of a cut and of its ratio to the largest one."""
+def no_margin(claims: Claims, reason: str) -> Iterator[str]:
+    """Yield which bound of a margin is claimed where there is none."""
+    for name in ("margin_lower", "margin_upper"):
+        if getattr(claims, name) is not None:
+            yield f"{name} is claimed, and {reason}"
+
+
+def _cut_figures(value: float | None, upper: float | None) -> dict[str, float | None]:
+    """Return what is proved of a cut and of its ratio to the largest one."""
     ratio = None
     if value is not None and upper is not None and value > 0.0 and upper > 0.0:
         ratio = value / upper
-    for name, again in (("cut", value), ("cut_ratio", ratio)):
+    return {"cut": value, "cut_ratio": ratio}
+
+
+def _cut_faults(claims: Claims, cut: Mapping[str, float | None]) -> Iterator[str]:
+    """Yield what is not proved of a cut."""
+    for name, again in cut.items():
         claimed = claims.figures.get(name)
         if claimed is not None and not _reaches(f"{name}_lower", again, claimed, abs(claimed)):
             shown = "nothing" if again is None else f"{again:.10g}"
             yield f"{name} {claimed:.10g} is claimed, {shown} is proved"
+    value, claimed = cut["cut"], claims.figures.get("cut")
+    if value is not None and claimed is not None and claimed < value - TOLERANCE * abs(value):
+        yield f"cut {claimed:.10g} is claimed, and the cut has {value:.10g}"
 
 
 def prove_learnt(
@@ -201,9 +241,7 @@ def prove_learnt(
     """
     bounds = claims.bounds
     faults = list(claims.contradictions(PROVED, *bounds.values()))
-    for name in ("margin_lower", "margin_upper"):
-        if getattr(claims, name) is not None:
-            faults.append(f"{name} is claimed, and a learner proves no margin")
+    faults += no_margin(claims, "a learner proves no margin")
     if claims.goal_reached is not None:
         faults.append("a goal is claimed, and a learner has none")
     found = prove(learner, problem.tasks, seed, proof)
@@ -225,8 +263,16 @@ def prove_learnt(
         if claims.figures.get(name) != count:
             stored = claims.figures.get(name, math.nan)
             faults.append(f"{name} {stored:.10g} is stored, {count:.10g} is counted")
-    unchecked = claims.figures.keys() - bounds.keys() - found.counts.keys()
-    return Finding(tuple(faults), unchecked=tuple(sorted(unchecked)))
+    proved = bounds.keys() | found.counts.keys()
+    verified: set[Check | str] = {Check.NO_MARGIN, Check.POINT, Check.WEIGHTS, Check.GOAL_REACHED}
+    verified |= {Check.STATUS} if claims.status in PROVED else set()
+    verified |= {f"certificate.figures.{name}" for name in proved}
+    return Finding(
+        tuple(faults),
+        unchecked=tuple(sorted(claims.figures.keys() - proved)),
+        verified=frozenset(verified),
+        unclaimed=tuple(sorted((found.bounds.keys() | found.counts) - claims.figures.keys())),
+    )
 
 
 def _unproved(figure: str) -> bool:
@@ -234,11 +280,14 @@ def _unproved(figure: str) -> bool:
     return figure.startswith(UNPROVED) or figure in COUNTED
 
 
-def _other_measures(claims: Claims, problem: Problem, point: FloatArray) -> list[str]:
-    """Return which measures of an algorithm's answer are not those of its point."""
+def _other_measures(
+    claims: Claims, problem: Problem, point: FloatArray
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return which measures of an answer are not those of its point, and which are left out."""
     if not claims.figures or point.shape != (problem.system.unknowns,):
-        return []
+        return [], ()
     found = problem.measure(point) if problem.measure else {}
+    scalars = {name for name, value in found.items() if np.ndim(value) == 0}
     faults = []
     for name, claimed in claims.figures.items():
         if _unproved(name):
@@ -248,7 +297,7 @@ def _other_measures(claims: Claims, problem: Problem, point: FloatArray) -> list
             faults.append(f"{name} {claimed:.10g} is stored, and nothing measures it")
         elif not np.allclose(value, claimed, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
             faults.append(f"{name} {claimed:.10g} is stored, {float(value):.10g} is measured")
-    return faults
+    return faults, tuple(sorted(scalars - claims.figures.keys()))
 
 
 def _lower(

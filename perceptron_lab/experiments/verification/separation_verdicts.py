@@ -5,21 +5,30 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from perceptron_lab.datasets.formats.columns import Columns
-from perceptron_lab.datasets.regular_files import sha256_of
 from perceptron_lab.errors import BROKEN, DataError, MissingDataError, PlabError
 from perceptron_lab.experiments.running.privacy import resolved
 from perceptron_lab.experiments.verdict_answers import labelled_file
+from perceptron_lab.experiments.verification.own_data import (
+    MEND,
+    ChangedDataError,
+    check_own_file,
+    file_in,
+)
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.saved_answers.checks import Check
 from perceptron_lab.verdicts.kept_proofs import ProofError
 from perceptron_lab.verdicts.saved_verdicts import SavedVerdict, read_verdict
+from perceptron_lab.verdicts.verdict import UNDECIDED
 
 LABEL = "separation"
 """In the place of a method's label."""
+_UNVERIFIED: Final = ("proof.exact.method", "source.base")
+"""How a proof was found, in the text that one of its arrays holds, and where the data were."""
 
 
 def is_verdict(path: Path) -> bool:
@@ -61,30 +70,42 @@ def on_verdict(path: Path, base: Path | None = None) -> Verified:
 def data_of_verdict(source: Any, path: Path, base: Path | None) -> tuple[Path, Columns]:
     """Return the file that a verdict is of, and what was asked of its columns."""
     try:
-        folder = resolved(source["base"], path.parent) if base is None else base
-        texts = [source[name] for name in ("file", "sha256")]
-        if not all(isinstance(one, str) for one in texts):
+        if source.keys() != {"file", "sha256", "columns", "base"}:
+            raise TypeError("it has other fields than file, sha256, columns, base")
+        if not all(isinstance(source[name], str) for name in ("file", "sha256", "base")):
             raise TypeError("a name or a sha256 is no text")
-        return folder / source["file"], Columns(**source["columns"])
-    except (KeyError, TypeError, ValueError) as error:
+        folder = resolved(source["base"], path.parent) if base is None else base
+        columns = Columns(**source["columns"])
+        return file_in(folder, source["file"], named=base is not None), columns
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: it does not say which file it is of ({error})") from None
 
 
 def _on_data(seen: Verified, saved: SavedVerdict, file: Path, columns: Columns) -> Verified:
     """Prove a verdict on its file."""
-    if not file.is_file():
-        mend = "if the data have moved, name the folder that they are in: --base DIR"
-        return replace(seen, verdict=Verdict.MISSING, message=f"{file}: no such file; {mend}")
-    claimed, now = saved.record["source"]["sha256"], sha256_of(file)
-    if now != claimed:
-        text = f"sha256 {now[:16]}..., the claims are of {claimed[:16]}..."
-        return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)
-    if not saved.proof and saved.record["proved"] is False:
-        return replace(seen, verdict=Verdict.NOTHING_CLAIMED)
+    if not file.exists():
+        return replace(seen, verdict=Verdict.MISSING, message=f"{file}: no such file; {MEND}")
     try:
+        check_own_file(file, saved.record["source"]["sha256"])
+        if not saved.proof and saved.record["proved"] is False:
+            return _without_proof(seen, saved)
         saved.proved_on(labelled_file(file, columns)[0])
+    except ChangedDataError as error:
+        return replace(seen, verdict=Verdict.DATA_CHANGED, message=str(error))
     except ProofError as error:
         return replace(seen, verdict=Verdict.NOT_PROVED, message=str(error))
     except MissingDataError as error:
         return replace(seen, verdict=Verdict.MISSING, message=str(error))
-    return replace(seen, verdict=Verdict.PROVED)
+    verified = {Check.FORM, Check.SEPARATION, Check.SOURCE}
+    left = (*saved.contents.not_verified(verified), *_UNVERIFIED)
+    return replace(seen, verdict=Verdict.PROVED, not_verified=left)
+
+
+def _without_proof(seen: Verified, saved: SavedVerdict) -> Verified:
+    """Return the verdict on a file that may say no more than that nothing was decided."""
+    said = saved.record["verdict"]
+    if said != UNDECIDED or saved.record["coefficients"]:
+        message = f"{said[:40]!r} is called not proved, and there is no proof"
+        return replace(seen, verdict=Verdict.NOT_PROVED, message=message)
+    left = saved.contents.not_verified()
+    return replace(seen, verdict=Verdict.NOTHING_CLAIMED, not_verified=left)

@@ -50,6 +50,9 @@ class Verified:
     exact
         Whether the checker of exact certificates accepts a proof of its status, and why not; None
         where that was not asked for, or nothing is claimed.
+    not_verified
+        The fields of its file and row that no check covers, by their paths: counts, times, the
+        trace and others; all fields where nothing is claimed. Empty where the verdict is a failure.
     """
 
     cell: str
@@ -64,3 +67,4 @@ class Verified:
     optimum_lower: float | None = None
     optimum_upper: float | None = None
     exact: bool | None = None
+    not_verified: tuple[str, ...] = ()

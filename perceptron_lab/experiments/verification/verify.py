@@ -20,12 +20,23 @@ from perceptron_lab.experiments.storage.certificate_files import (
 )
 from perceptron_lab.experiments.storage.exports import RUNS, difference
 from perceptron_lab.experiments.storage.reader import Reader, shown
+from perceptron_lab.experiments.storage.rows import Row
 from perceptron_lab.experiments.storage.stored import Planned, Stored, sha256_of
 from perceptron_lab.experiments.verification.certified_problem import CertifiedProblems
-from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.claims import OPTIMUM, Claims
+from perceptron_lab.experiments.verification.own_data import ChangedDataError
 from perceptron_lab.experiments.verification.reproof import reprove
+from perceptron_lab.experiments.verification.row_columns import (
+    check_types,
+    columns_first,
+    differences,
+    not_verified,
+    size_faults,
+)
 from perceptron_lab.experiments.verification.separation_verdicts import is_verdict, on_verdict
 from perceptron_lab.experiments.verification.verified import Verdict, Verified
+from perceptron_lab.saved_answers.checks import Check
+from perceptron_lab.saved_answers.fields import Flat
 from perceptron_lab.visible_text import visible
 
 if TYPE_CHECKING:
@@ -174,9 +185,11 @@ def _on_row(
     if not stored.row:
         return replace(seen, message=stored.fault)
     try:
+        check_types(stored.row)
         claims = Claims.of_row(stored)
+        row = shown(planned, stored)
         if claims.nothing and not claims.bounds:
-            return _nothing(seen, claims)
+            return replace(_nothing(seen, claims), not_verified=not_verified(row, "cone"))
         path = path_of(folder, planned.cell)
         if stored.certificate is None or not path.is_file():
             return replace(seen, verdict=Verdict.MISSING, message=f"{path}: no such file")
@@ -184,22 +197,27 @@ def _on_row(
             return replace(seen, message=f"{path}: not the file that was written, by its sha256")
         certificate = read_certificate(path)
         certified = Claims.of_certificate(certificate)
-        other = claims.difference(certified)
+        other = claims.difference(certified) or next(differences(stored.row, certificate), "")
         if (certificate.cell, certificate.sha256) != (planned.cell, planned.sha256):
             other = f"its certificate is that of the cell {certificate.cell}"
         if other:
             return replace(seen, verdict=Verdict.NOT_PROVED, message=other)
-        return _on_claims(seen, claims.completed(certified), certificate, problems)
+        return _on_claims(seen, claims.completed(certified), certificate, problems, row)
     except (DataError, OSError) as error:
         return replace(seen, message=str(error))
 
 
 def _on_claims(
-    seen: Verified, claims: Claims, certificate: Certificate, problems: CertifiedProblems
+    seen: Verified,
+    claims: Claims,
+    certificate: Certificate,
+    problems: CertifiedProblems,
+    row: Row | None = None,
 ) -> Verified:
-    """Return the verdict on claims; errors are those of a damaged certificate."""
+    """Return the verdict on claims, of a row if there is one; errors are those of damage."""
+    contents = certificate.contents
     if claims.nothing and not certificate.proof:
-        return _nothing(seen, claims)
+        return replace(_nothing(seen, claims), not_verified=contents.not_verified())
     seen = replace(seen, verdict=Verdict.NOT_PROVED)
     if identity_of(certificate) != certificate.cell:
         return replace(seen, message=f"its settings are not those of the cell {certificate.cell}")
@@ -207,22 +225,47 @@ def _on_claims(
         problem = problems.load(certificate)
     except MissingDataError as error:
         return replace(seen, verdict=Verdict.MISSING, message=f"its data: {error}")
+    except ChangedDataError as error:
+        return replace(seen, verdict=Verdict.DATA_CHANGED, message=str(error))
     except DataError as error:
         return replace(seen, message=f"its data: {error}")
     if problem.sha256 != certificate.sha256:
         text = f"sha256 {problem.sha256[:16]}..., the claims are of {certificate.sha256[:16]}..."
         return replace(seen, verdict=Verdict.DATA_CHANGED, message=text)
     found = reprove(claims, certificate, problem, problems.method(certificate))
+    faults = [*found.faults, *optimum_faults(claims, contents.flat)]
+    faults += [] if row is None else size_faults(row, problem)
+    verified = found.verified | checks_of_all(claims)
+    left = [*contents.not_verified(verified)]
+    left += [f"certificate.figures.{name}" for name in found.unclaimed]
+    if row is not None:
+        left = columns_first(not_verified(row, contents.kind, verified), left)
     return replace(
         seen,
-        verdict=Verdict.NOT_PROVED if found.faults else Verdict.PROVED,
-        message="; ".join(found.faults),
+        verdict=Verdict.NOT_PROVED if faults else Verdict.PROVED,
+        message="; ".join(faults),
+        not_verified=() if faults else tuple(left),
         margin_lower=found.margin_lower,
         margin_upper=found.margin_upper,
         unchecked=found.unchecked,
         optimum_lower=found.optimum_lower,
         optimum_upper=found.optimum_upper,
     )
+
+
+def checks_of_all(claims: Claims) -> frozenset[Check]:
+    """Return the checks that every answer has passed whose claims are proved on its data."""
+    passed = {Check.FORM, Check.PROVED, Check.IDENTITY, Check.DATA, Check.SETTINGS}
+    goal = claims.goal is not None and claims.goal_reached is not None
+    passed |= {Check.GOAL_REACHED} if goal and not claims.of_unknown_budget else set()
+    return frozenset(passed | {Check.NO_OPTIMUM, Check.SIZE, Check.WIDTH})
+
+
+def optimum_faults(claims: Claims, flat: Flat) -> Iterator[str]:
+    """Yield which bound of an optimum beside the figures, in a saved result, is not theirs."""
+    for name in OPTIMUM if "source.sha256" in flat else ():
+        if flat.get(name) != claims.figures.get(name):
+            yield f"{name} is {flat.get(name)}, and {claims.figures.get(name)} among the figures"
 
 
 def _nothing(seen: Verified, claims: Claims) -> Verified:

@@ -1,0 +1,183 @@
+"""Answers about linear conditions: exact numbers put into the conditions, all else made again."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from perceptron_lab.experiments.storage.certificate_files import Certificate
+from perceptron_lab.experiments.verification.claims import Claims
+from perceptron_lab.experiments.verification.finding import Finding
+from perceptron_lab.linear.deciding import Decision
+from perceptron_lab.linear.linear_result import NO_BOUND, certificate_of, message
+from perceptron_lab.linear.proofs import (
+    PROOF,
+    LinearProof,
+    admissible,
+    always_tight,
+    combination,
+    contradiction,
+    irreducible,
+    tight_at,
+)
+from perceptron_lab.linear.proofs import faults as proof_faults
+from perceptron_lab.numerics.exact_doubles import to_double
+from perceptron_lab.results import PROVED, FloatArray, Status
+from perceptron_lab.saved_answers.checks import Check
+from perceptron_lab.system.conditions import over_common
+from perceptron_lab.system.linear_system import LinearSystem
+
+_STATEMENTS = PROVED - {Status.UNBOUNDED}
+
+
+def prove_linear(claims: Claims, system: LinearSystem, certificate: Certificate) -> Finding:
+    """Verify an answer about linear conditions; every comparison is exact.
+
+    FEASIBLE: the point satisfies all conditions, and what is called tight at every point is.
+    INFEASIBLE: the weights are Farkas'. Names, message, doubles and the bracket of the least
+    violation are made again of these exact numbers.
+    """
+    faults = list(claims.contradictions(_STATEMENTS))
+    for name in ("margin_lower", "margin_upper"):
+        if getattr(claims, name) is not None:
+            faults.append(f"{name} is claimed, and a closed set has no margin")
+    if not claims.proved:
+        return Finding((*faults, *claims.goal_faults()))
+    proof = LinearProof.of_json(certificate.certificate.get(PROOF))
+    faults += proof_faults(system, claims.status, proof)
+    if not faults:
+        answer = LinearAnswer(system, certificate, proof)
+        faults += answer.faults()
+        return Finding((*faults, *claims.goal_faults()), verified=frozenset(answer.verified()))
+    return Finding((*faults, *claims.goal_faults()))
+
+
+@dataclass(frozen=True)
+class LinearAnswer:
+    """An answer whose exact point or weights are proved, and the rest of its fields.
+
+    Parameters
+    ----------
+    system
+        The conditions.
+    certificate
+        The fields.
+    proof
+        The exact numbers.
+    """
+
+    system: LinearSystem
+    certificate: Certificate
+    proof: LinearProof
+
+    def faults(self) -> Iterator[str]:
+        """Yield the fields that do not follow from the exact numbers."""
+        feasible = self.certificate.status is Status.FEASIBLE
+        yield from self._feasible_faults() if feasible else self._infeasible_faults()
+        decision = self._decision
+        made = certificate_of(self.system, decision)
+        for name in ("data", "contradiction", "always_tight"):
+            if self.certificate.certificate[name] != made[name]:
+                yield f"certificate.{name} does not follow from the exact numbers and the data"
+        if self.certificate.message != message(self.system, decision):
+            yield "the message does not follow from the exact numbers and the data"
+        if self.certificate.bound != NO_BOUND:
+            yield "a bound of updates is claimed, and there is none"
+        yield from self._rounding_faults()
+
+    def verified(self) -> Iterator[Check]:
+        """Yield the checks that :meth:`faults` and the proof have made.
+
+        That a contradiction is not called irreducible, or a partition complete, claims nothing: it
+        is verified only where the opposite cannot be proved.
+        """
+        yield from (Check.EXACT_POINT, Check.EXACT_WEIGHTS, Check.TIGHT, Check.NAMES)
+        yield from (Check.MESSAGE, Check.ROUNDED, Check.PROVENANCE, Check.NO_BOUND)
+        yield from (Check.NO_MARGIN, Check.STATUS)
+        proof, feasible = self.proof, self.certificate.status is Status.FEASIBLE
+        if feasible or proof.irreducible == irreducible(self.system, proof.weights):
+            yield Check.IRREDUCIBLE
+        if not feasible or proof.complete == self._completed:
+            yield Check.COMPLETE
+        if not feasible or proof.complete:
+            yield Check.ALWAYS
+        if feasible or proof.violation[0] == self._least:
+            yield Check.VIOLATION
+
+    @property
+    def _completed(self) -> bool:
+        return set(self.proof.tight) <= always_tight(self.system, self.proof.always)
+
+    @property
+    def _decision(self) -> Decision:
+        status, method = self.certificate.status, self.certificate.certificate["method"]
+        return Decision(status, self.proof, method, self.certificate.point)
+
+    @property
+    def _least(self) -> float:
+        """The lower bound w'b / sum |w| of the least violation, of a contradiction's weights."""
+        value = contradiction(self.system, self.proof.weights) or Fraction()
+        least = value / sum(map(abs, self.proof.weights.values()))
+        return to_double(least, rounding="down")
+
+    def _feasible_faults(self) -> Iterator[str]:
+        proof = self.proof
+        assert proof.point is not None
+        if proof.weights or proof.irreducible:
+            yield "a contradiction is claimed beside a point"
+        if proof.violation != (0.0, 0.0):
+            yield f"a violation in {list(proof.violation)} is claimed, and the point has none"
+        if list(proof.tight) != tight_at(self.system, *over_common(proof.point)):
+            yield "`tight` is not the inequalities that are tight at the point"
+        if proof.complete and proof.always and not self._balanced:
+            yield "the weights `always` do not add up to 0, or are no weights of conditions"
+
+    @property
+    def _balanced(self) -> bool:
+        always = self.proof.always
+        if not admissible(self.system, always) or not all(always.values()):
+            return False
+        row, right = combination(self.system, always)
+        return not row and not right
+
+    def _infeasible_faults(self) -> Iterator[str]:
+        proof = self.proof
+        if proof.point is not None or proof.tight or proof.always or proof.complete:
+            yield "a point, or what is tight at it, is claimed beside a contradiction"
+        if not all(proof.weights.values()):
+            yield "a weight of the contradiction is 0"
+        if proof.violation[1] is not None or proof.violation[0] not in (0.0, self._least):
+            yield f"a violation in {list(proof.violation)} is claimed, {self._least} is proved"
+
+    def _rounding_faults(self) -> Iterator[str]:
+        """Yield which array of doubles is not the exact numbers, rounded."""
+        proof, count = self.proof, len(self.system.conditions)
+        point = proof.point or (Fraction(),) * len(self.system.variables)
+        if not _rounded(self.certificate.point, point):
+            yield "the doubles of the point are not its exact numbers, rounded"
+        weights = [proof.weights.get(k, Fraction()) for k in range(count)] if proof.weights else []
+        doubles = self.certificate.weights
+        if not _rounded(np.zeros(0) if doubles is None else doubles, weights):
+            yield "the doubles of the weights are not the exact ones, rounded"
+
+
+def _rounded(doubles: FloatArray, exact: tuple[Fraction, ...] | list[Fraction]) -> bool:
+    """Return whether each double is as near to its exact number as doubles are."""
+    if doubles.shape != (len(exact),):
+        return False
+    return all(_nearest(one, number) for one, number in zip(doubles.tolist(), exact, strict=True))
+
+
+def _nearest(double: float, exact: Fraction) -> bool:
+    if math.isnan(double):
+        return False
+    if math.isinf(double):  # beyond the range
+        return abs(exact) > sys.float_info.max and (double > 0) == (exact > 0)
+    error = abs(Fraction(double) - exact)
+    others = (math.nextafter(double, end) for end in (-math.inf, math.inf))
+    return all(error <= abs(Fraction(one) - exact) for one in others if math.isfinite(one))

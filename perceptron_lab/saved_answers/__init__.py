@@ -1,0 +1,1 @@
+"""Saved answers: the fields of each kind of file, their values, and how each is verified."""
