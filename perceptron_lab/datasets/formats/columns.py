@@ -168,8 +168,6 @@ def counts_on(fields: Sequence[str]) -> bool:
     """Return whether fields are consecutive whole numbers; 1, 2 are as likely a row."""
     if len(fields) < 2 or not fields[0].isdecimal() or list(fields) == ["1", "2"]:
         return False
-    if len(fields[0]) > _LONGEST_COUNT:
-        return False
     return list(fields) == [str(int(fields[0]) + j) for j in range(len(fields))]
 
 
