@@ -17,6 +17,7 @@ from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, State
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.compiled.kernel import load_kernels
+from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.failures import describe, kept, numerical
@@ -204,6 +205,8 @@ class _Run:
             if not numerical(error):
                 raise
             self.failure = error
+        if self.late is not None:
+            self.state = State(system.operator.combine(barycentre(system.cone)))
         self.seconds = time.perf_counter() - clock
         if given is not None:
             self.length = system.norm(given)
@@ -405,6 +408,8 @@ class _Run:
             judge.certificate["figures"] = state.figures
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         reached = judge.conclude(status, spent=self.spent)
+        with last_proofs(stopped=self.stopped):
+            bound = guarantee(self.algorithm, system, facts, lower, self.length)
         unsaid = f"ended without a reason given ({status})"
         found = Result(
             status=status,
@@ -422,7 +427,7 @@ class _Run:
             total_seconds=time.perf_counter() - began,
             trace=self.recorder.trace,
             certificate=judge.certificate,
-            bound=guarantee(self.algorithm, system, facts, lower, self.length),
+            bound=bound,
             message="; ".join(filter(None, [judge.message or unsaid, state.remark])),
             goal=judge.goal,
             goal_reached=reached,
