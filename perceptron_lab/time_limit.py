@@ -23,6 +23,8 @@ from typing import NamedTuple
 PIECE = 10**8
 # Operations of BLAS and LAPACK a second, by which calls are judged that cannot be interrupted
 RATE = 1e10
+# Seconds of a call that is not worth being named as what the time does not suffice for
+SHORT = 0.1
 # Seconds that last proofs may take beyond a limit, and the part of it that they may take besides
 ALLOWANCE, SHARE = 0.75, 0.05
 # Seconds that they may take once the work was to stop
@@ -123,6 +125,6 @@ def check_time(operations: float = 0.0) -> None:
     left, needed = seconds_left(), operations / RATE
     if left > needed:
         return
-    if left <= 0.0:
+    if left <= 0.0 or needed < SHORT:
         raise TimeIsUp
     raise TimeIsUp(f"one operation would take about {needed:.2g} s, and {left:.2g} s were left")
