@@ -107,24 +107,27 @@ def drive(
         raise InputError(f"seed {seed}; give 0 or more")
     streams = np.random.SeedSequence(seed).spawn(2)
     limits = budget or Budget()
-    with (
-        time_limit(limits.seconds + _allowance(limits.seconds)),
-        np.errstate(over="ignore", invalid="ignore"),  # checked where it matters: no NaN is proved
-    ):
+    with time_limit(limits.seconds + _allowance(limits.seconds)):
         view, late = _view(algorithm, replace(system, deciding=goal == "decide"), limits, stop)
         by_kind = _by_kind(oracles, view, algorithm)
-        started = view.started(by_kind, np.random.default_rng(streams[0]))
-        if isinstance(goal, MarginUpper):
-            started = replace(started, target=goal.margin_upper)
-        if isinstance(goal, MarginRatio):
-            started = replace(started, ratio=goal.margin_ratio)
+        started = _aimed(view.started(by_kind, np.random.default_rng(streams[0])), goal)
         cuts = CutStatistics(started.cone) if trace_cuts else None
         started.counters.seen = None if cuts is None else cuts.see
         recorder = Recorder(limits.seconds / SHARE, observe, watch, cuts)
         judge = Judge(started, goal)
         run = _Run(judge, algorithm, limits, recorder, tuple(record_at), stop, late=late)
-        run.begin(np.random.default_rng(streams[1]), start)
-        return run.result(run.status(), facts, began)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked: no NaN is proved
+            run.begin(np.random.default_rng(streams[1]), start)
+            return run.result(run.status(), facts, began)
+
+
+def _aimed(system: ConicSystem, goal: Goal) -> ConicSystem:
+    """Return a system that knows the bound or the ratio whose proof ends the run."""
+    if isinstance(goal, MarginUpper):
+        return replace(system, target=goal.margin_upper)
+    if isinstance(goal, MarginRatio):
+        return replace(system, ratio=goal.margin_ratio)
+    return system
 
 
 def _allowance(seconds: float) -> float:

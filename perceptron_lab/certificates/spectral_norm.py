@@ -31,7 +31,7 @@ def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
     side = min(matrix.shape)
     if not 0 < side <= EXACT_UP_TO:
         return rough
-    check_time(_product_operations(matrix) + 4.0 * float(side) ** 3)
+    check_time(_product_operations(matrix) + 2.0 * float(side) ** 3)
     product = matrix @ matrix.T if matrix.shape[0] == side else matrix.T @ matrix
     dense = product if isinstance(product, np.ndarray) else product.toarray()
     return min(rough, math.sqrt(max(largest_eigenvalue(dense), 0.0)) * SLACK)

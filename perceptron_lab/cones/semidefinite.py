@@ -24,7 +24,7 @@ LARGEST_WHOLE = 3000
 DENSE_UP_TO = 200
 # Operations of the lowest eigenvalue, and of all with their vectors, in cubes of the order, at the
 # rate of the limit of time; TimeIsUp where that does not allow for them
-LOWEST, SPECTRUM = 4.0, 14.0
+LOWEST, SPECTRUM = 2.0, 6.0
 # Blocks of a larger order are sparse if they have at most this share of the entries
 SPARSE_ABOVE, SPARSE = 500, 0.1
 

@@ -187,7 +187,7 @@ def _factored(base: Matrix, measure: FloatArray, tolerance: float) -> tuple[Floa
         weighted = rows * np.sqrt(measure[at, None])
         stacked = np.vstack([triangle, weighted]) if len(triangle) else weighted
         triangle = np.asarray(np.linalg.qr(stacked, mode="r"))
-    check_time(6.0 * float(base.dimension) ** 3)
+    check_time(3.0 * float(base.dimension) ** 3)
     pivoted, order = scipy.linalg.qr(triangle, mode="r", pivoting=True)
     pivots = np.abs(pivoted.diagonal())
     if pivots[0] == 0.0:

@@ -106,7 +106,7 @@ class Eigenvector(Examiner):
 
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
         """Return the eigenvector, unless its eigenvalue is as it should be."""
-        check_time(4.0 * float(len(matrix)) ** 3)
+        check_time(2.0 * float(len(matrix)) ** 3)
         values, vectors = scipy.linalg.eigh(
             matrix, subset_by_index=[0, 0], overwrite_a=True, check_finite=False
         )

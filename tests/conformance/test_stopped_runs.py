@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from perceptron_lab import Budget, ConicSystem, registry, solve
-from perceptron_lab.results import Status
-from perceptron_lab.time_limit import check_time, time_is_up, time_limit
+from perceptron_lab.certificates.infeasibility import InfeasibilityProof
+from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.time_limit import TimeIsUp, check_time, time_is_up, time_limit
 from tests.conformance.systems import (
     ITERATIVE,
     Make,
@@ -137,6 +138,27 @@ def test_proofs_that_take_too_long_are_given_up_for_the_bracket(
     assert result.status is Status.TIME_LIMIT
     assert stop.late <= 3
     assert result.margin_upper is not None
+
+
+def test_a_proof_of_infeasibility_that_had_no_time_is_tried_again_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    proved, tries = ConicSystem.prove_infeasible, 0
+
+    def prove_infeasible(system: ConicSystem, weights: FloatArray) -> InfeasibilityProof | None:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise TimeIsUp
+        return proved(system, weights)
+
+    monkeypatch.setattr(ConicSystem, "prove_infeasible", prove_infeasible)
+    result = solve(infeasible_rows(), "minimum-norm-point")
+    assert tries == 2
+    assert result.status is Status.INFEASIBLE
+    assert result.proved
+    assert result.margin_upper == 0.0
+    assert "exact weights with A w = 0 are proved to exist" in result.message
 
 
 @pytest.mark.usefixtures("short_pieces")

@@ -67,7 +67,7 @@ class MatrixScaling(Scaling):
 
     def __init__(self, blocks: MatrixBlocks, primal: FloatArray, dual: FloatArray) -> None:
         self._of = blocks
-        check_time(40.0 * blocks.count * float(blocks.order) ** 3)
+        check_time(20.0 * blocks.count * float(blocks.order) ** 3)
         left, right = np.linalg.cholesky(blocks.of(primal)), np.linalg.cholesky(blocks.of(dual))
         across = np.swapaxes(right, 1, 2)
         u, self._values, v = np.linalg.svd(across @ left)

@@ -27,7 +27,7 @@ TOLERANCE = 4.0  # Scores may miss 1 by so many u norm(y) sqrt(n)
 PATIENCE = 4
 REFINEMENTS = 2  # Steps of iterative refinement towards a'y = 1 in the end
 # Operations of a pivoted factorisation, in as many as entries times rows, at the rate of others
-SLOWER = 8.0
+SLOWER = 3.0
 NOTHING = 1e-13  # A rounding error, relative to the largest of its kind
 
 
@@ -169,7 +169,7 @@ class ActiveSet:
 
     def _factorise(self) -> None:
         """N = Q R."""
-        check_time(4.0 * self.normals.size * len(self.normals))
+        check_time(2.0 * self.normals.size * len(self.normals))
         basis, factor = scipy.linalg.qr(self.normals.T, mode="economic")
         self._basis, self._factor = np.asarray(basis, np.float64), np.asarray(factor, np.float64)
 

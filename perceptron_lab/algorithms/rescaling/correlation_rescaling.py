@@ -83,7 +83,7 @@ class CorrelationPhase(Phase):
         """Return the stretch by (I + c S/k)^(1/2), c of ``STRENGTHS``, that gains most."""
         if self.count < self._due:
             return None
-        check_time(16.0 * float(len(self.point)) ** 3)
+        check_time(8.0 * float(len(self.point)) ** 3)
         self._due = math.ceil(SPACING * self.count)
         if self.count < self.limit:
             self._due = min(self._due, self.limit)

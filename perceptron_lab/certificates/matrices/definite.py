@@ -38,7 +38,7 @@ STEPS = (1.05, 1.5, 2.0, 4.0, 8.0, 64.0, 1e3, 1e5, 1e7, 1e9)
 # Negative eigenvalues up to this, times the order, are taken for rounding errors
 ALLOWED = 1e-10
 # Operations of the computed eigenvalue and of one test, in cubes of the order
-OPERATIONS = 8.0
+OPERATIONS = 4.0
 # Matrices up to this order are decided in integers, if nothing else decides
 LARGEST_EXACT = 40
 
