@@ -172,8 +172,10 @@ def _prove_at(
             blocks += found
     if not blocks or not len(used):
         return None
-    if STEPS * sum(block.operations(len(used)) for block in blocks) > MOST_OPERATIONS:
+    operations = sum(block.operations(len(used)) for block in blocks)
+    if STEPS * operations > MOST_OPERATIONS:
         return None
+    check_time(operations)
     polished = _polished(blocks, near)
     ratio = None if polished is None else _ratio(polished)
     written = all(isinstance(block.image[0], np.ndarray) for block in blocks)
@@ -231,7 +233,6 @@ def _ratio(blocks: list[Automorphism]) -> float | None:
 
     Inequality (C21) of docs/notes/how-to-distrust-us.md.
     """
-    check_time(sum(block.operations(block.image[0].shape[0]) for block in blocks))
     product, residual = _normal_equations(blocks)
     length, error, rank, terms = 0.0, 0.0, 0, 0
     for block in blocks:

@@ -87,6 +87,17 @@ def newton() -> list[Any]:
     return [run.point, run.weights, run.steps, run.products]
 
 
+def conjugate() -> list[Any]:
+    given = sp.csr_array(rows() * (rng().random((300, 20)) < 0.5))
+    columns, ends = given.indices.astype(np.uint32), given.indptr.astype(np.uint32)
+    residual, solution, moves = rng().random(20), np.empty(20), np.zeros(300)
+    active = np.arange(300, dtype=np.uint32)
+    made = hinge_newton.conjugate_gradients(
+        given.data, columns, ends, active, np.ones(20), residual, solution, moves, 1e-12, 100
+    )
+    return [made, solution, moves]
+
+
 def entropic() -> list[Any]:
     run = entropic_separation.separate(rows(), 100)
     return [run.point, run.weights, run.iterations, run.passes]
@@ -158,6 +169,7 @@ LOOPS: list[Callable[[], list[Any]]] = [
     least_norm_from_weights,
     nearest,
     newton,
+    conjugate,
     entropic,
     rescaled,
     cyclic,
@@ -217,6 +229,20 @@ def test_a_loop_ends_at_the_question_that_is_answered_by_the_end(
         np.shape(one) != np.shape(other) or not np.array_equal(one, other)
         for one, other in zip(part, whole, strict=True)
     )
+
+
+@pytest.mark.parametrize("algorithm", [CyclicPerceptron(), PerceptronWithMargin()])
+def test_a_sweep_that_the_time_ends_counts_its_updates_and_claims_nothing(
+    algorithm: Any, pieces: Callable[[], None]
+) -> None:
+    pieces()
+    system = ConicSystem.from_rows(rows())
+    state = algorithm.start(system, rng())
+    questions = iter(range(1, 10**6))
+    with time_limit(math.inf, lambda: next(questions) >= 3), pytest.raises(TimeIsUp):
+        algorithm.step(system, state, 300)
+    assert 0 < state.updates == system.counters.queries < 10
+    assert 0.0 < system.counters.products < 0.1
 
 
 def test_weights_are_those_of_a_point_of_the_hull_wherever_the_time_ends(
