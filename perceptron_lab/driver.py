@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -15,24 +17,26 @@ from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm, State
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.compiled.kernel import load_kernels
+from perceptron_lab.cones.spectral import barycentre
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.failures import describe, kept, numerical
 from perceptron_lab.goals import Budget, Goal, MarginRatio, MarginUpper, Width
 from perceptron_lab.guarantees import guarantee
 from perceptron_lab.judge import Judge
-from perceptron_lab.recording import FREE, Observe, Recorder, Watch
+from perceptron_lab.recording import Observe, Recorder, Watch
 from perceptron_lab.resisting.rounds import drive_in_rounds
 from perceptron_lab.resisting.system import ResistingSystem
 from perceptron_lab.results import PROVED, FloatArray, Result, Status
 from perceptron_lab.system import ConicSystem, CutStatistics
 from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.time_limit import TimeIsUp, last_proofs, time_is_up, time_limit
 
 Stop = Callable[[], str | None]  # Asked between chunks of steps; a text is the reason to end
 
-# Records and proofs take this part of the budget of seconds, or a second, on top of the steps; what
-# they take beyond counts as spent
-SHARE = 8.0
+# Records and proofs take this part of the budget of seconds, or so many, on top of the steps; what
+# they take beyond counts as spent. Those at the end have the allowance of the time limit.
+SHARE, FREE = 8.0, 0.25
 # Updates of more seconds are made one at a time: the next may take ten thousand times as long
 LONG = 0.0001
 LONGEST = 2**40  # Updates that are asked of an algorithm at a time, at most
@@ -102,21 +106,49 @@ def drive(
     if seed < 0:
         raise InputError(f"seed {seed}; give 0 or more")
     streams = np.random.SeedSequence(seed).spawn(2)
-    given = algorithm.view(replace(system, deciding=goal == "decide"))
-    by_kind = _by_kind(oracles, given, algorithm)
-    started = given.started(by_kind, np.random.default_rng(streams[0]))
-    if isinstance(goal, MarginUpper):
-        started = replace(started, target=goal.margin_upper)
-    if isinstance(goal, MarginRatio):
-        started = replace(started, ratio=goal.margin_ratio)
     limits = budget or Budget()
-    cuts = CutStatistics(started.cone) if trace_cuts else None
-    started.counters.seen = None if cuts is None else cuts.see
-    recorder = Recorder(limits.seconds / SHARE, observe, watch, cuts)
-    run = _Run(Judge(started, goal), algorithm, limits, recorder, tuple(record_at), stop)
-    with np.errstate(over="ignore", invalid="ignore"):  # checked where it matters: no NaN is proved
-        run.begin(np.random.default_rng(streams[1]), start)
-        return run.result(run.status(), facts, began)
+    with time_limit(limits.seconds + _allowance(limits.seconds)):
+        view, late = _view(algorithm, replace(system, deciding=goal == "decide"), limits, stop)
+        by_kind = _by_kind(oracles, view, algorithm)
+        started = _aimed(view.started(by_kind, np.random.default_rng(streams[0])), goal)
+        cuts = CutStatistics(started.cone) if trace_cuts else None
+        started.counters.seen = None if cuts is None else cuts.see
+        recorder = Recorder(limits.seconds / SHARE, observe, watch, cuts)
+        judge = Judge(started, goal)
+        run = _Run(judge, algorithm, limits, recorder, tuple(record_at), stop, late=late)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked: no NaN is proved
+            run.begin(np.random.default_rng(streams[1]), start)
+            return run.result(run.status(), facts, began)
+
+
+def _aimed(system: ConicSystem, goal: Goal) -> ConicSystem:
+    """Return a system that knows the bound or the ratio whose proof ends the run."""
+    if isinstance(goal, MarginUpper):
+        return replace(system, target=goal.margin_upper)
+    if isinstance(goal, MarginRatio):
+        return replace(system, ratio=goal.margin_ratio)
+    return system
+
+
+def _allowance(seconds: float) -> float:
+    """Return the seconds that proofs and records may take on top of so many of steps."""
+    return max(FREE, seconds / SHARE)
+
+
+def _stopping(stop: Stop | None) -> Callable[[], bool] | None:
+    """Return whether there is a reason to stop, as a limit asks for it."""
+    return None if stop is None else lambda: stop() is not None
+
+
+def _view(
+    algorithm: AnyAlgorithm, system: ConicSystem, budget: Budget, stop: Stop | None
+) -> tuple[ConicSystem, TimeIsUp | None]:
+    """Return the system as the algorithm sees it; as it is where the budget does not suffice."""
+    try:
+        with time_limit(budget.seconds, _stopping(stop)):
+            return algorithm.view(system), None
+    except TimeIsUp as error:
+        return system.formed(), error
 
 
 def _by_kind(
@@ -154,9 +186,11 @@ class _Run:
     chunk: int = 1
     idle: int = 0
     spent: bool = False
+    stopped: bool = False
     examined: int = 0
     length: float | None = None  # The norm of the start, if one was given
     first: Claim | None = None  # That a start is feasible
+    late: TimeIsUp | None = None  # What the time limit has ended
 
     def begin(self, rng: np.random.Generator, start: npt.ArrayLike | None) -> None:
         """Start the algorithm, at a given point if there is one, and record the first state."""
@@ -166,14 +200,16 @@ class _Run:
         clock = time.perf_counter()
         given = None if start is None else self.given(start)
         try:
-            if given is None:
-                self.state = self.algorithm.start(system, rng)
-            else:
-                self.state = self.algorithm.start_at(system, rng, given)
+            if self.late is None:
+                self.state = self._started(rng, given)
+        except TimeIsUp as error:
+            self.late = error
         except Exception as error:
             if not numerical(error):
                 raise
             self.failure = error
+        if self.late is not None:
+            self.state = State(system.operator.combine(barycentre(system.cone)))
         self.seconds = time.perf_counter() - clock
         if given is not None:
             self.length = system.norm(given)
@@ -181,6 +217,21 @@ class _Run:
             inside = system.inside(system.cone.lowest(scores), scores)
             self.first = FeasiblePoint(given) if inside and self.judge.goal == "decide" else None
         self.record()
+
+    def _started(self, rng: np.random.Generator, given: FloatArray | None) -> State:
+        algorithm, system = self.algorithm, self.judge.system
+        with self.limited():
+            state: State = (
+                algorithm.start(system, rng)
+                if given is None
+                else algorithm.start_at(system, rng, given)
+            )
+        return state
+
+    def limited(self) -> AbstractContextManager[None]:
+        """Limit steps to what is left of the budget; a reason to stop ends them as well."""
+        left = max(0.0, self.budget.seconds - self.seconds - self.beyond)
+        return time_limit(left, _stopping(self.stop))
 
     def given(self, start: npt.ArrayLike) -> FloatArray:
         """Return a starting point as the system has it; what is none is refused."""
@@ -235,7 +286,8 @@ class _Run:
     def settled(self, claim: Claim) -> Status | None:
         """Let the judge prove a claim."""
         clock = time.perf_counter()
-        status = self.judge.settle(claim, self.state)
+        with time_limit(math.inf, _stopping(self.stop)):
+            status = self.judge.settle(claim, self.state)
         self.proof_seconds += time.perf_counter() - clock
         return status
 
@@ -249,10 +301,13 @@ class _Run:
             reason = f"the budget of {budget.seconds:g} seconds is spent{beside}"
         else:
             asked = None if self.stop is None else self.stop()
-            if asked is None:
+            if asked is not None:
+                self.judge.message, self.stopped = asked, True
+                return status
+            if self.late is None and not time_is_up():
                 return None
-            self.judge.message = asked
-            return status
+            why = f": {self.late}" if str(self.late or "") else ""
+            reason = f"the budget of {budget.seconds:g} seconds does not suffice{why}"
         self.spent = True
         self.judge.message = f"{reason}{self.idleness}"
         return status
@@ -260,8 +315,8 @@ class _Run:
     @property
     def beyond(self) -> float:
         """Seconds that records and proofs have taken beyond their share."""
-        allowance = max(FREE, self.budget.seconds / SHARE)
-        return max(0.0, self.recorder.seconds + self.proof_seconds - allowance)
+        taken = self.recorder.seconds + self.proof_seconds
+        return max(0.0, taken - _allowance(self.budget.seconds))
 
     @property
     def name(self) -> str:
@@ -304,7 +359,11 @@ class _Run:
         """Make steps; an exception is kept for the end of the run."""
         before = self.state.updates
         try:
-            self.state, claim = advance(self.algorithm, self.judge.system, self.state, most)
+            with self.limited():
+                self.state, claim = advance(self.algorithm, self.judge.system, self.state, most)
+        except TimeIsUp as error:
+            self.late = error
+            return None
         except Exception as error:
             if not kept(error, updates=before):
                 raise
@@ -324,17 +383,20 @@ class _Run:
             return None
         self.examined = len(trace)
         clock = time.perf_counter()
-        status = self.judge.reached(self.state, (trace.margin[-1], trace.upper[-1]))
+        with time_limit(math.inf, _stopping(self.stop)):
+            status = self.judge.reached(self.state, (trace.margin[-1], trace.upper[-1]))
         self.proof_seconds += time.perf_counter() - clock
         return status
 
     def result(self, status: Status, facts: Facts | None, began: float) -> Result:
         """Prove the bracket of the last state and put everything together."""
         state, judge, system = self.state, self.judge, self.judge.system
-        if self.recorder.trace.updates[-1] != state.updates:
-            self.record()
         clock = time.perf_counter()
-        status, proof, point = judge.close(status, state)
+        with last_proofs(stopped=self.stopped):
+            if self.recorder.trace.updates[-1] != state.updates:
+                self.record()
+            clock = time.perf_counter()
+            status, proof, point = judge.close(status, state)
         self.proof_seconds += time.perf_counter() - clock
         told = system.cone.notes
         notes = [*state.notes, *told] if told else state.notes
@@ -349,6 +411,8 @@ class _Run:
             judge.certificate["figures"] = state.figures
         lower = proof.margin_lower if np.isfinite(proof.margin_lower) else None
         reached = judge.conclude(status, spent=self.spent)
+        with last_proofs(stopped=self.stopped):
+            bound = guarantee(self.algorithm, system, facts, lower, self.length)
         unsaid = f"ended without a reason given ({status})"
         found = Result(
             status=status,
@@ -366,7 +430,7 @@ class _Run:
             total_seconds=time.perf_counter() - began,
             trace=self.recorder.trace,
             certificate=judge.certificate,
-            bound=guarantee(self.algorithm, system, facts, lower, self.length),
+            bound=bound,
             message="; ".join(filter(None, [judge.message or unsaid, state.remark])),
             goal=judge.goal,
             goal_reached=reached,

@@ -26,7 +26,10 @@ class Budget:
         Updates (iterations, for methods that are not mistake-driven) at most; 0 or more.
     seconds
         Seconds of the algorithm at most, loading excluded; 0 or more. Records and proofs under way
-        come on top, up to an eighth of it or a second; what they take beyond counts as spent.
+        come on top, up to an eighth of it or a quarter of a second; what they take beyond counts as
+        spent. With the proofs at the end a run takes no longer than this, 20 % and a second: it is
+        asked for the time about ten times a second, and a call of LAPACK that would take longer
+        than what is left is not begun.
     """
 
     updates: Annotated[int, Field(ge=0)] = 1_000_000

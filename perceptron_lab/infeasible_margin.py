@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import scipy.optimize
@@ -24,6 +25,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.conic_system import ConicSystem, Problem
+from perceptron_lab.time_limit import seconds_left, time_is_up
 
 # Facets from which nearer ones are looked for
 STARTS = 4
@@ -126,6 +128,8 @@ def negative_margin(problem: Problem) -> NegativeMargin:
             direction = np.asarray(np.linalg.lstsq(rows.T, direction, rcond=None)[0], float)
         outer = outer_radius(Matrix(rows), direction, whole=whole, unit_rows=unit)
     reason = "" if inner else "0 could not be proved to lie inside the hull"
+    if time_is_up():
+        reason = "the time is up, before all axes and the facets near them were looked at"
     upper = -inner if inner else math.inf
     return NegativeMargin(-outer, upper, span.dimension, rows.shape[1], centre, reason)
 
@@ -168,14 +172,20 @@ class _Search:
         """Return weights of the point where a ray from 0 leaves the hull, and keep its facet.
 
         max t over w in the simplex with sum w_i p_i = t v. The multipliers y of these equations
-        have p_i'y <= t y'v for all i: the facet.
+        have p_i'y <= t y'v for all i: the facet. None where there is none, or the time is up.
         """
         count, dimension = self.points.shape
         equations = np.zeros((dimension + 1, count + 1))
         equations[:dimension, :count], equations[:dimension, count] = self.points.T, -direction
         equations[dimension, :count] = 1.0
         rights, cost = np.eye(dimension + 1)[dimension], -np.eye(count + 1)[count]
-        answer = scipy.optimize.linprog(cost, A_eq=equations, b_eq=rights, method="highs")
+        left = seconds_left()
+        if left <= 0.0:
+            return None
+        given: Any = {"A_eq": equations, "b_eq": rights, "method": "highs"}
+        if math.isfinite(left):
+            given["options"] = {"time_limit": left}
+        answer = scipy.optimize.linprog(cost, **given)
         if answer.x is None or answer.x[count] <= 0.0:
             return None
         normal = -np.asarray(answer.eqlin.marginals)[:dimension]

@@ -28,6 +28,7 @@ from perceptron_lab.operators.base import EXACT
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import TimeIsUp
 
 Given = TypeVar("Given")
 Proof = TypeVar("Proof")
@@ -65,6 +66,8 @@ class Judge:
     _settled: Status | None = None
     _updates: int = -1
     _best: tuple[PointProof, FloatArray] | None = None
+    _failure: Exception | None = None  # Of the last proof by weights
+    _interrupted: FloatArray | None = None  # Weights whose proof of infeasibility had no time
 
     def settle(self, claim: Claim, state: State) -> Status | None:
         """Prove a claim; return the status it leads to, or None if nothing is proved by it.
@@ -187,6 +190,7 @@ class Judge:
             if not kept(error):
                 raise
             log(error, "the proof of weights failed")
+            self._failure = error
             return None
 
     def _settle_weights(self, claim: MarginBelow) -> Status | None:
@@ -214,7 +218,10 @@ class Judge:
 
     def _infeasible(self, weights: FloatArray) -> bool:
         """Try to prove that exact weights with A w = 0 exist near these."""
+        self._failure = None
         proof = self._attempted(self.system.prove_infeasible, weights)
+        late = isinstance(self._failure, TimeIsUp)
+        self._interrupted = weights.copy() if late else self._interrupted
         if proof is None:
             return False
         self.upper, self.weights = 0.0, proof.weights
@@ -302,6 +309,9 @@ class Judge:
             )
             status = Status.FEASIBLE
         self._bound_above(state)
+        late, decided = self._interrupted, status in (Status.FEASIBLE, Status.INFEASIBLE)
+        if late is not None and not decided and self._infeasible(late):
+            status = Status.INFEASIBLE
         if self.upper == 0.0 and status is not Status.INFEASIBLE:
             assert self.weights is not None
             self._add(f"the weights prove it: {self._nothing(self.weights)}")

@@ -13,6 +13,7 @@ import numpy as np
 from perceptron_lab.algorithms.base import State
 from perceptron_lab.results import FloatArray, Trace
 from perceptron_lab.system import ConicSystem, CutStatistics
+from perceptron_lab.time_limit import TimeIsUp
 
 Observe = Callable[[FloatArray], Mapping[str, Any]]  # A function of a point, for the trace
 Watch = Callable[[Trace], None]  # Called with the trace whenever it has a new record
@@ -68,8 +69,8 @@ class Recorder:
 
 
 def _or_nan(figure: Callable[[], float]) -> float:
-    """Return a figure, or NaN where an algorithm's numbers do not allow to compute it."""
+    """Return a figure, or NaN where an algorithm's numbers or the time do not allow for it."""
     try:
         return figure()
-    except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+    except (ArithmeticError, ValueError, np.linalg.LinAlgError, TimeIsUp):
         return math.nan

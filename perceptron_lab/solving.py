@@ -94,8 +94,9 @@ def solve(
     watch
         Called with the trace whenever it has a new record.
     stop
-        Asked before each chunk of steps (5 to 50 ms, where a step is not longer): a text ends the
-        run as a limit does, with TIME_LIMIT and this message.
+        Asked before each chunk of steps (5 to 50 ms), in longer steps and in proofs: a text ends
+        the run as a limit does, with TIME_LIMIT and this message. The proofs at the end then have
+        0.4 s.
 
     Returns
     -------

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 
 import pytest
 
-from perceptron_lab.time_limit import seconds_left, time_is_up, time_limit
+from perceptron_lab.time_limit import (
+    ALLOWANCE,
+    RATE,
+    SHARE,
+    STOPPED,
+    TimeIsUp,
+    check_time,
+    last_proofs,
+    seconds_left,
+    time_is_up,
+    time_limit,
+)
 
 
 def test_without_a_limit_time_is_infinite() -> None:
@@ -43,3 +55,52 @@ def test_another_thread_has_no_limit() -> None:
         thread.start()
         thread.join()
     assert seen == [math.inf]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A clock that stands still, its time in a list of one."""
+    now = [50.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_what_would_outlast_the_limit_is_not_begun(clock: list[float]) -> None:
+    check_time(1e300)
+    with time_limit(3.0):
+        check_time(2.9 * RATE)
+        with pytest.raises(TimeIsUp, match=r"would take about 3.1 s, and 3 s were left"):
+            check_time(3.1 * RATE)
+        clock[0] += 3.0
+        with pytest.raises(TimeIsUp, match=r"^$"):
+            check_time()
+
+
+def test_last_proofs_have_an_allowance_beyond_the_limit(clock: list[float]) -> None:
+    with time_limit(10.0):
+        clock[0] += 10.25
+        assert time_is_up()
+        with last_proofs():
+            assert seconds_left() == pytest.approx(ALLOWANCE + 10.0 * SHARE - 0.25)
+            clock[0] += 0.5
+            with last_proofs():  # no other one
+                assert seconds_left() == pytest.approx(ALLOWANCE + 10.0 * SHARE - 0.75)
+        assert time_is_up()
+
+
+def test_last_proofs_of_an_inner_limit_end_with_those_of_the_outer_one(clock: list[float]) -> None:
+    with time_limit(10.0), time_limit(20.0), last_proofs():
+        assert seconds_left() == pytest.approx(10.0 + ALLOWANCE + 10.0 * SHARE)
+
+
+def test_what_stopped_the_work_shortens_the_last_proofs_and_does_not_end_them(
+    clock: list[float],
+) -> None:
+    with time_limit(100.0, lambda: True):
+        assert time_is_up()
+        with last_proofs():
+            assert seconds_left() == pytest.approx(STOPPED)
+    with last_proofs(stopped=True):
+        assert seconds_left() == pytest.approx(STOPPED)
+    with last_proofs():
+        assert seconds_left() == math.inf

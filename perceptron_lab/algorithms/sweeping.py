@@ -15,14 +15,19 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.time_limit import PIECE, check_time, time_is_up
 
 
 @dataclass(kw_only=True)
 class SweptState(State):
-    """The rows as the system sees them, shape ``(m, dimension)``, and which is to be looked at."""
+    """The rows as the system sees them, shape ``(m, dimension)``, and which is to be looked at.
+
+    ``quiet`` counts the rows that were looked at last without an update.
+    """
 
     rows: FloatArray
     row: int = 0
+    quiet: int = 0
 
 
 T = TypeVar("T", bound=SweptState)
@@ -44,10 +49,11 @@ class Sweeping(InCoordinates[T]):
     for_sparse: ClassVar[str] = "give sparse ones as an array"
 
     @abstractmethod
-    def sweep(self, state: T, most: int) -> tuple[int, int]:
+    def sweep(self, state: T, most: int, checks: int) -> tuple[int, int]:
         """Make up to ``most`` updates in place; return them and how many rows were looked at.
 
-        Fewer updates mean that a whole round has passed without one. ``state.row`` goes on.
+        These are ``checks`` at most, and a whole round at most without an update. ``state.row`` and
+        ``state.quiet`` go on.
         """
 
     @abstractmethod
@@ -66,12 +72,18 @@ class Sweeping(InCoordinates[T]):
 
     def step(self, system: ConicSystem, state: T, most: int) -> Step[T]:
         """Sweep for up to ``most`` updates; claim x when a whole round has passed without one."""
-        updates, seen = self.sweep(state, most)
-        state.updates += updates
-        system.counters.queries += updates
-        system.counters.products += seen / len(state.rows)
-        if updates == most:
+        size, dimension = state.rows.shape
+        state.quiet, seen, target = 0, 0, state.updates + most
+        while state.updates < target and state.quiet < size:
+            updates, looked = self.sweep(state, target - state.updates, PIECE // dimension + 1)
+            state.updates, seen = state.updates + updates, seen + looked
+            system.counters.queries += updates
+            if time_is_up():
+                break
+        system.counters.products += seen / size
+        if state.updates == target:
             return state, None
+        check_time()
         deepest, score, scores = system.deepest(state.point)
         if system.inside(score, scores):
             return state, FeasiblePoint(state.point.copy())

@@ -26,6 +26,7 @@ from perceptron_lab.certificates.representations import (
 )
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import check_time
 
 # Multiplications of balls in a step at most, about a second, and in all steps
 MOST_PRODUCTS, MOST_IN_ALL = 4_000_000, 12_000_000
@@ -80,6 +81,7 @@ def _stepped(
     flat = np.zeros(len(weights))
     flat[places] = weights[places] / np.abs(weights).max()
     for _ in range(most):
+        check_time()
         found = _test(blocks, flat)
         if found is None:
             return None

@@ -38,6 +38,7 @@ from perceptron_lab.operators.classes import Classes
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, above, gamma
+from perceptron_lab.time_limit import check_time
 
 # Steps of norm(d)^2 = q below this are made as they are, longer ones for a length of 0.9
 WHOLE = 0.25
@@ -75,7 +76,8 @@ def prove_infeasible(
 
     Rows and blocks whose weights vanish are left out: a subset without a solution suffices. Where
     that fails, the weights are moved inside by growing multiples of e. For kernels, whose features
-    are never formed, nothing is proved. The data are the original ones, unscaled.
+    are never formed, nothing is proved. The data are the original ones, unscaled. TimeIsUp, where
+    the time limit does not allow for it.
     """
     ray = ray_on(operator, weights, cone.size)
     if ray is not None and isinstance(operator, Classes):
@@ -170,8 +172,10 @@ def _prove_at(
             blocks += found
     if not blocks or not len(used):
         return None
-    if STEPS * sum(block.operations(len(used)) for block in blocks) > MOST_OPERATIONS:
+    operations = sum(block.operations(len(used)) for block in blocks)
+    if STEPS * operations > MOST_OPERATIONS:
         return None
+    check_time(operations)
     polished = _polished(blocks, near)
     ratio = None if polished is None else _ratio(polished)
     written = all(isinstance(block.image[0], np.ndarray) for block in blocks)
@@ -190,8 +194,10 @@ def _polished(blocks: list[Automorphism], near: bool) -> list[Automorphism] | No
     """Step towards A w = 0 in floating point; None if that leaves the cone or ends elsewhere."""
     # From weights that are near steps out of the ellipsoid are shortened: that brings w inside, as
     # an interior-point method does, where A w = 0 has a solution inside.
-    square = 0.0
+    unknowns, square = blocks[0].image[0].shape[0], 0.0
+    operations = sum(block.operations(unknowns) for block in blocks)
     for _ in range(STEPS):
+        check_time(operations)
         product, residual = _normal_equations(blocks)
         try:
             multipliers = scipy.linalg.cho_solve(scipy.linalg.cho_factor(product), residual)

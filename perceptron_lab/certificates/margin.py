@@ -38,6 +38,7 @@ from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
 from perceptron_lab.roundoff import above
+from perceptron_lab.time_limit import time_is_up
 
 
 def prove_weights(
@@ -133,7 +134,10 @@ def _adjoint(
 
 
 def _vanishes(operator: Operator, weights: FloatArray) -> bool:
-    """Return whether A w = 0 exactly: integers can tell, bounds of rounding errors cannot."""
+    """Return whether A w = 0 exactly: integers can tell, bounds of rounding errors cannot.
+
+    False as well where the time is up before.
+    """
     # For kernels w'S = 0 is asked for, which makes w'(S c) = 0 for all coefficients c. Of rows
     # that were rounded nobody can tell; of features whose inner products are only enclosed, if
     # those of identical examples cancel.
@@ -143,6 +147,8 @@ def _vanishes(operator: Operator, weights: FloatArray) -> bool:
         return identical_examples_cancel(operator, weights)
     adjoint, given = _adjoint(operator, weights)
     for k in range(adjoint.shape[0]):
+        if time_is_up():
+            return False
         row = adjoint[[k]]
         dense = np.asarray(row if isinstance(row, np.ndarray) else row.toarray())[0]
         if exact_dot(dense, given) != 0:

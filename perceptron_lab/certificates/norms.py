@@ -30,6 +30,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.rescaled import RescaledMap
 from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import check_time
 
 # Powers of two up to which data are used as they are: their squares, and sums, are in range
 MODERATE = 250
@@ -113,9 +114,11 @@ def _euclidean(operator: Operator, cone: Cone) -> float:
             return frobenius
         product = np.zeros((operator.dimension, operator.dimension))
         for at, rows in blocks(operator.stored):
+            check_time()
             scaled = rows if operator.scale is None else rows * operator.scale[at, None]
             product += scaled.T @ scaled
         return min(frobenius, math.sqrt(max(largest_eigenvalue(product), 0.0)) * SLACK)
+    check_time()
     data = _rows(operator)
     root = np.sqrt(cone.multiplicity)
     weighted = (

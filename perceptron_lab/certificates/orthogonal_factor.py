@@ -21,6 +21,7 @@ from perceptron_lab.certificates.contract import Automorphism
 from perceptron_lab.certificates.rounding import norm_above
 from perceptron_lab.results import FloatArray
 from perceptron_lab.roundoff import SMALLEST, above, gamma, require_ieee_mode
+from perceptron_lab.time_limit import check_time
 
 # Floating-point steps towards A w = 0 at most
 STEPS = 24
@@ -76,6 +77,7 @@ def ratio(blocks: list[Automorphism]) -> float | None:
     for block in blocks:
         columns, wrong = block.image
         assert isinstance(columns, np.ndarray)
+        check_time(6.0 * size * columns.size)
         seen = inverse @ columns
         product += seen @ seen.T
         image += seen @ block.unit
@@ -97,6 +99,8 @@ def ratio(blocks: list[Automorphism]) -> float | None:
 
 def _factor(blocks: list[Automorphism]) -> FloatArray | None:
     """Return R; None where it is singular or not finite."""
+    unknowns = blocks[0].image[0].shape[0]
+    check_time(2.0 * unknowns**2 * sum(len(block.unit) for block in blocks))
     stacked = np.concatenate([block.image[0].T for block in blocks])
     if stacked.shape[0] < stacked.shape[1] or not np.isfinite(stacked).all():
         return None

@@ -10,6 +10,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import check_time
 
 # Matrices with a side of at most this order have their largest eigenvalue computed
 EXACT_UP_TO = 1000
@@ -21,15 +22,32 @@ SLACK = 1.0 + 1e-10
 def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
     """Return an upper bound of norm(M)_2: computed where a side is short, else a rough one.
 
+    TimeIsUp, where the time limit does not allow for it.
+
     Inequality (C31) of docs/notes/how-to-distrust-us.md.
     """
+    check_time()
     rough = rough_norm_above(matrix)
     side = min(matrix.shape)
     if not 0 < side <= EXACT_UP_TO:
         return rough
+    check_time(_product_operations(matrix) + 2.0 * float(side) ** 3)
     product = matrix @ matrix.T if matrix.shape[0] == side else matrix.T @ matrix
     dense = product if isinstance(product, np.ndarray) else product.toarray()
     return min(rough, math.sqrt(max(largest_eigenvalue(dense), 0.0)) * SLACK)
+
+
+def _product_operations(matrix: FloatArray | sp.csr_array) -> float:
+    """Return about how many operations the product of a matrix and its transpose takes.
+
+    That of sparse matrices takes an operation, as long as twenty dense ones, for each pair of
+    entries that are beside one another along the longer side.
+    """
+    if isinstance(matrix, np.ndarray):
+        return float(min(matrix.shape)) * matrix.size
+    upright = matrix.shape[0] > matrix.shape[1]
+    counts = np.diff(matrix.indptr) if upright else np.bincount(matrix.indices)
+    return 20.0 * float(counts.astype(float) @ counts)
 
 
 def largest_eigenvalue(matrix: FloatArray) -> float:

@@ -1,8 +1,9 @@
 """Sweeps over unit rows, one row at a time: the inner loops of the cyclic perceptrons.
 
 Each kernel goes through the rows in cyclic order from a given one, and stops when it has made so
-many updates, or when a whole round has passed without one. Rows are float32 or float64 in C order;
-dot products may be summed in any order. Beside each kernel stands its plain numpy reference.
+many updates, or looked at so many rows, or when a whole round has passed without an update. Rows
+are float32 or float64 in C order; dot products may be summed in any order. Beside each kernel
+stands its plain numpy reference.
 """
 
 from __future__ import annotations
@@ -11,18 +12,25 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.compiled.kernel import RECIPROCALS, kernel
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import PIECE, time_is_up
 
 RealArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 
 @kernel(
-    "UniTuple(int64, 3)(real[:, ::1], real[::1], float64[::1], int64, int64)",
+    "UniTuple(int64, 4)(real[:, ::1], real[::1], float64[::1], int64, int64, int64, int64)",
     fastmath=RECIPROCALS,
 )
 def perceptron_sweep(
-    rows: RealArray, point: RealArray, counts: FloatArray, first: int, most: int
-) -> tuple[int, int, int]:
+    rows: RealArray,
+    point: RealArray,
+    counts: FloatArray,
+    first: int,
+    most: int,
+    quiet: int,
+    checks: int,
+) -> tuple[int, int, int, int]:
     """Add rows a with a'x <= 0 to x, at most ``most`` times; in place.
 
     Parameters
@@ -37,17 +45,19 @@ def perceptron_sweep(
         The row to begin with, 0 <= first < m.
     most
         Updates at most.
+    quiet, checks
+        Rows looked at before without an update, 0 <= quiet < m, and rows looked at, at most.
 
     Returns
     -------
     tuple
-        Updates made, rows looked at, and the next row. Fewer updates than ``most`` mean that a
-        whole round has passed without one: a'x > 0 for all rows, as computed.
+        Updates made, rows looked at, the next row, and how many rows were looked at last without
+        an update. m of them are a whole round: a'x > 0 for all rows, as computed.
     """
     size, dimension = rows.shape
-    row, quiet, updates, seen = first, 0, 0, 0
+    row, updates, seen = first, 0, 0
     nothing = point.dtype.type(0)
-    while updates < most and quiet < size:
+    while updates < most and quiet < size and seen < checks:
         score = nothing
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -63,25 +73,28 @@ def perceptron_sweep(
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row
+    return updates, seen, row, quiet
 
 
-@kernel("UniTuple(int64, 3)(real[:, ::1], real[::1], float64, int64, int64)", fastmath=RECIPROCALS)
+@kernel(
+    "UniTuple(int64, 4)(real[:, ::1], real[::1], float64, int64, int64, int64, int64)",
+    fastmath=RECIPROCALS,
+)
 def relaxed_sweep(
-    rows: RealArray, point: RealArray, sigma: float, first: int, most: int
-) -> tuple[int, int, int]:
+    rows: RealArray, point: RealArray, sigma: float, first: int, most: int, quiet: int, checks: int
+) -> tuple[int, int, int, int]:
     """Project x <- x - (a'x) a while unit rows a have a'x < -sigma norm(x), at most so often.
 
     Arguments and results are those of :func:`perceptron_sweep`.
     """
     size, dimension = rows.shape
-    row, quiet, updates, seen = first, 0, 0, 0
+    row, updates, seen = first, 0, 0
     nothing = point.dtype.type(0)
     square = nothing
     for j in range(dimension):
         square += point[j] * point[j]
     limit = -sigma * np.sqrt(square)
-    while updates < most and quiet < size:
+    while updates < most and quiet < size and seen < checks:
         score = nothing
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -100,7 +113,7 @@ def relaxed_sweep(
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row
+    return updates, seen, row, quiet
 
 
 @kernel("int64(real[:, ::1], real[::1])", fastmath=RECIPROCALS)
@@ -126,16 +139,89 @@ def stretch_rows(rows: RealArray, direction: RealArray) -> int:
 
 
 # How :func:`separating_sweeps` ends
-SPENT, SEPARATED, STUCK = 0, 1, 2
+SPENT, SEPARATED, STUCK, GOING_ON = 0, 1, 2, 3
+# What comes next: a perceptron sweep, a random start, a relaxed sweep from it, or a stretch
+SWEEP, START, RELAX, STRETCH = range(4)
+# What ``progress`` holds: that, the stretches, the starts used, the rows looked at, the next row,
+# updates and quiet rows of the sweep under way, and failed relaxed sweeps in a row
+NEXT, STRETCHES, USED, SEEN, ROW, MADE, QUIET, FAILURES = range(8)
 # A relaxed point shorter than this part of its start has lost its digits in single precision
 SHORTEST = 1e-5
 
 
 @kernel(
-    "UniTuple(int64, 5)(real[:, ::1], real[::1], real[:, ::1], real[:, ::1], float64, int64, int64,"
-    " int64, boolean)",
+    "int64(real[:, ::1], real[::1], real[:, ::1], real[:, ::1], float64, int64, int64,"
+    " float64[::1], real[::1], float64[::1], int64[::1], int64)",
     fastmath=RECIPROCALS,
 )
+def _separating_sweeps(
+    rows: RealArray,
+    point: RealArray,
+    starts: RealArray,
+    directions: RealArray,
+    sigma: float,
+    most: int,
+    most_relaxed: int,
+    count: FloatArray,
+    trial: RealArray,
+    lengths: FloatArray,
+    progress: IntArray,
+    work: int,
+) -> int:
+    """Go on for about ``work`` operations; return how it ended, or that it has not.
+
+    ``count`` has room for a number per row, ``trial`` is the relaxed point, and ``lengths`` are its
+    norms at the start and at the end.
+    """
+    size, dimension = rows.shape
+    while work > 0:
+        if progress[NEXT] == START:
+            if progress[FAILURES] == 3 or progress[USED] == len(starts):
+                return STUCK
+            trial[:] = starts[progress[USED]]
+            progress[USED] += 1
+            lengths[0] = np.sqrt(np.sum(trial * trial))
+            progress[NEXT], progress[MADE], progress[QUIET] = RELAX, 0, 0
+        if progress[NEXT] == STRETCH:
+            k = progress[STRETCHES]
+            length = lengths[1]
+            for j in range(dimension):
+                directions[k, j] = trial[j] / length
+            work -= 2 * size * dimension
+            progress[STRETCHES] += 1
+            if stretch_rows(rows, directions[k]) == 0:
+                point[:] = directions[k]
+                return SEPARATED
+            point[:] = 0
+            progress[NEXT], progress[MADE], progress[QUIET] = SWEEP, 0, 0
+            continue
+        row, quiet, checks = progress[ROW], progress[QUIET], work // dimension + 1
+        if progress[NEXT] == SWEEP:
+            left = most - progress[MADE]
+            made, seen, row, quiet = perceptron_sweep(rows, point, count, row, left, quiet, checks)
+        else:
+            left = most_relaxed - progress[MADE]
+            made, seen, row, quiet = relaxed_sweep(rows, trial, sigma, row, left, quiet, checks)
+        work -= (seen + 2 * made) * dimension
+        progress[SEEN] += seen
+        progress[MADE] += made
+        progress[ROW], progress[QUIET] = row, quiet
+        if made < left and quiet < size:
+            continue
+        if progress[NEXT] == SWEEP:
+            if made < left:
+                return SEPARATED
+            if progress[STRETCHES] == len(directions):
+                return SPENT
+            progress[NEXT], progress[FAILURES] = START, 0
+            continue
+        lengths[1] = np.sqrt(np.sum(trial * trial))
+        progress[FAILURES] += 1
+        relaxed = made < left and lengths[1] > SHORTEST * lengths[0]
+        progress[NEXT] = STRETCH if relaxed else START
+    return GOING_ON
+
+
 def separating_sweeps(
     rows: RealArray,
     point: RealArray,
@@ -175,40 +261,21 @@ def separating_sweeps(
     Returns
     -------
     tuple
-        How it ended (:data:`SPENT`, :data:`SEPARATED`, as computed, or :data:`STUCK` in relaxed
-        sweeps), the stretches, the starts used, the rows looked at, and the next row.
+        How it ended (:data:`SPENT`, :data:`SEPARATED`, as computed, :data:`STUCK` in relaxed
+        sweeps, or :data:`GOING_ON` where the time is up), the stretches, the starts used, the rows
+        looked at, and the next row.
     """
-    size, dimension = rows.shape
-    used, seen, row, count = 0, 0, first, np.zeros(size)
-    trial = np.empty_like(point)
-    for stretches in range(len(directions) + 1):
-        if stretches or not stretch:
-            made, looked, row = perceptron_sweep(rows, point, count, row, most)
-            seen += looked
-            if made < most:
-                return SEPARATED, stretches, used, seen, row
-        if stretches == len(directions):
+    progress = np.zeros(8, np.int64)
+    progress[NEXT], progress[ROW] = START if stretch else SWEEP, first
+    room = np.zeros(len(rows)), np.empty_like(point), np.zeros(2), progress
+    given = rows, point, starts, directions, sigma, most, most_relaxed
+    ending = GOING_ON
+    while ending == GOING_ON:
+        ending = _separating_sweeps(*given, *room, PIECE)
+        if ending == GOING_ON and time_is_up():
             break
-        failures, length = 0, 0.0
-        while length == 0.0:
-            if failures == 3 or used == len(starts):
-                return STUCK, stretches, used, seen, row
-            trial[:] = starts[used]
-            used += 1
-            begun = np.sqrt(np.sum(trial * trial))
-            made, looked, row = relaxed_sweep(rows, trial, sigma, row, most_relaxed)
-            seen += looked
-            reached = np.sqrt(np.sum(trial * trial))
-            if made < most_relaxed and reached > SHORTEST * begun:
-                length = reached
-            failures += 1
-        for j in range(dimension):
-            directions[stretches, j] = trial[j] / length
-        if stretch_rows(rows, directions[stretches]) == 0:
-            point[:] = directions[stretches]
-            return SEPARATED, stretches + 1, used, seen, row
-        point[:] = 0
-    return SPENT, len(directions), used, seen, row
+    stretches, used, seen, row = progress[[STRETCHES, USED, SEEN, ROW]].tolist()
+    return ending, stretches, used, seen, row
 
 
 @kernel("void(real[:, ::1], real[:, ::1])", fastmath=RECIPROCALS)

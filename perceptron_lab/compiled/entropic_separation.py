@@ -8,9 +8,16 @@ from typing import cast
 
 import numpy as np
 
-from perceptron_lab.compiled.entropic_steps import AVERAGE, CENTRE, entropic_loop, entropic_pass
+from perceptron_lab.compiled.entropic_steps import (
+    AVERAGE,
+    CENTRE,
+    GOING_ON,
+    entropic_loop,
+    entropic_pass,
+)
 from perceptron_lab.compiled.entropic_trials import LOG_PARTITION, TOTAL, WEIGHT, RealArray
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import PIECE, time_is_up
 
 
 @dataclass
@@ -109,7 +116,7 @@ def separate(
     rows
         Unit rows, shape ``(m, n)``, float32 or float64, in C order.
     most
-        Iterations at most, 0 or more.
+        Iterations at most, 0 or more; fewer where the time is up.
     start
         The course of the same rows, or of others (see :func:`carried`), which is used up; None
         begins anew.
@@ -119,7 +126,13 @@ def separate(
     course = begin(rows) if start is None else start
     assert course.entries.shape[1] == rows.shape[0]
     state = course.centre, course.points, course.entries, course.numbers
-    ended, iterations, passes = entropic_loop(rows, *state, most, clearance)
+    at_once, ended, iterations, passes = PIECE // (4 * rows.size) + 1, GOING_ON, 0, 0
+    while ended == GOING_ON and iterations < most:
+        piece = min(at_once, most - iterations)
+        ended, made, passed = entropic_loop(rows, *state, piece, clearance)
+        iterations, passes = iterations + made, passes + passed
+        if time_is_up():
+            break
     point = course.centre.astype(np.float64)
     if ended != CENTRE and course.numbers[TOTAL] > 0.0:
         point = course.points[0] / course.numbers[TOTAL]

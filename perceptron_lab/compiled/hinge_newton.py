@@ -31,7 +31,8 @@ from perceptron_lab.compiled.hinge_products import (
     sparse_scores,
 )
 from perceptron_lab.compiled.kernel import REORDER, kernel
-from perceptron_lab.results import FloatArray
+from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import PIECE, time_is_up
 
 # How a run ends: min A*y > 0; norm(A r) / sum r is as small as asked for; neither yet; or a number
 # is not finite
@@ -81,9 +82,54 @@ def inner(first: FloatArray, second: FloatArray) -> float:
 
 
 @kernel(
-    "int64(float64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], float64[::1],"
-    " float64[::1], float64[::1], float64, int64)"
+    "boolean(float64[::1], uint32[::1], uint32[::1], uint32[::1], float64[::1], float64[::1],"
+    " float64[::1], float64[::1], float64[:, ::1], float64[::1], float64[::1], int64[::1], int64,"
+    " int64)"
 )
+def _conjugate_steps(
+    values: FloatArray,
+    columns: UnsignedArray,
+    ends: UnsignedArray,
+    active: UnsignedArray,
+    inverse: FloatArray,
+    residual: FloatArray,
+    solution: FloatArray,
+    moves: FloatArray,
+    vectors: FloatArray,
+    scores: FloatArray,
+    squares: FloatArray,
+    made: IntArray,
+    most: int,
+    pieces: int,
+) -> bool:
+    """Go on for so many products; return whether it is the end.
+
+    ``vectors`` are the preconditioned residual, the direction and its image, ``squares`` that of
+    the residual and what is enough, ``made`` counts the products.
+    """
+    preconditioned, direction, image = vectors[0], vectors[1], vectors[2]
+    for _ in range(min(pieces, most - made[0])):
+        made[0] += 1
+        hinge_curvature(values, columns, ends, active, direction, scores, image)
+        curvature = inner(scores, scores)
+        if not curvature > 0.0:
+            return True
+        pace = squares[0] / curvature
+        for j in range(len(solution)):
+            solution[j] += pace * direction[j]
+            residual[j] -= pace * image[j]
+            preconditioned[j] = inverse[j] * residual[j]
+        for j in range(len(active)):
+            moves[active[j]] += pace * scores[j]
+        last, squares[0] = squares[0], inner(residual, preconditioned)
+        if not squares[0] > squares[1]:
+            return True
+        share = squares[0] / last
+        for j in range(len(direction)):
+            direction[j] = preconditioned[j] + share * direction[j]
+    return bool(made[0] == most)
+
+
 def conjugate_gradients(
     values: FloatArray,
     columns: UnsignedArray,
@@ -96,7 +142,7 @@ def conjugate_gradients(
     forcing: float,
     most: int,
 ) -> int:
-    """Solve A_I A_I* d = A r; return the number of products.
+    """Solve A_I A_I* d = A r, unless the time is up before; return the number of products.
 
     Parameters
     ----------
@@ -116,38 +162,17 @@ def conjugate_gradients(
         Products at most, 1 or more.
     """
     preconditioned = inverse * residual
-    direction = preconditioned.copy()
-    scores, image = np.empty(len(active)), np.empty_like(residual)
-    solution[:] = 0.0
-    for j in range(len(active)):
-        moves[active[j]] = 0.0
-    square = inner(residual, preconditioned)
-    enough = forcing * forcing * square
-    for made in range(most):
-        hinge_curvature(values, columns, ends, active, direction, scores, image)
-        curvature = inner(scores, scores)
-        if not curvature > 0.0:
-            return made + 1
-        pace = square / curvature
-        for j in range(len(solution)):
-            solution[j] += pace * direction[j]
-            residual[j] -= pace * image[j]
-            preconditioned[j] = inverse[j] * residual[j]
-        for j in range(len(active)):
-            moves[active[j]] += pace * scores[j]
-        last, square = square, inner(residual, preconditioned)
-        if not square > enough:
-            return made + 1
-        share = square / last
-        for j in range(len(direction)):
-            direction[j] = preconditioned[j] + share * direction[j]
-    return most
+    vectors = np.stack([preconditioned, preconditioned, np.empty_like(residual)])
+    solution[:], moves[active] = 0.0, 0.0
+    square, made = inner(residual, preconditioned), np.zeros(1, np.int64)
+    squares = np.array([square, forcing * forcing * square])
+    given = values, columns, ends, active, inverse, residual, solution, moves, vectors
+    room = np.empty(len(active)), squares, made, most, PIECE // (4 * len(values) + 1) + 1
+    while not (_conjugate_steps(*given, *room) or time_is_up()):
+        pass
+    return int(made[0])
 
 
-@kernel(
-    "UniTuple(int64, 3)(float64[::1], uint32[::1], uint32[::1], float64[::1], float64[::1], int64,"
-    " float64, float64)"
-)
 def newton_loop(
     values: FloatArray,
     columns: UnsignedArray,
@@ -182,10 +207,9 @@ def newton_loop(
     gradient, solution = np.empty_like(point), np.empty_like(point)
     inverse = np.empty_like(point)
     column_squares(values, columns, inverse)
-    for j in range(len(inverse)):
-        inverse[j] = 1.0 / inverse[j] if inverse[j] > 0.0 else 0.0
+    np.divide(1.0, inverse, out=inverse, where=inverse > 0.0)
     steps, products, before = 0, 0, -1
-    while products < most:
+    while products < most and not time_is_up():
         count, total = hinge_gradient(values, columns, ends, scores, active, gradient)
         if math.sqrt(inner(gradient, gradient)) <= near * total:
             return NEAR, steps, products
@@ -207,10 +231,8 @@ def newton_loop(
         )
         inactive_scores(values, columns, ends, scores, solution, moves)
         pace = best_pace(scores, moves)
-        for j in range(len(point)):
-            point[j] += pace * solution[j]
-        for i in range(len(scores)):
-            scores[i] += pace * moves[i]
+        point += pace * solution
+        scores += pace * moves
         steps += 1
         enough = clearance * math.sqrt(inner(point, point))
         if scores.min() > enough:
@@ -236,7 +258,7 @@ def newton_on_hinge(
         Unit rows, shape ``(m, n)``, a CSR array of doubles with int32 indices.
     most
         Products with the Hessian at most, 1 or more; each costs two multiplications for an entry of
-        an active row.
+        an active row. Fewer are made where the time is up.
     start
         The first y, shape ``(n,)``, in whatever length; None is 0.
     clearance

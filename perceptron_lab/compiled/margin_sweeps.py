@@ -1,16 +1,14 @@
 """Sweeps that ask for a margin, one row at a time: the inner loops of the margin perceptrons.
 
 Each kernel goes through the rows y_k in cyclic order from a given one, and stops when it has made
-so many updates, or when a whole round has passed without one. Rows are in C order; dot products may
-be summed in any order. Multiplying by a power of two is exact, so that a rate which only stretches
-a course stretches it bit by bit where both rates are such.
+so many updates, or looked at ``checks`` rows, or when a whole round has passed without an update.
+Rows are in C order; dot products may be summed in any order. Multiplying by a power of two is
+exact, so that a rate which only stretches a course stretches it bit by bit where both rates are
+such.
 
-All return the updates made, the rows looked at, and the next row; fewer updates than ``most`` mean
-that the condition held for no row, as computed. Points and weights are changed in place.
-
-Those that bisections use look at ``checks`` rows at most, and go on from ``quiet`` rows that were
-looked at last without an update; they return how many these are now, after the next row. It is m
-when a whole round has passed.
+All go on from ``quiet`` rows that were looked at last without an update, and return the updates
+made, the rows looked at, the next row, and how many rows are quiet now: m when a whole round has
+passed, so that the condition held for no row, as computed. Points and weights are changed in place.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from perceptron_lab.results import FloatArray
 
 # Between these the scale of a fixed-length point is kept apart from its weights
 SMALL, LARGE = 1e-100, 1e100
-UNLIMITED = 2**62  # Checks, for those who count updates alone
+UNLIMITED = 2**62  # Updates or checks, for those who do not count them
 
 
 @kernel(
@@ -80,8 +78,8 @@ def margin_sweep(
 
 
 @kernel(
-    "UniTuple(int64, 3)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64,"
-    " float64, float64, int64, int64)",
+    "UniTuple(int64, 4)(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64,"
+    " float64, float64, int64, int64, int64, int64)",
     fastmath=REORDER,
 )
 def relaxation_sweep(
@@ -94,15 +92,17 @@ def relaxation_sweep(
     aim: float,
     first: int,
     most: int,
-) -> tuple[int, int, int]:
+    quiet: int,
+    checks: int,
+) -> tuple[int, int, int, int]:
     """Move a <- a + eta f y_k, f = (b_u - y_k'a) / norm(y_k)^2, while y_k'a <= b.
 
     ``squares`` are norm(y_k)^2, ``limit`` is b, ``aim`` is b_u; ``weights`` are the sums of f per
     row, so that a = eta A w. The others are those of :func:`margin_sweep`.
     """
     size, dimension = rows.shape
-    row, quiet, updates, seen = first, 0, 0, 0
-    while updates < most and quiet < size:
+    row, updates, seen = first, 0, 0
+    while updates < most and quiet < size and seen < checks:
         score = 0.0
         for j in range(dimension):
             score += rows[row, j] * point[j]
@@ -119,7 +119,7 @@ def relaxation_sweep(
         row += 1
         if row == size:
             row = 0
-    return updates, seen, row
+    return updates, seen, row, quiet
 
 
 @kernel(

@@ -17,6 +17,7 @@ import numpy as np
 
 from perceptron_lab.compiled.kernel import REORDER, kernel
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import PIECE, time_is_up
 
 # norm(x)^2 - a'x below this is rounding error, for rows of norm 1
 _GAP = 1e-15
@@ -93,8 +94,8 @@ def leave(
 
 
 @kernel(
-    "int64(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
-    " int64)",
+    "UniTuple(int64, 2)(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], float64[::1],"
+    " float64[::1], int64, int64)",
     fastmath=REORDER,
 )
 def descend(
@@ -105,9 +106,15 @@ def descend(
     weights: FloatArray,
     target: FloatArray,
     count: int,
-) -> int:
-    """Go to the affine minimiser, dropping rows whose weights vanish on the way."""
-    while True:
+    work: int,
+) -> tuple[int, int]:
+    """Go to the affine minimiser, dropping rows whose weights vanish on the way.
+
+    Returns the number of active rows, and what is left of about ``work`` operations: 0 or less if
+    they ended the way there, which can be gone on.
+    """
+    while work > 0:
+        work -= count * count // 2
         total = 0.0  # the affine minimiser: R u = z, divided by the sum
         for a in range(count - 1, -1, -1):
             rest = solved[a]
@@ -127,16 +134,24 @@ def descend(
         if drop < 0 or count == 1:
             for a in range(count):
                 weights[a] = target[a]
-            return count
+            return count, max(work, 1)
         for a in range(count):
             weights[a] += step * (target[a] - weights[a])
+        work -= (count - drop) * (2 * count + carrying.shape[1])
         leave(carrying, factor, solved, active, weights, count, drop)
         count -= 1
+    return count, work
+
+
+# What ``progress`` holds: the next row to begin with, active rows, turns, rows of the pool, and
+# whether the way to the affine minimiser is not at its end
+NEXT, COUNT, TURNS, POOL, DESCENDING = range(5)
 
 
 @kernel(
-    "UniTuple(int64, 2)(float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
-    " int64, boolean)",
+    "boolean(float64[:, ::1], float64[::1], int64[::1], float64[::1], float64[::1],"
+    " float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64[::1], float64[::1],"
+    " int64, boolean, int64)",
     fastmath=REORDER,
 )
 def _minimum_norm(
@@ -145,44 +160,73 @@ def _minimum_norm(
     active: IntArray,
     weights: FloatArray,
     point: FloatArray,
+    carrying: FloatArray,
+    factor: FloatArray,
+    vectors: FloatArray,
+    pool: IntArray,
+    progress: IntArray,
+    least: FloatArray,
     most: int,
     separator: bool,
-) -> tuple[int, int]:
-    """Fill the active rows, their weights and the point; return their number and the turns."""
+    work: int,
+) -> bool:
+    """Go on with the active rows, their weights and the point for about ``work`` operations.
+
+    ``vectors`` are z and the affine minimiser; returns whether the end was reached.
+    """
     room, dimension = len(active), rows.shape[1]
-    factor, target, solved = np.zeros((room, room)), np.zeros(room), np.zeros(room)
-    carrying, pool = np.empty((room, dimension)), np.empty(0, np.int64)
-    count, least = 0, 0.0
-    for i in range(len(rows)):
-        if start[i] > 0.0 and count < room and enter(rows[i], carrying, factor, solved, count):
-            active[count] = i
-            weights[count] = start[i]
-            count += 1
-    count = descend(carrying, factor, solved, active, weights, target, count)
-    point[:] = np.dot(weights[:count], carrying[:count])
-    for turn in range(most):
+    solved, target = vectors[0], vectors[1]
+    while work > 0:
+        count = progress[COUNT]
+        if progress[NEXT] < len(rows):
+            i, work = progress[NEXT], work - 1
+            if start[i] > 0.0 and count < room:
+                work -= count * (dimension + count)
+                if enter(rows[i], carrying, factor, solved, count):
+                    active[count] = i
+                    weights[count] = start[i]
+                    progress[COUNT] += 1
+            progress[NEXT] += 1
+            progress[DESCENDING] = progress[NEXT] == len(rows)
+            continue
+        if progress[DESCENDING]:
+            count, work = descend(carrying, factor, solved, active, weights, target, count, work)
+            progress[COUNT] = count
+            point[:] = np.dot(weights[:count], carrying[:count])
+            progress[DESCENDING] = work <= 0
+            continue
+        if progress[TURNS] == most:
+            return True
         square = float(point @ point)
-        new, low = -1, square - least
-        for row in pool:
+        new, low = -1, square - least[0]
+        for row in pool[: progress[POOL]]:
             score = rows[row] @ point
             if score < low:
                 new, low = int(row), score
+        work -= progress[POOL] * dimension
         if new < 0:
+            work -= len(rows) * dimension
             scores = np.dot(rows, point)
             new = int(np.argmin(scores))
             gap = square - scores[new]
             if gap <= _GAP or (separator and scores[new] > _INSIDE):
-                return count, turn
-            least = _SHARE * gap
-            pool = np.flatnonzero(scores < square - least)[: 16 + dimension // 3]
+                return True
+            least[0] = _SHARE * gap
+            priced = np.flatnonzero(scores < square - least[0])[: len(pool)]
+            pool[: len(priced)] = priced
+            progress[POOL] = len(priced)
         known = (active[:count] == new).any()
-        if known or count == room or not enter(rows[new], carrying, factor, solved, count):
-            return count, turn
+        if known or count == room:
+            return True
+        work -= count * (dimension + count)
+        if not enter(rows[new], carrying, factor, solved, count):
+            return True
         active[count] = new
         weights[count] = 0.0
-        count = descend(carrying, factor, solved, active, weights, target, count + 1)
-        point[:] = np.dot(weights[:count], carrying[:count])
-    return count, most
+        progress[COUNT] += 1
+        progress[TURNS] += 1
+        progress[DESCENDING] = 1
+    return False
 
 
 def minimum_norm_point(
@@ -191,7 +235,8 @@ def minimum_norm_point(
     """Return the point of least norm in the hull of the rows, its weights, and the turns taken.
 
     A row within about 1e-7 of the affine hull of the active ones cannot enter: the factor would
-    lose its meaning. Then the point is the least one but for such rows.
+    lose its meaning. Then the point is the least one but for such rows. Where the time is up, it
+    is the last one on the way.
 
     Parameters
     ----------
@@ -210,13 +255,21 @@ def minimum_norm_point(
     tuple
         The point, shape ``(n,)``, the weights, shape ``(m,)``, non-negative with sum 1, and turns.
     """
-    room = rows.shape[1] + 2
-    active, shares, point = np.zeros(room, np.int64), np.zeros(room), np.empty(rows.shape[1])
+    dimension = rows.shape[1]
+    room = dimension + 2
+    active, shares, point = np.zeros(room, np.int64), np.zeros(room), np.empty(dimension)
+    carrying, factor = np.empty((room, dimension)), np.zeros((room, room))
     if start is None:
         start = np.zeros(len(rows))
         start[0] = 1.0
-    count, turns = _minimum_norm(rows, start, active, shares, point, most, separator)
+    progress, least = np.zeros(5, np.int64), np.zeros(1)
+    state = active, shares, point, carrying, factor, np.zeros((2, room))
+    pricing = np.empty(16 + dimension // 3, np.int64), progress, least, most, separator
+    while not (_minimum_norm(rows, start, *state, *pricing, PIECE) or time_is_up()):
+        pass
     weights = np.zeros(len(rows))
-    weights[active[:count]] = np.maximum(shares[:count], 0.0)
+    weights[active[: progress[COUNT]]] = np.maximum(shares[: progress[COUNT]], 0.0)
+    if progress[NEXT] < len(rows):
+        weights = start.copy()
     weights /= weights.sum()
-    return weights @ rows, weights, turns
+    return weights @ rows, weights, int(progress[TURNS])

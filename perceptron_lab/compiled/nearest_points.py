@@ -10,8 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.compiled.kernel import REORDER, kernel
-from perceptron_lab.compiled.minimum_norm import descend, enter
+from perceptron_lab.compiled.minimum_norm import (
+    COUNT,
+    DESCENDING,
+    NEXT,
+    TURNS,
+    descend,
+    enter,
+)
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import PIECE, time_is_up
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -32,49 +40,71 @@ def least_of_each(scores: FloatArray, first: BoolArray) -> tuple[float, float]:
 
 
 @kernel(
-    "UniTuple(int64, 2)(float64[:, ::1], float64[:, ::1], int64[::1], float64[::1], float64[::1],"
-    " int64, int64)",
+    "boolean(float64[:, ::1], float64[:, ::1], int64[::1], float64[::1], int64[::1], float64[::1],"
+    " float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64, int64)",
     fastmath=REORDER,
 )
 def _nearest_points(
     first: FloatArray,
     second: FloatArray,
+    pairs: IntArray,
+    shares: FloatArray,
     active: IntArray,
     weights: FloatArray,
     point: FloatArray,
-    started: int,
+    carrying: FloatArray,
+    factor: FloatArray,
+    vectors: FloatArray,
+    progress: IntArray,
     most: int,
-) -> tuple[int, int]:
-    """Go on from the first so many active pairs; return the number of pairs and of turns."""
+    work: int,
+) -> bool:
+    """Go on with the active pairs for about ``work`` operations; return whether it is the end.
+
+    The way begins with ``pairs`` and their shares; ``vectors`` and ``progress`` are as for the
+    point of least norm.
+    """
     room, dimension, others = len(active), first.shape[1], len(second)
-    factor, target, solved = np.zeros((room, room)), np.zeros(room), np.zeros(room)
-    carrying = np.empty((room, dimension))
-    count = 0
-    for k in range(started):
-        pair, share = active[k], weights[k]
-        row = first[pair // others] - second[pair % others]
-        if enter(row, carrying, factor, solved, count):
-            active[count] = pair
-            weights[count] = share
-            count += 1
-    count = descend(carrying, factor, solved, active, weights, target, count)
-    point[:] = np.dot(weights[:count], carrying[:count])
-    for turn in range(most):
+    solved, target = vectors[0], vectors[1]
+    while work > 0:
+        count = progress[COUNT]
+        if progress[NEXT] < len(pairs):
+            pair = pairs[progress[NEXT]]
+            row = first[pair // others] - second[pair % others]
+            work -= 1 + count * (dimension + count)
+            if enter(row, carrying, factor, solved, count):
+                active[count] = pair
+                weights[count] = shares[progress[NEXT]]
+                progress[COUNT] += 1
+            progress[NEXT] += 1
+            progress[DESCENDING] = progress[NEXT] == len(pairs)
+            continue
+        if progress[DESCENDING]:
+            count, work = descend(carrying, factor, solved, active, weights, target, count, work)
+            progress[COUNT] = count
+            point[:] = np.dot(weights[:count], carrying[:count])
+            progress[DESCENDING] = work <= 0
+            continue
+        if progress[TURNS] == most:
+            return True
         square = float(point @ point)
         low, high = np.dot(first, point), np.dot(second, point)
+        work -= (len(first) + others) * dimension
         i, j = int(np.argmin(low)), int(np.argmax(high))
         pair = i * others + j
         known = (active[:count] == pair).any()
         if square - (low[i] - high[j]) <= _GAP or known or count == room:
-            return count, turn
+            return True
         row = first[i] - second[j]
+        work -= count * (dimension + count)
         if not enter(row, carrying, factor, solved, count):
-            return count, turn
+            return True
         active[count] = pair
         weights[count] = 0.0
-        count = descend(carrying, factor, solved, active, weights, target, count + 1)
-        point[:] = np.dot(weights[:count], carrying[:count])
-    return count, most
+        progress[COUNT] += 1
+        progress[TURNS] += 1
+        progress[DESCENDING] = 1
+    return False
 
 
 def nearest_points(
@@ -88,7 +118,8 @@ def nearest_points(
         p_i and q_j, shapes ``(k, n)`` and ``(l, n)``, float64, C order, differences of norms up to
         about 1.
     most
-        Turns (pairs entering) at most; the answer is a difference of points of the hulls anyway.
+        Turns (pairs entering) at most; the answer is a difference of points of the hulls anyway,
+        and where the time is up.
     pairs, shares
         To begin with, one or more: i l + j, shape ``(c,)``, and their weights, > 0; the first
         n + 2 count.
@@ -99,13 +130,21 @@ def nearest_points(
         x = sum of s (p_i - q_j), shape ``(n,)``, the pairs i l + j, shape ``(c,)``, their weights
         s, non-negative with sum 1, and turns.
     """
-    room = first.shape[1] + 2
+    dimension = first.shape[1]
+    room = dimension + 2
     started = min(room, len(pairs))
-    active, weights, point = np.zeros(room, np.int64), np.zeros(room), np.empty(first.shape[1])
-    active[:started], weights[:started] = pairs[:started], shares[:started]
-    weights /= weights.sum()
-    count, turns = _nearest_points(first, second, active, weights, point, started, most)
-    kept = np.flatnonzero(weights[:count] > 0.0)
-    found, carried = active[kept], weights[kept] / weights[kept].sum()
+    active, weights, point = np.zeros(room, np.int64), np.zeros(room), np.empty(dimension)
+    weights[:started] = shares[:started]
+    pairs, shares = pairs[:started], weights[:started] / weights.sum()
+    weights[:] = 0.0
+    carrying, factor = np.empty((room, dimension)), np.zeros((room, room))
+    progress = np.zeros(5, np.int64)
+    state = active, weights, point, carrying, factor, np.zeros((2, room)), progress, most
+    while not (_nearest_points(first, second, pairs, shares, *state, PIECE) or time_is_up()):
+        pass
+    if progress[NEXT] == started:
+        pairs, shares = active[: progress[COUNT]], weights[: progress[COUNT]]
+    kept = np.flatnonzero(shares > 0.0)
+    found, carried = pairs[kept], shares[kept] / shares[kept].sum()
     rows = first[found // len(second)] - second[found % len(second)]
-    return np.asarray(carried @ rows), found, carried, turns
+    return np.asarray(carried @ rows), found, carried, int(progress[TURNS])

@@ -17,6 +17,7 @@ import numpy as np
 
 from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import PIECE, check_time
 
 # As printed: stop when no residual diagonal is negative and none is positive
 ACCEPT_ZEROS = 0
@@ -27,6 +28,8 @@ CUT_ZEROS = 2
 
 # How a search ends: a direction cuts the matrix off, the matrix passes, all rows of R are found
 FOUND, PASSED, GOING_ON = 0, 1, -1
+# Order of matrices that are decomposed in one call of a tenth of a second at most
+SMALL = 500
 # Rows of R between two products, and rows of a product that are formed at a time
 PANEL, STRIPE = 64, 512
 
@@ -98,7 +101,7 @@ def _indefinite_pair(
 
 @kernel(
     "UniTuple(int64, 2)(float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64,"
-    " int64, int64[::1], int64, float64[::1])"
+    " int64, int64[::1], int64, float64[::1], int64, int64)"
 )
 def _panel(
     matrix: FloatArray,
@@ -110,9 +113,17 @@ def _panel(
     order: IntArray,
     begin: int,
     direction: FloatArray,
+    first: int,
+    work: int,
 ) -> tuple[int, int]:
-    """Fill the rows of R from ``begin`` on; return how it ends, and how many rows R has."""
-    for j in range(begin, begin + rows.shape[0]):
+    """Fill the rows of R from ``begin`` on; return how it ends, and how many rows R has.
+
+    It goes on from row ``first``, for about ``work`` operations.
+    """
+    for j in range(first, begin + rows.shape[0]):
+        if work <= 0:
+            return GOING_ON, j
+        work -= (j - begin + 8) * len(diagonal)
         smallest, largest = extremes(diagonal, order, j)
         low, pivot = order[smallest], order[largest]
         if diagonal[low] < 0.0:
@@ -151,7 +162,6 @@ def _lift(rows: FloatArray, order: IntArray, count: int, direction: FloatArray) 
         direction[order[k]] = -total / rows[k, order[k]]
 
 
-@kernel("boolean(float64[:, ::1], int64, float64[::1])")
 def separating_direction(matrix: FloatArray, zeros: int, direction: FloatArray) -> bool:
     """Look for v with v'Zv <= 0 by pivoted Cholesky, stopping at the first bad residual diagonal.
 
@@ -173,12 +183,37 @@ def separating_direction(matrix: FloatArray, zeros: int, direction: FloatArray) 
     -------
     found
         False if Z passes as positive definite (CUT_ZEROS) or semidefinite (the others).
+
+    Raises
+    ------
+    TimeIsUp
+        If the time limit ends it.
     """
+    n = matrix.shape[0]
+    if n <= SMALL:
+        return bool(_direction_at_once(matrix, zeros, direction))
+    rows, order, sizes = np.empty((n, n)), np.arange(n), matrix.diagonal().copy()
+    tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(n)
+    direction[:] = 0.0
+    given = matrix, rows, sizes.copy(), sizes, tolerance, zeros, order, 0, direction
+    state, count = GOING_ON, 0
+    while state == GOING_ON and count < n:
+        check_time()
+        state, count = _panel(*given, count, PIECE)
+    if state == FOUND:
+        _lift(rows, order, count, direction)
+    return bool(state == FOUND)
+
+
+@kernel("boolean(float64[:, ::1], int64, float64[::1])")
+def _direction_at_once(matrix: FloatArray, zeros: int, direction: FloatArray) -> bool:
+    """Do what :func:`separating_direction` does in one call, for small matrices."""
     n = matrix.shape[0]
     rows, order, sizes = np.empty((n, n)), np.arange(n), np.diag(matrix).copy()
     tolerance = 0.0 if zeros == ACCEPT_ZEROS else rounding_tolerance(n)
     direction[:] = 0.0
-    state, count = _panel(matrix, rows, sizes.copy(), sizes, tolerance, zeros, order, 0, direction)
+    given = matrix, rows, sizes.copy(), sizes, tolerance, zeros, order, 0, direction
+    state, count = _panel(*given, 0, n * n * (n + 8) + 1)
     if state == FOUND:
         _lift(rows, order, count, direction)
     return state == FOUND
@@ -204,7 +239,9 @@ def direction_of_rest(
     for begin in range(0, n, PANEL):
         end = min(begin + PANEL, n)
         rows, order = np.empty((end - begin, n)), np.arange(n)
-        state, count = _panel(matrix, rows, diagonal, sizes, tolerance, zeros, order, begin, vector)
+        check_time()
+        given = matrix, rows, diagonal, sizes, tolerance, zeros, order, begin, vector
+        state, count = _panel(*given, begin, PANEL * (PANEL + 8) * n + 1)
         if state == PASSED:
             return None
         # R takes the place of the upper triangle of Z, rows and columns in the order of the pivots
@@ -221,5 +258,6 @@ def direction_of_rest(
             return direction
         rows = matrix[begin:end]
         for at in range(end, n, STRIPE):
+            check_time()
             matrix[at : at + STRIPE, end:] -= rows[:, at : at + STRIPE].T @ rows[:, end:]
     return None

@@ -16,11 +16,65 @@ import numpy as np
 from perceptron_lab.compiled.kernel import REORDER, kernel
 from perceptron_lab.compiled.sparse_ldl import _NUMBERS, _STRUCTURE, Numbers, Structure
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import PIECE, check_time
 
 _VECTOR = "float64[::1]"
 
 
-@kernel(f"void({_STRUCTURE}, {_VECTOR}, {_VECTOR}, {_NUMBERS}, float64[:, ::1], {_VECTOR})")
+@kernel(
+    f"int64({_STRUCTURE}, {_VECTOR}, {_VECTOR}, {_NUMBERS}, float64[:, ::1], {_VECTOR}, int64,"
+    " int64)"
+)
+def _eliminate_rows(
+    structure: Structure,
+    values: FloatArray,
+    floors: FloatArray,
+    numbers: Numbers,
+    rest: FloatArray,
+    raises: FloatArray,
+    first: int,
+    operations: int,
+) -> int:
+    """Go on from a row for about so many operations; return the next row."""
+    starts, columns, places, diagonal, row_starts, row_columns, ends, rows = structure
+    entries, pivots, filled, work = numbers
+    n, head = diagonal.shape[0], ends.shape[0] - 1
+    if first == 0:
+        for j in range(head):
+            filled[j] = ends[j]
+    for i in range(first, n):
+        if operations <= 0:
+            return i
+        for p in range(starts[i], starts[i + 1]):
+            work[columns[p]] = values[places[p]]
+        pivot = values[diagonal[i]]
+        for t in range(row_starts[i], row_starts[i + 1]):
+            j = row_columns[t]
+            scale = work[j]
+            work[j] = 0.0
+            for p in range(ends[j], filled[j]):
+                work[rows[p]] -= entries[p] * scale
+            operations -= filled[j] - ends[j] + 1
+            entry = scale / pivots[j]
+            pivot -= entry * scale
+            entries[filled[j]] = entry
+            filled[j] += 1
+        raises[i] = 0.0
+        if i < head:
+            if not pivot >= floors[i]:
+                raised = max(abs(pivot), 2.0 * floors[i])
+                raises[i] = np.nextafter(raised - pivot, np.inf)
+                pivot = raised
+            pivots[i] = pivot
+        else:
+            operations -= i - head
+            for j in range(head, i):
+                rest[i - head, j - head] = work[j]
+                work[j] = 0.0
+            rest[i - head, i - head] = pivot
+    return int(n)
+
+
 def eliminate_raised(
     structure: Structure,
     values: FloatArray,
@@ -39,38 +93,17 @@ def eliminate_raised(
         f > 0, in the order of elimination, shape ``(n,)``.
     raises
         Receives e of the first h rows, no less than the exact differences; else 0.
+
+    Raises
+    ------
+    TimeIsUp
+        If the time limit ends it.
     """
-    starts, columns, places, diagonal, row_starts, row_columns, ends, rows = structure
-    entries, pivots, filled, work = numbers
-    n, head = diagonal.shape[0], ends.shape[0] - 1
-    for j in range(head):
-        filled[j] = ends[j]
-    for i in range(n):
-        for p in range(starts[i], starts[i + 1]):
-            work[columns[p]] = values[places[p]]
-        pivot = values[diagonal[i]]
-        for t in range(row_starts[i], row_starts[i + 1]):
-            j = row_columns[t]
-            scale = work[j]
-            work[j] = 0.0
-            for p in range(ends[j], filled[j]):
-                work[rows[p]] -= entries[p] * scale
-            entry = scale / pivots[j]
-            pivot -= entry * scale
-            entries[filled[j]] = entry
-            filled[j] += 1
-        raises[i] = 0.0
-        if i < head:
-            if not pivot >= floors[i]:
-                raised = max(abs(pivot), 2.0 * floors[i])
-                raises[i] = np.nextafter(raised - pivot, np.inf)
-                pivot = raised
-            pivots[i] = pivot
-        else:
-            for j in range(head, i):
-                rest[i - head, j - head] = work[j]
-                work[j] = 0.0
-            rest[i - head, i - head] = pivot
+    row = 0
+    while row < len(structure[3]):
+        check_time()
+        given = structure, values, floors, numbers, rest, raises
+        row = _eliminate_rows(*given, row, PIECE // 4)
 
 
 @kernel(

@@ -23,6 +23,7 @@ import numpy as np
 
 from perceptron_lab.compiled.kernel import kernel
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import PIECE, check_time
 
 # starts, columns, places: the entries left of the diagonal, row by row, and where their values are
 # diagonal: where those of the diagonal are
@@ -137,7 +138,57 @@ def factor_structure(
     return row_starts, row_columns, rows
 
 
-@kernel(f"int64({_STRUCTURE}, float64[::1], float64, {_NUMBERS}, float64[:, ::1])")
+@kernel(
+    f"UniTuple(int64, 2)({_STRUCTURE}, float64[::1], float64, {_NUMBERS}, float64[:, ::1], int64,"
+    " int64)"
+)
+def _eliminate_rows(
+    structure: Structure,
+    values: FloatArray,
+    shift: float,
+    numbers: Numbers,
+    rest: FloatArray,
+    first: int,
+    operations: int,
+) -> tuple[int, int]:
+    """Go on from a row for about so many operations; return the failed row and the next one."""
+    starts, columns, places, diagonal, row_starts, row_columns, ends, rows = structure
+    entries, pivots, filled, work = numbers
+    n, head = diagonal.shape[0], ends.shape[0] - 1
+    if first == 0:
+        for j in range(head):
+            filled[j] = ends[j]
+    for i in range(first, n):
+        if operations <= 0:
+            return -1, i
+        for p in range(starts[i], starts[i + 1]):
+            work[columns[p]] = values[places[p]]
+        pivot = values[diagonal[i]] - shift
+        # a sparse triangular solve: the columns come in an order in which each is complete
+        for t in range(row_starts[i], row_starts[i + 1]):
+            j = row_columns[t]
+            scale = work[j]
+            work[j] = 0.0
+            for p in range(ends[j], filled[j]):
+                work[rows[p]] -= entries[p] * scale
+            operations -= filled[j] - ends[j] + 1
+            entry = scale / pivots[j]
+            pivot -= entry * scale
+            entries[filled[j]] = entry
+            filled[j] += 1
+        if i < head:
+            pivots[i] = pivot
+            if not (pivot > 0.0 and pivot < np.inf):
+                return i, n
+        else:
+            operations -= i - head
+            for j in range(head, i):
+                rest[i - head, j - head] = work[j]
+                work[j] = 0.0
+            rest[i - head, i - head] = pivot
+    return -1, n
+
+
 def eliminate(
     structure: Structure, values: FloatArray, shift: float, numbers: Numbers, rest: FloatArray
 ) -> int:
@@ -163,37 +214,17 @@ def eliminate(
         The first row whose pivot is not positive and finite, the pivot left in place; -1 if there
         is none among the first h. The columns are complete up to there, the row's own entries
         included.
+
+    Raises
+    ------
+    TimeIsUp
+        If the time limit ends it.
     """
-    starts, columns, places, diagonal, row_starts, row_columns, ends, rows = structure
-    entries, pivots, filled, work = numbers
-    n, head = diagonal.shape[0], ends.shape[0] - 1
-    for j in range(head):
-        filled[j] = ends[j]
-    for i in range(n):
-        for p in range(starts[i], starts[i + 1]):
-            work[columns[p]] = values[places[p]]
-        pivot = values[diagonal[i]] - shift
-        # a sparse triangular solve: the columns come in an order in which each is complete
-        for t in range(row_starts[i], row_starts[i + 1]):
-            j = row_columns[t]
-            scale = work[j]
-            work[j] = 0.0
-            for p in range(ends[j], filled[j]):
-                work[rows[p]] -= entries[p] * scale
-            entry = scale / pivots[j]
-            pivot -= entry * scale
-            entries[filled[j]] = entry
-            filled[j] += 1
-        if i < head:
-            pivots[i] = pivot
-            if not (pivot > 0.0 and pivot < np.inf):
-                return i
-        else:
-            for j in range(head, i):
-                rest[i - head, j - head] = work[j]
-                work[j] = 0.0
-            rest[i - head, i - head] = pivot
-    return -1
+    failed, row = -1, 0
+    while failed < 0 and row < len(structure[3]):
+        check_time()
+        failed, row = _eliminate_rows(structure, values, shift, numbers, rest, row, PIECE // 4)
+    return int(failed)
 
 
 @kernel(f"void({_STRUCTURE}, {_NUMBERS}, int64, float64[::1])")

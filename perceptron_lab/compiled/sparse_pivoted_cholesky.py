@@ -22,13 +22,17 @@ from perceptron_lab.compiled.pivoted_cholesky import (
     ACCEPT_ZEROS,
     CUT_ZEROS,
     FOUND,
+    GOING_ON,
     PASSED,
     extremes,
 )
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import PIECE, check_time
 
 # The last row fills half of what remains, or the room is used up: the rest is to be dense
 FILLED = 2
+# Operations that an entry of a row of R stands for
+ENTRY = 16
 
 Entries = tuple[IntArray, IntArray, FloatArray]
 Rows = tuple[IntArray, IntArray, FloatArray, IntArray, IntArray]
@@ -140,8 +144,50 @@ def _eliminate(
 
 @kernel(
     f"UniTuple(int64, 2)({_ENTRIES}, {_ROWS}, float64[::1], float64[::1], float64, int64,"
-    " float64[::1], float64[::1])"
+    " float64[::1], float64[::1], int64, int64)"
 )
+def _rows_from(
+    matrix: Entries,
+    factor: Rows,
+    diagonal: FloatArray,
+    sizes: FloatArray,
+    tolerance: float,
+    zeros: int,
+    roots: FloatArray,
+    direction: FloatArray,
+    first: int,
+    work: int,
+) -> tuple[int, int]:
+    """Go on from row ``first`` of R for about ``work`` operations; return how it ends, and rows."""
+    n = diagonal.shape[0]
+    ends, order, position = factor[0], factor[4][0], factor[4][1]
+    for j in range(first, n):
+        if work <= 0:
+            return GOING_ON, j
+        smallest, largest = extremes(diagonal, order, j)
+        low, pivot = order[smallest], order[largest]
+        if diagonal[low] < 0.0:
+            direction[low] = 1.0
+            return FOUND, j
+        cut, stuck = zeros == CUT_ZEROS and diagonal[low] == 0.0, diagonal[pivot] == 0.0
+        if cut or stuck:
+            if zeros != ACCEPT_ZEROS and _indefinite_pair(
+                matrix, factor, j, diagonal, sizes, tolerance, direction
+            ):
+                return FOUND, j
+            direction[low] = 1.0 if cut else 0.0
+            return (FOUND if cut else PASSED), j
+        if ends[j] + n - j > factor[2].shape[0]:  # the next row may find no room
+            return FILLED, j
+        order[largest], order[j] = order[j], pivot
+        position[order[largest]], position[pivot] = largest, j
+        found = _eliminate(matrix, factor, j, pivot, diagonal, sizes, tolerance, roots)
+        work -= 4 * (n - j) + ENTRY * found
+        if 2 * found > n - j - 1:  # from here on dense rows are faster
+            return FILLED, j + 1
+    return PASSED, n
+
+
 def sparse_direction(
     matrix: Entries,
     factor: Rows,
@@ -173,33 +219,22 @@ def sparse_direction(
     -------
     state, count
         FOUND, PASSED or FILLED, and the number of rows of R.
+
+    Raises
+    ------
+    TimeIsUp
+        If the time limit ends it.
     """
     n = diagonal.shape[0]
     ends, order, position = factor[0], factor[4][0], factor[4][1]
     ends[0], factor[3][:], order[:], position[:] = 0, -1, np.arange(n), np.arange(n)
     direction[:] = 0.0
-    for j in range(n):
-        smallest, largest = extremes(diagonal, order, j)
-        low, pivot = order[smallest], order[largest]
-        if diagonal[low] < 0.0:
-            direction[low] = 1.0
-            return FOUND, j
-        cut, stuck = zeros == CUT_ZEROS and diagonal[low] == 0.0, diagonal[pivot] == 0.0
-        if cut or stuck:
-            if zeros != ACCEPT_ZEROS and _indefinite_pair(
-                matrix, factor, j, diagonal, sizes, tolerance, direction
-            ):
-                return FOUND, j
-            direction[low] = 1.0 if cut else 0.0
-            return (FOUND if cut else PASSED), j
-        if ends[j] + n - j > factor[2].shape[0]:  # the next row may find no room
-            return FILLED, j
-        order[largest], order[j] = order[j], pivot
-        position[order[largest]], position[pivot] = largest, j
-        found = _eliminate(matrix, factor, j, pivot, diagonal, sizes, tolerance, roots)
-        if 2 * found > n - j - 1:  # from here on dense rows are faster
-            return FILLED, j + 1
-    return PASSED, n
+    state, count = GOING_ON, 0
+    given = matrix, factor, diagonal, sizes, tolerance, zeros, roots, direction
+    while state == GOING_ON:
+        check_time()
+        state, count = _rows_from(*given, count, PIECE)
+    return state, count
 
 
 @kernel(f"void({_ENTRIES}, {_ROWS}, int64, float64[::1], float64[:, ::1])")

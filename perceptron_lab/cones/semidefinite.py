@@ -15,12 +15,16 @@ from perceptron_lab.oracles.semidefinite import Cholesky, PivotedCholesky
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.symmetric.lanczos import Lowest, lowest_eigenpair
 from perceptron_lab.symmetric.pattern import Pattern
+from perceptron_lab.time_limit import check_time
 
 # Blocks of a larger order are never written as whole matrices: what needs all of their eigenvalues
 # or entries refuses, and the lowest eigenvalue is computed on the pattern
 LARGEST_WHOLE = 3000
 # Blocks of at most this order have their lowest eigenvalue computed as whole matrices
 DENSE_UP_TO = 200
+# Operations of the lowest eigenvalue, and of all with their vectors, in cubes of the order, at the
+# rate of the limit of time; TimeIsUp where that does not allow for them
+LOWEST, SPECTRUM = 2.0, 6.0
 # Blocks of a larger order are sparse if they have at most this share of the entries
 SPARSE_ABOVE, SPARSE = 500, 0.1
 
@@ -147,6 +151,7 @@ class Semidefinite(Cone):
         if self.by_entries:
             found = self._lowest(scores)
             return self._atom(found.vector), found.value
+        check_time(LOWEST * float(self.rank) ** 3)
         values, vectors = scipy.linalg.eigh(
             self.matrix(scores), subset_by_index=[0, 0], check_finite=False
         )
@@ -175,12 +180,14 @@ class Semidefinite(Cone):
         """Return the eigenvalues of Z in ascending order; refuses infinity and NaN."""
         self._refuse_whole("all eigenvalues")
         _check_finite(scores)
+        check_time(LOWEST * float(self.rank) ** 3)
         return np.asarray(scipy.linalg.eigvalsh(self.matrix(scores), check_finite=False))
 
     def spectrum(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the eigenvalues of Z in ascending order, and its eigenvectors as columns."""
         self._refuse_whole("all eigenvalues")
         _check_finite(scores)
+        check_time(SPECTRUM * float(self.rank) ** 3)
         values, vectors = scipy.linalg.eigh(self.matrix(scores), check_finite=False)
         return values, vectors
 

@@ -20,6 +20,7 @@ from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.kernels import KernelMatrix
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import check_time
 
 # Residual diagonals below this part of the largest diagonal entry count as zero
 RANK_TOLERANCE = 1e-14
@@ -115,7 +116,8 @@ class Coordinates(Matrix):
     """A Gram system in an orthonormal basis of the span of its features.
 
     The pivoted Cholesky factor S = L L', L of shape (m, r), has the features' coordinates as rows;
-    z stands for the f with coefficients c on the r pivots, L_p'c_p = z.
+    z stands for the f with coefficients c on the r pivots, L_p'c_p = z. TimeIsUp, where the time
+    limit does not allow for the factorisation.
 
     Parameters
     ----------
@@ -129,6 +131,7 @@ class Coordinates(Matrix):
         matrix = gram.kernel * unit[:, None] * unit
         # What the diagonal was raised by, for proofs, is no direction of its own.
         matrix[np.diag_indices(len(unit))] /= 1.0 + gram.matrix.raised
+        check_time(float(len(matrix)) ** 3 / 3.0)
         tolerance = RANK_TOLERANCE * float(matrix.diagonal().max())
         packed, order, rank, _ = scipy.linalg.lapack.dpstrf(matrix, tol=tolerance, lower=1)
         self._pivots = np.asarray(order, dtype=np.int64) - 1

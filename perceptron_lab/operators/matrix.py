@@ -11,6 +11,10 @@ from perceptron_lab.operators.base import ENCLOSED, EXACT, Operator
 from perceptron_lab.operators.blockwise import Data, chosen_rows, combined, row_norms, times
 from perceptron_lab.operators.row_source import RowSource
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import check_time
+
+# Operations that writing out an entry stands for, at the rate of the limit of time
+WRITING = 100.0
 
 
 class Matrix(Operator):
@@ -113,7 +117,11 @@ class Matrix(Operator):
         return np.asarray(self._transposed[key] @ values)
 
     def rows(self, indices: IntArray) -> FloatArray:
-        """Return some rows of S M, dense, shape ``(len(indices), dimension)``."""
+        """Return some rows of S M, dense, shape ``(len(indices), dimension)``.
+
+        TimeIsUp, where the time limit does not allow for writing them out.
+        """
+        check_time(WRITING * len(indices) * self.dimension)
         dense = chosen_rows(self.stored, indices)
         return dense if self.scale is None else dense * self.scale[indices, None]
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from perceptron_lab.cones.base import Atom
 from perceptron_lab.operators.base import Operator
-from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.matrix import WRITING, Matrix
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import check_time
 
 
 class Rescaled(Operator):
@@ -118,15 +119,23 @@ class RescaledRows(Rescaled):
             self._norms /= largest
 
     def transform(self, matrix: FloatArray) -> None:
-        """Map the rows anew, and normalise them; sparse ones by n products, row of H by row."""
+        """Map the rows anew, and normalise them; sparse ones by n products, row of H by row.
+
+        TimeIsUp, where the time limit does not allow for it.
+        """
         super().transform(matrix)
         if self._rows is None:
-            columns = (self.base.scores(along) for along in self.map)
+            columns = (self._scores_in_time(along) for along in self.map)
             self._norms = np.sqrt(sum((one * one for one in columns), np.zeros(self.size)))
             return
+        check_time(2.0 * self._rows.size * (len(self.map) + WRITING))
         mapped = self._given() @ self.map.T
         self._norms = np.linalg.norm(mapped, axis=1)
         self._rows = np.ascontiguousarray(mapped / self._norms[:, None])
+
+    def _scores_in_time(self, point: FloatArray) -> FloatArray:
+        check_time()
+        return self.base.scores(point)
 
     def _given(self) -> FloatArray:
         """Return the unit rows of the base, which are dense."""

@@ -16,6 +16,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.operators.blockwise import ENTRIES
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import check_time
 
 # Unknowns beyond which the factorisation, n^3, takes minutes
 LARGEST_DIMENSION = 2000
@@ -85,7 +86,7 @@ class Whitening(Matrix):
     Of R the leading block R_1 is kept whose pivots are above the tolerance: T = p R_1^-1 on its
     columns, p its first pivot, and 0 on the others. Orthogonal transformations of blocks of rows
     are accurate for condition numbers up to 1e15, a factor of M'M up to 1e8. 3 m n^2
-    multiplications, two passes over the data.
+    multiplications, two passes over the data; TimeIsUp, where the time limit ends them.
 
     Parameters
     ----------
@@ -119,6 +120,7 @@ class Whitening(Matrix):
         self.map, self.condition = self._factor.inverse(), self._factor.condition
         data, norms = np.empty((base.size, self.map.shape[1])), np.empty(base.size)
         for at, rows in _blocks(base):
+            check_time(2.0 * rows.size * self.map.shape[1])
             np.matmul(rows, self.map, out=data[at])
             norms[at] = np.linalg.norm(data[at], axis=1)
             if base.scale is not None:
@@ -181,9 +183,11 @@ def _factored(base: Matrix, measure: FloatArray, tolerance: float) -> tuple[Floa
     """Return R_1 and the columns that it belongs to; (I, all) for data that are all 0."""
     triangle = np.zeros((0, base.dimension))
     for at, rows in _blocks(base):
+        check_time(2.0 * (len(triangle) + len(rows)) * float(base.dimension) ** 2)
         weighted = rows * np.sqrt(measure[at, None])
         stacked = np.vstack([triangle, weighted]) if len(triangle) else weighted
         triangle = np.asarray(np.linalg.qr(stacked, mode="r"))
+    check_time(3.0 * float(base.dimension) ** 3)
     pivoted, order = scipy.linalg.qr(triangle, mode="r", pivoting=True)
     pivots = np.abs(pivoted.diagonal())
     if pivots[0] == 0.0:

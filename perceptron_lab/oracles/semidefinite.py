@@ -23,6 +23,7 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.oracles.examiner import Examiner
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import check_time
 
 
 @refusing
@@ -79,6 +80,7 @@ class Cholesky(Examiner):
             # LAPACK stops at a pivot 0: room for what rounding alone may take off a pivot
             diagonal = np.einsum("ii->i", matrix)
             diagonal += rounding_tolerance(len(matrix)) * max(diagonal.max(), 1e-280)
+        check_time(float(len(matrix)) ** 3 / 3.0)
         # The transpose of a symmetric C-ordered matrix is itself in Fortran order: no copy.
         factor, failed = scipy.linalg.lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
         if failed <= 0:
@@ -104,6 +106,7 @@ class Eigenvector(Examiner):
 
     def find(self, matrix: FloatArray, closed: bool) -> FloatArray | None:
         """Return the eigenvector, unless its eigenvalue is as it should be."""
+        check_time(2.0 * float(len(matrix)) ** 3)
         values, vectors = scipy.linalg.eigh(
             matrix, subset_by_index=[0, 0], overwrite_a=True, check_finite=False
         )

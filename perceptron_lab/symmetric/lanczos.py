@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import time_is_up
 
 # Products with the matrix at most
 MOST_PRODUCTS = 300
@@ -102,8 +103,8 @@ class Krylov:
 def lowest_eigenpair(matrix: Any, tolerance: float) -> Lowest:
     """Return the lowest eigenvalue by the Lanczos method with full reorthogonalisation.
 
-    It stops when the error is estimated to be below the tolerance, or after ``MOST_PRODUCTS``; the
-    value is then one of a unit vector all the same.
+    It stops when the error is estimated to be below the tolerance, or after ``MOST_PRODUCTS``, or
+    when the time is up; the value is then one of a unit vector all the same.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def lowest_eigenpair(matrix: Any, tolerance: float) -> Lowest:
     space = Krylov(matrix, MOST_PRODUCTS)
     while True:
         space.grow(passes=2)  # twice is enough
-        ends = space.ends
+        ends = space.ends or time_is_up()
         if ends or space.count % _BETWEEN == 0:
             found = space.lowest()
             if ends or found.error <= tolerance:
@@ -148,7 +149,7 @@ def negative_direction(matrix: Any, shift: float, most: int) -> tuple[FloatArray
         pivot = diagonal - shift - between * between / pivot
         if not pivot > 0.0:
             break
-        if space.ends:
+        if space.ends or time_is_up():
             return None, space.count
         between = beside
     found = space.lowest()

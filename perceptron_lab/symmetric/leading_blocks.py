@@ -15,6 +15,7 @@ import scipy.linalg
 
 from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.pattern import Pattern
+from perceptron_lab.time_limit import check_time
 
 # The order of the first block
 FIRST = 128
@@ -48,7 +49,14 @@ def extend(matrix: FloatArray, begin: int, end: int) -> int:
     -------
     failed
         The first row whose pivot is not positive and finite; -1 if there is none.
+
+    Raises
+    ------
+    TimeIsUp
+        If the time limit does not allow for it.
     """
+    rows = float(end - begin)
+    check_time(rows * begin * end + rows**3 / 3.0)
     block = matrix[begin:end, begin:end]
     if begin:
         # The transpose of a C-ordered matrix is in Fortran order, its lower triangle the upper one

@@ -10,6 +10,7 @@ from perceptron_lab.compiled.raised_ldl import eliminate_raised, factor_panel
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF
 from perceptron_lab.symmetric.pattern import Pattern
+from perceptron_lab.time_limit import check_time
 
 # Columns of the dense remainder that are factorised together, and those from which what stands to
 # the left is subtracted together
@@ -56,6 +57,7 @@ class RaisedFactor:
         eliminate_raised(how.structure, values, least, self._numbers, self.rest, raised)
         rest, order = self.rest, len(self.rest)
         for first in range(0, order, SLAB):
+            check_time(2.0 * SLAB * float(order - first) * (first + SLAB))
             # what the columns before take off, from these alone: half the work of a whole update
             _subtract(rest, 0, first, min(first + SLAB, order))
             for begin in range(first, min(first + SLAB, order), PANEL):

@@ -13,31 +13,37 @@ from perceptron_lab.results import FloatArray
 
 
 def perceptron_sweep_reference(
-    rows: RealArray, point: RealArray, counts: FloatArray, first: int, most: int
-) -> tuple[int, int, int]:
-    row, quiet, updates, seen = first, 0, 0, 0
-    while updates < most and quiet < len(rows):
+    rows: RealArray,
+    point: RealArray,
+    counts: FloatArray,
+    first: int,
+    most: int,
+    quiet: int,
+    checks: int,
+) -> tuple[int, int, int, int]:
+    row, updates, seen = first, 0, 0
+    while updates < most and quiet < len(rows) and seen < checks:
         quiet += 1
         if rows[row] @ point <= 0.0:
             point += rows[row]
             counts[row] += 1.0
             updates, quiet = updates + 1, 0
         seen, row = seen + 1, (row + 1) % len(rows)
-    return updates, seen, row
+    return updates, seen, row, quiet
 
 
 def relaxed_sweep_reference(
-    rows: RealArray, point: RealArray, sigma: float, first: int, most: int
-) -> tuple[int, int, int]:
-    row, quiet, updates, seen = first, 0, 0, 0
-    while updates < most and quiet < len(rows):
+    rows: RealArray, point: RealArray, sigma: float, first: int, most: int, quiet: int, checks: int
+) -> tuple[int, int, int, int]:
+    row, updates, seen = first, 0, 0
+    while updates < most and quiet < len(rows) and seen < checks:
         quiet += 1
         score = rows[row] @ point
         if score < -sigma * np.linalg.norm(point):
             point -= score * rows[row]
             updates, quiet = updates + 1, 0
         seen, row = seen + 1, (row + 1) % len(rows)
-    return updates, seen, row
+    return updates, seen, row, quiet
 
 
 def stretch_rows_reference(rows: RealArray, direction: RealArray) -> int:

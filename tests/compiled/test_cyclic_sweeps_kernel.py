@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from perceptron_lab.compiled import cyclic_sweeps
 from perceptron_lab.compiled.cyclic_sweeps import (
+    GOING_ON,
     SEPARATED,
     SPENT,
     STUCK,
@@ -22,7 +25,9 @@ from perceptron_lab.compiled.cyclic_sweeps import (
     stretch_rows,
     unstretched,
 )
+from perceptron_lab.compiled.margin_sweeps import UNLIMITED
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import time_limit
 from tests.compiled.references import (
     perceptron_sweep_reference,
     relaxed_sweep_reference,
@@ -33,7 +38,7 @@ from tests.repetitions import examples, repeated
 
 PROPERTY = settings(deadline=None, max_examples=examples(100), derandomize=True)
 TYPES: list[Any] = [np.float32, np.float64]
-Sweep = tuple[tuple[int, int, int], npt.NDArray[Any], FloatArray]
+Sweep = tuple[tuple[int, int, int, int], npt.NDArray[Any], FloatArray]
 
 exact_rows = st.tuples(st.integers(1, 9), st.integers(1, 6)).flatmap(
     lambda shape: hnp.arrays(np.float64, shape, elements=st.integers(-3, 3).map(float))
@@ -52,7 +57,7 @@ HALVES = np.vstack(
 def perceive(sweep: Any, rows: npt.NDArray[Any], first: int, most: int) -> Sweep:
     """Run a perceptron sweep from 0."""
     point, counts = np.zeros(rows.shape[1], rows.dtype), np.zeros(len(rows))
-    return sweep(rows, point, counts, first, most), point, counts
+    return sweep(rows, point, counts, first, most, 0, UNLIMITED), point, counts
 
 
 def unit(rows: int, dimension: int, seed: int, kind: Any) -> npt.NDArray[Any]:
@@ -78,7 +83,7 @@ def test_perceptron_sweeps_on_integers_are_the_reference_to_the_bit(
         assert counters == runs[0][0]
         np.testing.assert_array_equal(point, runs[0][1])
         np.testing.assert_array_equal(counts, runs[0][2])
-    (updates, seen, row), point, counts = runs[0]
+    (updates, seen, row, _), point, counts = runs[0]
     np.testing.assert_array_equal(rows, before)
     np.testing.assert_array_equal(point, counts @ data)
     assert counts.sum() == updates <= most
@@ -91,7 +96,7 @@ def test_perceptron_sweeps_on_integers_are_the_reference_to_the_bit(
 @pytest.mark.parametrize("seed", repeated(range(10), kept=1))
 def test_perceptron_sweeps_separate_within_novikoffs_bound(seed: int, kind: Any) -> None:
     rows = planted(5, 40, 0.05, np.random.default_rng(seed))[0].astype(kind)
-    (updates, seen, _), point, counts = perceive(perceptron_sweep, rows, seed, 1000)
+    (updates, seen, *_), point, counts = perceive(perceptron_sweep, rows, seed, 1000)
     assert updates <= 400
     assert seen >= 40
     assert counts.sum() == updates
@@ -103,19 +108,23 @@ def test_perceptron_sweeps_separate_within_novikoffs_bound(seed: int, kind: Any)
 def test_a_sweep_cut_in_pieces_is_the_sweep(kind: Any) -> None:
     rows = unit(50, 8, 1, kind)
     whole = perceive(perceptron_sweep, rows, 3, 200)
-    point, counts, row, seen = np.zeros(8, kind), np.zeros(50), 3, 0
-    for most in (1, 2, 7, 90, 100):
-        updates, looked, row = perceptron_sweep(rows, point, counts, row, most)
-        assert updates == most
-        seen += looked
-    assert whole[0] == (200, seen, row)
+    point, counts, row, quiet, made, seen = np.zeros(8, kind), np.zeros(50), 3, 0, 0, 0
+    for most, checks in ((1, 90), (2, 90), (7, 5), (90, 11), (200, UNLIMITED)):
+        left = min(most, 200 - made)
+        to = row, left, quiet, checks
+        updates, looked, row, quiet = perceptron_sweep(rows, point, counts, *to)
+        assert updates <= left
+        assert looked <= checks
+        made, seen = made + updates, seen + looked
+    assert whole[0] == (made, seen, row, quiet)
+    assert made == 200
     np.testing.assert_array_equal(point, whole[1])
     np.testing.assert_array_equal(counts, whole[2])
 
 
 def test_a_point_that_is_not_a_number_ends_a_sweep() -> None:
     rows = np.eye(3)
-    assert perceptron_sweep(rows, np.full(3, np.nan), np.zeros(3), 0, 10) == (0, 3, 0)
+    assert perceptron_sweep(rows, np.full(3, np.nan), np.zeros(3), 0, 10, 0, 9) == (0, 3, 0, 3)
 
 
 # --- the relaxed perceptron ----------------------------------------------------------------------
@@ -136,11 +145,11 @@ def test_relaxed_sweeps_on_dyadic_rows_are_the_reference(
     runs = []
     for sweep in (relaxed_sweep, relaxed_sweep_reference, relaxed_sweep.__wrapped__):  # type: ignore[attr-defined]
         point = start.astype(kind)
-        runs.append((sweep(rows, point, 0.1, first, most), point))
+        runs.append((sweep(rows, point, 0.1, first, most, 0, UNLIMITED), point))
     for counters, point in runs:
         assert counters == runs[0][0]
         np.testing.assert_allclose(point, runs[0][1], rtol=0, atol=1e-5)
-    (updates, seen, row), point = runs[0]
+    (updates, seen, row, _), point = runs[0]
     assert row == (first + seen) % len(rows)
     assert np.linalg.norm(point) <= np.linalg.norm(start) * (1 + 1e-6)
     if updates < most:
@@ -152,8 +161,8 @@ def test_relaxed_sweeps_on_dyadic_rows_are_the_reference(
 def test_relaxed_sweeps_on_any_rows_are_the_reference(seed: int, kind: Any) -> None:
     rows = unit(60, 6, seed, kind)
     one, two = (unit(1, 6, seed + 100, kind)[0] for _ in range(2))
-    counters = relaxed_sweep(rows, one, 0.05, 7, 12)
-    assert counters == relaxed_sweep_reference(rows, two, 0.05, 7, 12)
+    counters = relaxed_sweep(rows, one, 0.05, 7, 12, 0, UNLIMITED)
+    assert counters == relaxed_sweep_reference(rows, two, 0.05, 7, 12, 0, UNLIMITED)
     np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 if kind is np.float32 else 1e-13)
 
 
@@ -256,6 +265,35 @@ def test_stretches_may_be_spent() -> None:
     assert ending == SPENT
     assert len(directions) == 2
     assert not point.any() or (rows @ point).min() <= 0.0
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_sweeps_and_stretches_in_pieces_are_those_at_once(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.ascontiguousarray(planted(6, 200, 1e-9, np.random.default_rng(3))[0], dtype=kind)
+    whole = separating(rows, 20)
+    monkeypatch.setattr(cyclic_sweeps, "PIECE", 500)
+    pieces = separating(rows, 20)
+    assert pieces[0] == whole[0]
+    for one, other in zip(pieces[1:], whole[1:], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_sweeps_end_within_a_piece_after_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = planted(6, 200, 1e-9, np.random.default_rng(0))[0]
+    monkeypatch.setattr(cyclic_sweeps, "PIECE", 500)
+    questions: list[None] = []
+
+    def stop() -> bool:
+        questions.append(None)
+        return len(questions) == 7
+
+    with time_limit(math.inf, stop):
+        ending, _, _, directions = separating(rows, 2000)
+    assert ending == GOING_ON
+    assert len(questions) == 7
+    assert len(directions) <= 7 * 500 // (2 * rows.size) + 7
 
 
 def test_a_point_that_separates_is_kept_unless_a_stretch_comes_first() -> None:

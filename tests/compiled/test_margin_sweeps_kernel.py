@@ -88,8 +88,8 @@ def test_relaxation_sweeps_are_the_reference(seed: int, rate: float) -> None:
 
     expected = Relaxation(rows, start, 3, 50)
     point, weights = start.copy(), np.zeros(20)
-    found = relaxation_sweep(rows, squares, point, weights, rate, 1.0, 1.5, 3, 50)
-    assert found == (expected.updates, expected.seen, expected.row)
+    found = relaxation_sweep(rows, squares, point, weights, rate, 1.0, 1.5, 3, 50, 0, UNLIMITED)
+    assert found == (expected.updates, expected.seen, expected.row, expected.quiet)
     assert point == pytest.approx(expected.point, rel=1e-9, abs=1e-9)
     assert weights == pytest.approx(expected.weights)
 

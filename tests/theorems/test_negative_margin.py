@@ -25,6 +25,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.operators.kernels import Linear
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.time_limit import time_limit
 from tests.families import infeasible, planted
 from tests.repetitions import repeated
 
@@ -245,3 +246,11 @@ def test_an_infeasible_run_knows_how_infeasible_it_is() -> None:
     assert result.status is Status.INFEASIBLE
     assert "for 0 inside the hull" in result.bound.theorem
     assert "for 0" not in solve(system, "von-neumann").bound.theorem
+
+
+def test_what_is_not_bounded_in_time_is_said() -> None:
+    square = np.vstack([np.eye(2), -np.eye(2)])
+    with time_limit(0.0):
+        found = negative_margin(square)
+    assert (found.lower, found.upper) == (-np.inf, np.inf)
+    assert "the time is up" in str(found)

@@ -74,10 +74,12 @@ class WorkingState(State):
             self.search.restart()
         self.updates += 1
         self.iterations += 1
-        point = self.search.separate(self.rng, max(system.target, rounding(system.dimension)))
-        if self.search.hull is not None:
-            self.weights = np.zeros(system.cone.size)
-            self.weights[self.search.working] = self.search.hull
+        try:
+            point = self.search.separate(self.rng, max(system.target, rounding(system.dimension)))
+        finally:  # also where the time is up
+            if self.search.hull is not None:
+                self.weights = np.zeros(system.cone.size)
+                self.weights[self.search.working] = self.search.hull
         if point is not None:
             self.point = point
         return point is not None

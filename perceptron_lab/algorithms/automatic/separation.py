@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +19,7 @@ from perceptron_lab.errors import NumericalError, counted
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.whitening import LARGEST_DIMENSION, PivotedFactor
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import TimeIsUp, check_time, time_is_up
 
 FEW = 2.5  # Rows, in units of the dimension, that are not worth steps
 # Primal-dual steps between looks at what they have come to: as many as unknowns, within these;
@@ -158,7 +160,8 @@ class Separation:
     def separate(self, rng: np.random.Generator, zero: float) -> FloatArray | None:
         """Return y with a'y > 0 for all rows, or None: then norm(A hull) <= zero.
 
-        A numerical error, if neither is found as far as doubles go.
+        A numerical error, if neither is found as far as doubles go; TimeIsUp, if not before that.
+        The hull is then that of the last weights.
         """
         settled, point = self._by_newton(zero)
         if not settled:
@@ -166,6 +169,7 @@ class Separation:
         if not settled:
             settled, point = self._stepped(zero)
         while not settled:
+            check_time()
             before = self.swept.seen
             point = self.swept.separate(rng, self.patience)
             if point is not None:
@@ -193,6 +197,9 @@ class Separation:
         if run.length <= zero:
             self.hull = run.weights
             return True, None
+        if time_is_up():
+            self.hull = run.weights if run.length < math.inf else None
+            raise TimeIsUp
         self._sparse = False
         # worth to be written out for steps only where they can be whitened as well
         self._stepping &= self._factoring <= CHEAP
@@ -235,6 +242,7 @@ class Separation:
             self.steps += run.iterations
             if run.separated:
                 return True, run.point if self.transform is None else self.transform @ run.point
+            check_time()
             if testing and self._whiten(self.given):
                 self._single = self._course = None
                 single, left = self._in_single(), MOST_STEPS
@@ -295,6 +303,7 @@ class Separation:
             return True, nearest
         if length <= zero:
             return True, None
+        check_time()
         if made < turns:
             even = equal_scores(self.given[self.hull > 0.0])
             if separates(self.given, even):
@@ -311,6 +320,7 @@ class Separation:
         if self._tested or dimension > LARGEST_DIMENSION:
             return False
         self._tested = True
+        check_time(2.0 * self._factoring)
         factor = PivotedFactor.of_gram(rows)
         if factor.condition <= ILL_CONDITIONED:
             return False

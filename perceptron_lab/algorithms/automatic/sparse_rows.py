@@ -11,6 +11,7 @@ from perceptron_lab.compiled.hinge_newton import HingeRun, newton_on_hinge
 from perceptron_lab.compiled.minimum_norm import minimum_norm_point
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import time_is_up
 
 # Part of the entries that sparse rows store at most: an entry of theirs takes as long as ten others
 SPARSE = 0.1
@@ -39,6 +40,7 @@ def searched(
 
     Where a few rows contradict each other, two equal examples with different labels for instance,
     their residuals stay while those of all other rows vanish, slowly: these few are tried alone.
+    Where the time is up, what it has come to is returned.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def searched(
         start, steps, products = found.point, steps + found.steps, products + found.products
         if not found.separated:
             found = _of_few(rows, found, near)
-        ended = not found.steps or products >= MOST_PRODUCTS
+        ended = not found.steps or products >= MOST_PRODUCTS or time_is_up()
         if found.separated or found.length <= near or ended:
             return replace(found, steps=steps, products=products)
 

@@ -22,6 +22,7 @@ import scipy.linalg
 from perceptron_lab.algorithms.interior_point.block_products import blocks_of
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import check_time
 
 # Added to the diagonal of the normal equations, relative to it, until they have a factor
 RIDGES = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)
@@ -209,6 +210,7 @@ class Scaled:
 
 def _factored(columns: FloatArray) -> tuple[FloatArray, tuple[FloatArray, bool]]:
     """Return d with D B'B D of diagonal 1 or 0, and the Cholesky factor of that plus a ridge."""
+    check_time(float(columns.shape[1]) * columns.size + float(columns.shape[1]) ** 3)
     normal = columns.T @ columns
     squares = normal.diagonal()
     used = squares > 0.0

@@ -8,6 +8,7 @@ import numpy as np
 
 from perceptron_lab.algorithms.interior_point.blocks import Blocks, Scaling, check_inside
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import check_time
 
 ROOT = math.sqrt(2.0)
 
@@ -66,6 +67,7 @@ class MatrixScaling(Scaling):
 
     def __init__(self, blocks: MatrixBlocks, primal: FloatArray, dual: FloatArray) -> None:
         self._of = blocks
+        check_time(20.0 * blocks.count * float(blocks.order) ** 3)
         left, right = np.linalg.cholesky(blocks.of(primal)), np.linalg.cholesky(blocks.of(dual))
         across = np.swapaxes(right, 1, 2)
         u, self._values, v = np.linalg.svd(across @ left)
@@ -84,6 +86,7 @@ class MatrixScaling(Scaling):
         size, order = self._of.data.shape[1], self._of.order
         parts = []
         for pencil, inverse in zip(self._of.pencils, self._inverse, strict=True):
+            check_time(4.0 * pencil.size * order)
             half = (pencil.reshape(-1, order) @ inverse.T).reshape(size, order, order)
             parts.append(self._of.triangles(inverse @ half).T)
         return np.concatenate(parts)

@@ -15,6 +15,7 @@ from perceptron_lab.compiled.margin_sweeps import (
     margin_sweep,
 )
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import PIECE, time_is_up
 
 Module = Literal["free-length", "fixed-length"]
 
@@ -96,9 +97,17 @@ class Trial:
         return math.ceil(self.budget * len(self.swept.rows))
 
     def sweep(self, most: int) -> int:
-        """Make up to ``most`` updates, up to the next event; return them."""
-        checks = max(0, min(self._most, self._look) - self.seen)
-        to = self.row, most, self.quiet, checks
+        """Make up to ``most`` updates, up to the next event or the end of the time; return them."""
+        end, made = min(self._most, self._look), 0
+        while made < most and self.seen < end and not self.satisfied:
+            made += self._sweep_piece(most - made, end - self.seen)
+            if time_is_up():
+                break
+        return made
+
+    def _sweep_piece(self, most: int, checks: int) -> int:
+        """Make up to ``most`` updates in up to so many checks, some at a time; return them."""
+        to = self.row, most, self.quiet, min(checks, PIECE // self.swept.rows.shape[1] + 1)
         rows, squares = self.swept.rows, self.swept.squares
         given = self.point, self.shares
         if self.limit:

@@ -15,7 +15,7 @@ from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squa
 from perceptron_lab.algorithms.margins.fixed_margin_perceptron import TOO_LARGE
 from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
-from perceptron_lab.compiled.margin_sweeps import UNLIMITED, fixed_length_sweep
+from perceptron_lab.compiled.margin_sweeps import fixed_length_sweep
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing
@@ -103,10 +103,10 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
             rate=rate,
         )
 
-    def sweep(self, state: FixedLengthState, most: int) -> tuple[int, int]:
+    def sweep(self, state: FixedLengthState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with y'u <= beta."""
         assert state.weights is not None
-        updates, seen, state.row, _, state.scale = fixed_length_sweep(
+        updates, seen, state.row, state.quiet, state.scale = fixed_length_sweep(
             state.rows,
             state.squares,
             state.point,
@@ -117,8 +117,8 @@ class FixedLengthPerceptron(Sweeping[FixedLengthState]):
             state.scale,
             state.row,
             most,
-            0,
-            UNLIMITED,
+            state.quiet,
+            checks,
         )
         return updates, seen
 

@@ -14,7 +14,7 @@ from perceptron_lab.algorithms.margins.factors import Factor, factor_range, squa
 from perceptron_lab.algorithms.margins.free_length_bound import free_length_bound
 from perceptron_lab.algorithms.margins.relaxation_with_margin import MeasuredState
 from perceptron_lab.algorithms.sweeping import Sweeping
-from perceptron_lab.compiled.margin_sweeps import UNLIMITED, fixed_margin_sweep
+from perceptron_lab.compiled.margin_sweeps import fixed_margin_sweep
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing
@@ -80,10 +80,10 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
         zero = np.zeros(rows.shape[1])
         return MeasuredState(zero, weights=np.zeros(len(rows)), rows=rows, squares=squares)
 
-    def sweep(self, state: MeasuredState, most: int) -> tuple[int, int]:
+    def sweep(self, state: MeasuredState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with y'a <= beta norm(a)."""
         assert state.weights is not None
-        updates, seen, state.row, _ = fixed_margin_sweep(
+        updates, seen, state.row, state.quiet = fixed_margin_sweep(
             state.rows,
             state.squares,
             state.point,
@@ -93,8 +93,8 @@ class FixedMarginPerceptron(Sweeping[MeasuredState]):
             self.factor == "angle",
             state.row,
             most,
-            0,
-            UNLIMITED,
+            state.quiet,
+            checks,
         )
         return updates, seen
 

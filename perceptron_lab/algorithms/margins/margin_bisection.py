@@ -24,6 +24,7 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import check_time
 
 # Weights that lower the bound by less than this part are not shown before the end of a round
 NEWS = 1e-3
@@ -155,6 +156,7 @@ class MarginBisection(InCoordinates[BisectionState]):
             system.counters.products += (trial.seen - seen) / system.cone.size
             if not state.best.margin:
                 state.point = trial.point
+            check_time()
             claim = self._judged(system, state, trial)
         return state, claim
 

@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.algorithms.base import Systems, lengthened
 from perceptron_lab.algorithms.margins.margin_bounds import MarginLimit
 from perceptron_lab.algorithms.sweeping import Sweeping, SweptState
-from perceptron_lab.compiled.margin_sweeps import UNLIMITED, margin_sweep
+from perceptron_lab.compiled.margin_sweeps import margin_sweep
 from perceptron_lab.errors import InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
@@ -98,10 +98,10 @@ class PerceptronWithMargin(Sweeping[LimitedState]):
         zero = np.zeros(rows.shape[1])
         return LimitedState(zero, weights=np.zeros(len(rows)), rows=rows, limits=limits)
 
-    def sweep(self, state: LimitedState, most: int) -> tuple[int, int]:
+    def sweep(self, state: LimitedState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with y'a <= b."""
         assert state.weights is not None
-        updates, seen, state.row, _ = margin_sweep(
+        updates, seen, state.row, state.quiet = margin_sweep(
             state.rows,
             state.point,
             state.weights,
@@ -109,8 +109,8 @@ class PerceptronWithMargin(Sweeping[LimitedState]):
             self.rate,
             state.row,
             most,
-            0,
-            UNLIMITED,
+            state.quiet,
+            checks,
         )
         return updates, seen
 

@@ -87,10 +87,10 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
         zero = np.zeros(rows.shape[1])
         return MeasuredState(zero, weights=np.zeros(len(rows)), rows=rows, squares=squares)
 
-    def sweep(self, state: MeasuredState, most: int) -> tuple[int, int]:
+    def sweep(self, state: MeasuredState, most: int, checks: int) -> tuple[int, int]:
         """Move towards the rows with y'a <= b."""
         assert state.weights is not None
-        updates, seen, state.row = relaxation_sweep(
+        updates, seen, state.row, state.quiet = relaxation_sweep(
             state.rows,
             state.squares,
             state.point,
@@ -100,6 +100,8 @@ class RelaxationWithMargin(Sweeping[MeasuredState]):
             self.aim,
             state.row,
             most,
+            state.quiet,
+            checks,
         )
         return updates, seen
 

@@ -18,6 +18,7 @@ import scipy.linalg
 from perceptron_lab.certificates.doubled_products import residual_with_radius
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import UNIT_ROUNDOFF
+from perceptron_lab.time_limit import check_time, time_is_up
 
 # A row that is so close to the span of others, relative to its norm, depends on them
 DEPENDENT = 1e-13
@@ -25,6 +26,8 @@ TOLERANCE = 4.0  # Scores may miss 1 by so many u norm(y) sqrt(n)
 # Sets that are tried without an increase of norm(y), at most, in units of the dimension
 PATIENCE = 4
 REFINEMENTS = 2  # Steps of iterative refinement towards a'y = 1 in the end
+# Operations of a pivoted factorisation, in as many as entries times rows, at the rate of others
+SLOWER = 3.0
 NOTHING = 1e-13  # A rounding error, relative to the largest of its kind
 
 
@@ -43,7 +46,8 @@ class ActiveSet:
     ``active`` says which rows, shape ``(k,)``, ``normals`` holds them, shape ``(k, n)``; dependent
     rows and those of negative multipliers leave at once. ``vanishing``: a row has turned out to be
     minus a combination of the active ones, which it has joined; then no y exists, and
-    ``multipliers`` combine the rows to 0.
+    ``multipliers`` combine the rows to 0. A factorisation that the time limit does not allow raises
+    TimeIsUp.
     """
 
     active: IntArray
@@ -81,7 +85,8 @@ class ActiveSet:
         -------
         bool
             Whether that has led to other active rows. If not, no row is violated beyond rounding,
-            or rounding has brought back rows that were active before, or no y exists.
+            or rounding has brought back rows that were active before, or no y exists, or the time
+            is up.
         """
 
         def lowest(point: FloatArray) -> Lowest:
@@ -94,7 +99,7 @@ class ActiveSet:
     def enter_from(self, lowest: Callable[[FloatArray], Lowest]) -> bool:
         """Let rows enter, as :meth:`enter` does, that a function of y finds: that of least a'y."""
         changed = False
-        while not self.vanishing:
+        while not (self.vanishing or time_is_up()):
             found = lowest(self.point)
             if found.score >= 1.0 - self.tolerance:
                 break
@@ -164,6 +169,7 @@ class ActiveSet:
 
     def _factorise(self) -> None:
         """N = Q R."""
+        check_time(2.0 * self.normals.size * len(self.normals))
         basis, factor = scipy.linalg.qr(self.normals.T, mode="economic")
         self._basis, self._factor = np.asarray(basis, np.float64), np.asarray(factor, np.float64)
 
@@ -180,6 +186,7 @@ class ActiveSet:
                 if self.multipliers[leaving] >= 0.0:
                     return
             else:
+                check_time(SLOWER * self.normals.size * len(self.normals))
                 leaving = int(scipy.linalg.qr(self.normals.T, mode="r", pivoting=True)[1][-1])
             self._remove(leaving)
 

@@ -31,6 +31,7 @@ from perceptron_lab.compiled.nearest_points import least_of_each, nearest_points
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import check_time
 
 # Examples of a class in the first working sets, and those that come in a round, at most, as a
 # multiple of the dimension: an example costs a thousandth of what a pass costs, and less
@@ -212,6 +213,7 @@ class HullsState(State):
 
     def enter_next_phase(self, classes: Classes, score: float, norm: float) -> None:
         """Go on with the active set, if rounding has stopped Wolfe's algorithm; else end."""
+        check_time()
         blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * self.size
         if self.exact is None and blurred:
             halves = 0.5 * (classes.chosen(self.pairs[:, 0]) - classes.chosen(self.pairs[:, 1]))

@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.algorithms.base import InCoordinates, SeesAll, State, Step, Systems, claim_of
-from perceptron_lab.algorithms.nearest_point.active_set import ActiveSet
+from perceptron_lab.algorithms.nearest_point.active_set import SLOWER, ActiveSet
 from perceptron_lab.algorithms.nearest_point.column_generation import (
     ACTIVE_SET,
     GAP,
@@ -34,6 +34,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import check_time
 
 
 @plain_dataclass(kw_only=True)
@@ -81,6 +82,7 @@ class MinimumNormState(State):
 
     def enter_next_phase(self, system: ConicSystem, score: float, norm: float) -> None:
         """Go on with the active set, if rounding has stopped Wolfe's algorithm; else end."""
+        check_time()
         blurred = abs(score - norm**2) > SHARP * norm**2 and norm > ZERO * system.atom_norm()
         if self.exact is not None or not blurred:
             self.phase = OPTIMAL
@@ -248,6 +250,7 @@ def equal_scores(rows: FloatArray) -> FloatArray:
 
     On the rows that carry the point w of least norm y is w / norm(w)^2, but for the rounding errors
     of the sum w: they exceed norm(w)^2 where the margin is below about 1e-8. Solved for directly, y
-    separates down to 1e-14 or so.
+    separates down to 1e-14 or so. TimeIsUp, if the limit does not allow for the factorisation.
     """
+    check_time(SLOWER * rows.size * min(rows.shape))
     return np.asarray(scipy.linalg.lstsq(rows, np.ones(len(rows)), lapack_driver="gelsy")[0])

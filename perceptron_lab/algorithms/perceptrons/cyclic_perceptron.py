@@ -45,11 +45,11 @@ class CyclicPerceptron(Sweeping[SweptState]):
         rows = self.swept(system)
         return SweptState(np.zeros(rows.shape[1]), weights=np.zeros(len(rows)), rows=rows)
 
-    def sweep(self, state: SweptState, most: int) -> tuple[int, int]:
+    def sweep(self, state: SweptState, most: int, checks: int) -> tuple[int, int]:
         """Add the rows with a'x <= 0."""
         assert state.weights is not None
-        updates, seen, state.row = perceptron_sweep(
-            state.rows, state.point, state.weights, state.row, most
+        updates, seen, state.row, state.quiet = perceptron_sweep(
+            state.rows, state.point, state.weights, state.row, most, state.quiet, checks
         )
         return updates, seen
 

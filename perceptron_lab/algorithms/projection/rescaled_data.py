@@ -17,6 +17,7 @@ from perceptron_lab.operators.whitening import Whitening
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.cuts import Counters
+from perceptron_lab.time_limit import check_time
 
 # The eigenvalues of A*y + s e, by which a start rescales, have this quotient at most
 SPREAD = 1e6
@@ -110,6 +111,7 @@ class RescaledRange:
         scaled = algebra.products(values)[:, None] * algebra.peirce(frame, base.columns)
         if not np.isfinite(scaled).all():
             raise NumericalError("the rescaled data are not finite (overflow)")
+        check_time(4.0 * scaled.size * scaled.shape[1])
         basis, self._factor = np.linalg.qr(scaled)
         self._basis = Matrix(np.ascontiguousarray(algebra.from_peirce(frame, basis)))
 

@@ -25,6 +25,7 @@ from perceptron_lab.facts import Facts
 from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
+from perceptron_lab.time_limit import check_time
 
 # c of M = (I + c S/k)^(1/2): 3 is that of the theorem; larger ones gain more from flatter cones
 STRENGTHS: Final = 3.0 * 4.0 ** np.arange(13)
@@ -82,6 +83,7 @@ class CorrelationPhase(Phase):
         """Return the stretch by (I + c S/k)^(1/2), c of ``STRENGTHS``, that gains most."""
         if self.count < self._due:
             return None
+        check_time(8.0 * float(len(self.point)) ** 3)
         self._due = math.ceil(SPACING * self.count)
         if self.count < self.limit:
             self._due = min(self._due, self.limit)

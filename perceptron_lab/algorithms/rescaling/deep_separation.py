@@ -21,6 +21,7 @@ from perceptron_lab.cones.second_order import SecondOrder
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import check_time
 
 _BISECTIONS = 60
 _FAR = 1e12  # Beyond the pole by this factor a root counts as none: the nearest point is 0, nearly
@@ -58,6 +59,7 @@ class EllipsoidalCones:
         self._vectors = np.zeros((count, rank, dimension))
         self._values, self._axes = np.zeros((count, rank)), np.zeros((count, rank))
         for i, block in enumerate(self.blocks):
+            check_time(20.0 * block.size * min(block.shape))
             sizes, right = np.linalg.svd(block, full_matrices=False)[1:]
             span = right[sizes > 1e-13 * sizes[0]]
             within = block @ span.T

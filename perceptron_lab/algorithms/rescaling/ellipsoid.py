@@ -31,6 +31,7 @@ from perceptron_lab.goals import STRICT
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem, Cut
+from perceptron_lab.time_limit import check_time
 
 MOST_MEMORY = 2**28  # Bytes that the cuts of matrix blocks may take which are kept for the weights
 
@@ -304,7 +305,10 @@ def minimum_norm_weights(system: ConicSystem, state: EllipsoidState) -> FloatArr
     min over u >= 0 of norm(N'u)^2 + (1 - sum u)^2 is attained at a multiple of it (non-negative
     least squares). The weights refer to atoms, so each is divided by the norm of its cut. Least
     squares may fail where the norms of cuts differ by many powers of ten: a numerical error.
+    TimeIsUp, where the time limit does not allow for them: nothing can interrupt them.
     """
+    size, count = float(len(state.point)), float(len(state.cuts))
+    check_time(2.0 * size**4 + 40.0 * size**2 * count)
     atoms, normals = zip(*state.cuts.values(), strict=True)
     stacked = np.vstack([np.array(normals).T, np.ones(len(atoms))])
     target = np.zeros(len(stacked))

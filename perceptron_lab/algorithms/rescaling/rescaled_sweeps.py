@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.compiled.cyclic_sweeps import (
+    GOING_ON,
     SEPARATED,
     separating_sweeps,
     stretch_again,
@@ -23,6 +24,7 @@ from perceptron_lab.compiled.cyclic_sweeps import (
 )
 from perceptron_lab.results import FloatArray
 from perceptron_lab.roundoff import UNIT_ROUNDOFF
+from perceptron_lab.time_limit import PIECE, TimeIsUp, check_time
 
 
 @dataclass
@@ -32,6 +34,8 @@ class SweptRows:
     A point z of that space stands for y = T z, T = T_0 (I + x_1 x_1') ... (I + x_s x_s') with the
     directions x_i of the stretches. The images are swept over and stretched in place; rows that
     join are stretched in the same way.
+
+    What outlasts the time limit raises TimeIsUp.
 
     ``given`` are rows of norm about 1, shape ``(k, n)``, in double precision, ``transform`` is T_0,
     shape ``(n, r)`` (None: the identity), ``precision`` that of images and sweeps, and ``seen``
@@ -59,7 +63,10 @@ class SweptRows:
 
     def _image(self, rows: FloatArray) -> npt.NDArray[Any]:
         images = np.array(imaged(rows, self.transform), dtype=self.precision, order="C")
-        stretch_again(images, self.directions)
+        at_once = PIECE // (2 * images.size + 1) + 1
+        for first in range(0, len(self.directions), at_once):
+            check_time()
+            stretch_again(images, self.directions[first : first + at_once])
         return images
 
     def in_double(self) -> SweptRows:
@@ -100,6 +107,8 @@ class SweptRows:
             )
             self.directions = np.concatenate([self.directions, directions[:stretches]])
             self.seen += seen
+            if ending == GOING_ON:
+                raise TimeIsUp
             if ending != SEPARATED:
                 break
             answer = self.point.astype(float)
@@ -117,6 +126,7 @@ def imaged(rows: FloatArray, transform: FloatArray | None) -> FloatArray:
     """Return the rows a'T / norm(a'T), or the rows themselves without a T."""
     if transform is None:
         return rows
+    check_time(2.0 * rows.size * transform.shape[1])
     mapped = rows @ transform
     mapped /= np.sqrt(np.einsum("ij,ij->i", mapped, mapped))[:, None]
     return mapped

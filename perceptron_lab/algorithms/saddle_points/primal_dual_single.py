@@ -17,6 +17,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.operators.row_source import Dense
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import check_time
 
 RESOLUTION = 1e-6  # A norm(A x) that single precision can hardly tell from 0
 _CHUNK = 256
@@ -96,6 +97,7 @@ def step_single(
             "went on in double precision"
         )
         return None, True
+    check_time()
     if run.iterations < asked:
         state.notes.append("single precision overflowed; went on in double precision")
         return None, True

@@ -29,6 +29,7 @@ from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma, requi
 from perceptron_lab.symmetric.factor import factorised, rounding_taken
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair
 from perceptron_lab.symmetric.pattern import Pattern
+from perceptron_lab.time_limit import check_time
 
 # Matrices of at most this order have their lowest eigenvalue computed as dense ones
 DENSE_UP_TO = 200
@@ -36,12 +37,16 @@ DENSE_UP_TO = 200
 STEPS = (1.05, 1.5, 2.0, 4.0, 8.0, 64.0, 1e3, 1e5, 1e7, 1e9)
 # Negative eigenvalues up to this, times the order, are taken for rounding errors
 ALLOWED = 1e-10
+# Operations of the computed eigenvalue and of one test, in cubes of the order
+OPERATIONS = 4.0
 # Matrices up to this order are decided in integers, if nothing else decides
 LARGEST_EXACT = 40
 
 
 def lowest_eigenvalue_bound(matrix: FloatArray) -> float:
     """Return a proved lower bound of the lowest eigenvalue of A; -inf where none can be proved.
+
+    TimeIsUp, where the time limit does not allow for it.
 
     The shifts tried lie just below the computed eigenvalue, so that the bound is sharp to about
     n u trace(A).
@@ -55,11 +60,13 @@ def lowest_eigenvalue_bound(matrix: FloatArray) -> float:
     if not np.isfinite(matrix).all() or not np.array_equal(matrix, matrix.T):
         return -math.inf
     n = len(matrix)
+    check_time(OPERATIONS * float(n) ** 3)
     computed = _lowest_computed(matrix)
     size = max(float(np.abs(matrix.diagonal()).sum()), abs(computed))
     scale = max(n * UNIT_ROUNDOFF * size, SMALLEST)
     best = -math.inf
     for steps in (1.05, 1.5, 2.0, 4.0, 8.0, 64.0):
+        check_time()
         best = max(best, shifted_bound(matrix, computed - steps * scale))
         if best > -math.inf:
             break
@@ -154,6 +161,7 @@ def shifted_pattern_bound(pattern: Pattern, entries: FloatArray, shift: float) -
     diagonal = entries[pattern.diagonal] - shift
     if not (np.isfinite(diagonal).all() and (diagonal > 0).all()):
         return -math.inf
+    check_time(2.0 * pattern.elimination.operations)
     if factorised(pattern, entries, shift).failed >= 0:
         return -math.inf
     taken = _rounding(pattern, diagonal)

@@ -26,6 +26,7 @@ from perceptron_lab.cones.semidefinite import Semidefinite
 from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.time_limit import check_time
 
 # Entries of matrices that are seen through an automorphism at a time: 32 megabytes
 AT_A_TIME = 2**22
@@ -70,6 +71,7 @@ class Congruence(Automorphism):
         columns, length = np.empty(self.rows.T.shape), 0.0
         step = max(1, AT_A_TIME // self.rank**2)
         for at in (slice(i, i + step) for i in range(0, len(columns), step)):
+            check_time()
             matrices = self._matrices(self.rows.T[at])
             image = _congruent(self.factor, matrices)
             columns[at] = image[:, self.cone.rows, self.cone.columns] * root

@@ -33,6 +33,7 @@ from perceptron_lab.certificates.rows.orthant import decided, doubled, margin_be
 from perceptron_lab.operators.classes import Classes
 from perceptron_lab.results import FloatArray
 from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, require_ieee_mode
+from perceptron_lab.time_limit import time_is_up
 
 METHOD = "examples of two classes by dot-product bounds"
 # Steps in which sums of weights are made equal
@@ -108,7 +109,8 @@ def prove_classes_weights(classes: Classes, weights: FloatArray) -> float | None
         return None
     if rest == 0.0 and (np.abs(combined) <= radius).all() and not classes.roundings:
         signed = signs * given
-        if all(exact_dot(column, signed) == 0 for column in np.ascontiguousarray(rows.T)):
+        columns = np.ascontiguousarray(rows.T)
+        if all(not time_is_up() and exact_dot(column, signed) == 0 for column in columns):
             return 0.0
     return math.nextafter(length / (2.0 * mass) * (1.0 + 2.0**-50) + UNDERFLOW, math.inf)
 

@@ -37,6 +37,7 @@ from perceptron_lab.operators.blockwise import Data, chosen_rows, row_norms
 from perceptron_lab.operators.gram import Gram
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.time_limit import time_is_up
 
 
 def decided(
@@ -44,7 +45,8 @@ def decided(
 ) -> tuple[bool, FloatArray, int]:
     """Return whether all scores are positive, their lower bounds, and how many took integers.
 
-    ``exact`` gives a row's score, or the least that it can be.
+    ``exact`` gives a row's score, or the least that it can be. What it does not decide before the
+    time is up is not proved.
 
     Inequality (C6) of docs/notes/how-to-distrust-us.md.
     """
@@ -55,6 +57,8 @@ def decided(
         return False, lower, 0
     undecided, exact_rows = np.flatnonzero(lower <= 0), 0
     for row in undecided[np.argsort(scores[undecided])]:
+        if time_is_up():
+            return False, lower, exact_rows
         value = exact(int(row))
         lower[row], exact_rows = to_double(value, rounding="down"), exact_rows + 1
         if value <= 0:

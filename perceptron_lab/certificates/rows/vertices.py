@@ -17,6 +17,7 @@ from perceptron_lab.certificates.rounding import product_with_radius
 from perceptron_lab.operators.blockwise import Data
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF, above, gamma
+from perceptron_lab.time_limit import check_time
 
 # Steps of iterative refinement before the error is bounded
 REFINEMENTS = 2
@@ -47,7 +48,8 @@ def positive_vertex(data: Data, support: IntArray, roundings: int = 0) -> Vertex
     """Prove that the rows of a support have exact positive weights w with A w = 0, or return None.
 
     Rows whose weights cannot be told from 0 are left out and the others tried again, as long as
-    they are one more than the unknowns they use.
+    they are one more than the unknowns they use. TimeIsUp, where the time limit does not allow for
+    an inverse.
 
     Parameters
     ----------
@@ -62,6 +64,7 @@ def positive_vertex(data: Data, support: IntArray, roundings: int = 0) -> Vertex
         used = used_columns(data, support)
         if len(support) != len(used) + 1:
             return None
+        check_time(6.0 * float(len(support)) ** 3)
         rows = np.asarray(dense_rows(data, support, used), dtype=np.float64)
         found = _weights(rows, roundings)
         if found is None:

@@ -7,8 +7,10 @@ import math
 import numpy as np
 
 from perceptron_lab.cones.jordan.algebra import JordanAlgebra
+from perceptron_lab.cones.semidefinite import LOWEST, SPECTRUM
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import check_time
 
 # Entries of the matrices that are transformed at a time: 32 MB
 ENTRIES = 2**22
@@ -56,11 +58,13 @@ class SymmetricMatrices(JordanAlgebra):
 
     def spectrum(self, element: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the eigenvalues, ascending in each block, and the eigenvectors."""
+        check_time(SPECTRUM * self.blocks * float(self.order) ** 3)
         values, vectors = np.linalg.eigh(self._checked(element))
         return values.ravel(), vectors
 
     def eigenvalues(self, element: FloatArray) -> FloatArray:
         """Return the eigenvalues, ascending in each block."""
+        check_time(LOWEST * self.blocks * float(self.order) ** 3)
         return np.asarray(np.linalg.eigvalsh(self._checked(element)).ravel())
 
     def assemble(self, values: FloatArray, frame: FloatArray) -> FloatArray:
