@@ -14,6 +14,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+
+class TimeIsUp(Exception):
+    """The work had to end in the middle of a computation, whose parts prove nothing."""
+
+
 # End on the clock of time.monotonic, and a callable whose true value ends the work
 _LIMITS: ContextVar[tuple[float, Callable[[], object] | None]] = ContextVar(
     "time_limit", default=(math.inf, None)
@@ -56,3 +61,12 @@ def seconds_left() -> float:
 def time_is_up() -> bool:
     """Return whether the work has to end now."""
     return seconds_left() <= 0.0
+
+
+def require_time() -> None:
+    """Raise :class:`TimeIsUp` if the work has to end now.
+
+    For deep computations without a result of their own before their end; the entry points catch it.
+    """
+    if time_is_up():
+        raise TimeIsUp
