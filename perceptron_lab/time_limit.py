@@ -19,6 +19,8 @@ class TimeIsUp(Exception):
     """The work had to end in the middle of a computation, whose parts prove nothing."""
 
 
+OPERATIONS = 5e9
+"""Floating-point operations per second of LAPACK that are counted on, on one core."""
 # End on the clock of time.monotonic, and a callable whose true value ends the work
 _LIMITS: ContextVar[tuple[float, Callable[[], object] | None]] = ContextVar(
     "time_limit", default=(math.inf, None)
@@ -47,6 +49,20 @@ def time_limit(seconds: float, stop: Callable[[], object] | None = None) -> Iter
         _LIMITS.reset(token)
 
 
+@contextmanager
+def last_seconds(seconds: float) -> Iterator[None]:
+    """Give the end of a computation a short limit of its own, whatever is left of the others.
+
+    For what closes an answer, such as the bound of the last point: neither the end of the time nor
+    ``stop`` reaches it.
+    """
+    token = _LIMITS.set((time.monotonic() + seconds, None))
+    try:
+        yield
+    finally:
+        _LIMITS.reset(token)
+
+
 def seconds_left() -> float:
     """Return the seconds that are left, 0 or more; infinity without a limit.
 
@@ -69,4 +85,21 @@ def require_time() -> None:
     For deep computations without a result of their own before their end; the entry points catch it.
     """
     if time_is_up():
+        raise TimeIsUp
+
+
+def affordable(operations: float) -> bool:
+    """Return whether floating-point operations that cannot be interrupted fit in the time left.
+
+    Parameters
+    ----------
+    operations
+        Of a single call of BLAS or LAPACK; about :data:`OPERATIONS` are made per second.
+    """
+    return operations <= OPERATIONS * seconds_left()
+
+
+def require(operations: float) -> None:
+    """Raise :class:`TimeIsUp` unless such a call is :func:`affordable`."""
+    if not affordable(operations):
         raise TimeIsUp

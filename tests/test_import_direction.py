@@ -35,6 +35,7 @@ LAYERS = [
         "claims",
         "inputs",
         "time_limit",
+        "killable_calls",
         *NUMBERS,
     ],
     ["compiled"],

@@ -167,6 +167,45 @@ class Factors:
     _table: Any = field(default=None, init=False, repr=False)
 
 
+def null_columns(table: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return a basis of {x : A x = 0}, one vector for each unknown that is no pivot.
+
+    Parameters
+    ----------
+    table
+        A in whole numbers, shape ``(m, n)``.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends first.
+    """
+    width = len(table[0])
+    if min(len(table), width) >= SMALLEST_LIFTED:
+        columns = _lifted_columns(table)
+        if columns is not None:
+            return columns
+    matrix, nullity = fmpz_mat(table).nullspace()
+    return [[int(matrix[i, j]) for i in range(width)] for j in range(nullity)]
+
+
+def _lifted_columns(table: Sequence[Sequence[int]]) -> list[list[int]] | None:
+    """Return such vectors by lifting; None where the rank modulo the prime is not the rank."""
+    width = len(table[0])
+    equations = [Equation({j: a for j, a in enumerate(row) if a}, 0) for row in table]
+    chosen = basis(equations, range(width), width)
+    assert chosen is not None
+    factors = Factors([one.entries for one in equations], *chosen)
+    columns = []
+    for free in sorted(set(range(width)) - set(factors.pivots)):
+        guess = [Fraction(int(j == free)) for j in range(width)]
+        column = factors.near([0] * len(equations), guess)
+        if column is None:
+            return None
+        columns.append(column[0])
+    return columns
+
+
 def independent(columns: Sequence[Mapping[int, int]]) -> bool:
     """Return whether it is proved that columns of whole numbers are linearly independent.
 

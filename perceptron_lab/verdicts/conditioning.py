@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import scipy.linalg as sla
 
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.conditions import over_common
+from perceptron_lab.time_limit import require, require_time
 from perceptron_lab.verdicts.pairs import Pair, Span, without_divisor
 from perceptron_lab.verdicts.whole_rows import WholeRows, rows_of_numbers
 
@@ -42,13 +43,22 @@ def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
         change = _change(rows)
         if change is None:
             break
-        whole = rows.whole(np.arange(rows.count)) @ np.array(change, dtype=object).T
+        whole = rows.whole(np.arange(rows.count))
         changed = [j for j, one in enumerate(change) if sum(map(bool, one)) > 1]
-        if not whole[:, changed].any():
+        columns = [_combined(whole, change[j]) for j in changed]
+        if not any(one.any() for one in columns):
             break
+        whole[:, changed] = np.array(columns, dtype=object).T
         rows = rows_of_numbers(whole)
         found = change if found is None else tuple(_applied(found, one) for one in change)
     return rows, found
+
+
+def _combined(whole: Any, column: Sequence[int]) -> Any:
+    """Return whole rows times a column of T."""
+    require_time()
+    used = np.flatnonzero(column)
+    return whole[:, used] @ np.array(column, dtype=object)[used]
 
 
 def _change(rows: WholeRows) -> Columns | None:
@@ -58,6 +68,7 @@ def _change(rows: WholeRows) -> Columns | None:
     kept = np.flatnonzero(sizes > 0.0)
     if not len(kept):
         return None
+    require(4.0 * rows.count * len(kept) ** 2)
     triangle, order = sla.qr(near[:, kept] / sizes[kept], mode="r", pivoting=True)
     diagonal = np.abs(np.diagonal(triangle))
     rank = int(np.count_nonzero(diagonal > _DEPENDENT * diagonal[0]))

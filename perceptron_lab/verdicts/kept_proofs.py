@@ -16,7 +16,7 @@ import numpy as np
 
 from perceptron_lab.errors import DataError
 from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.verdicts.coefficients import CLASSES, Coefficient
+from perceptron_lab.verdicts.coefficients import CLASSES, UNDECIDED, Coefficient
 from perceptron_lab.verdicts.labelled import Labelled
 from perceptron_lab.verdicts.pairs import Pair, span_of
 from perceptron_lab.verdicts.proofs import faults
@@ -142,6 +142,6 @@ def _weights_of(texts: Mapping[str, str], count: int) -> dict[int, Fraction]:
 
 
 def _class(name: Any) -> str:
-    if name not in CLASSES:
+    if name not in (*CLASSES, UNDECIDED):
         raise ValueError(f"{name!r} is no class of a coefficient")
     return str(name)
