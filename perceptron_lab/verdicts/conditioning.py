@@ -34,9 +34,10 @@ Columns = tuple[tuple[int, ...], ...]
 def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
     """Return A T with columns that differ by more than roundings, and T; A and None if A is so.
 
-    Columns that depend on others exactly are left alone, if all that nearly do are such.
+    Columns that depend on others exactly are left alone, if all that nearly do are such; so are the
+    columns of fewer rows, all of which do.
     """
-    if rows.count * rows.width > _MOST_NUMBERS:
+    if rows.count < rows.width or rows.count * rows.width > _MOST_NUMBERS:
         return rows, None
     found: Columns | None = None
     for _ in range(_ROUNDS):
@@ -79,6 +80,7 @@ def _change(rows: WholeRows) -> Columns | None:
     columns = [[Fraction(int(i == j)) for i in range(rows.width)] for j in range(rows.width)]
     units = [Fraction(2) ** -int(shift) for shift in rows.shifts]
     for j, parts in zip(order[rank:].tolist(), multiples.T, strict=True):
+        require_time()
         columns[j][j] = units[j]
         of_near: FloatArray = parts * sizes[j] / sizes[order[:rank]]
         for i, part in zip(order[:rank].tolist(), of_near.tolist(), strict=True):

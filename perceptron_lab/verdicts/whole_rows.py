@@ -100,6 +100,7 @@ class WholeRows:
         Its terms are at most 1, nearly. Entries that doubles cannot hold are 0 if their terms are
         below 2^-1000, and else NaN.
         """
+        require_time()
         largest = np.abs(self.near).max(axis=0)
         sizes = [
             _bits(one) + int(shift) + math.frexp(most)[1]
