@@ -19,7 +19,7 @@ from threading import Thread
 from typing import IO, Any, Final, NoReturn, TypeVar
 
 from perceptron_lab.errors import NumericalError
-from perceptron_lab.time_limit import TimeIsUp, time_is_up
+from perceptron_lab.time_limit import TimeIsUp, require_time, time_is_up
 
 _Value = TypeVar("_Value")
 
@@ -31,6 +31,15 @@ _MAIN: Final = (
     "from perceptron_lab.killable_calls import serve; serve()"
 )
 _IDLE: list[_Worker] = []
+_DIRECT: list[bool] = []  # Not empty where calls are made in this process
+
+
+def call_directly() -> None:
+    """Make all calls of this process in it from now on: another one kills it, as the runner a cell.
+
+    So the times that are compared are those of the solvers alone.
+    """
+    _DIRECT.append(True)
 
 
 def killable(function: Callable[..., _Value], *arguments: Any) -> _Value:
@@ -49,8 +58,9 @@ def killable(function: Callable[..., _Value], *arguments: Any) -> _Value:
     NumericalError
         If the process ends by itself. Exceptions of the function are raised again.
     """
-    if not sys.executable:  # Python is embedded in another program
+    if _DIRECT or not sys.executable:  # or Python is embedded in another program
         return function(*arguments)
+    require_time()
     worker = _worker()
     try:
         succeeded, value = worker.answer((function, arguments))

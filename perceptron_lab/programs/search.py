@@ -29,6 +29,7 @@ from perceptron_lab.programs.upper_bounds import mended
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import FloatArray, Result, Status, Trace
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import time_is_up
 
 CUTS_PER_VARIABLE = 4
 """Directions that are kept for lower bounds, by the number of variables."""
@@ -129,9 +130,10 @@ class Search:
         """Return which limit is reached, in words, or None."""
         if self.updates >= self.budget.updates:
             return f"the budget of {self.budget.updates} updates is spent"
-        if self.seconds >= self.budget.seconds:
+        asked = None if self.stop is None else self.stop()
+        if asked is None and (self.seconds >= self.budget.seconds or time_is_up()):
             return f"the budget of {self.budget.seconds:g} seconds is spent"
-        return None if self.stop is None else self.stop()
+        return asked
 
     def feasibility(
         self,

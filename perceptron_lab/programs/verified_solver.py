@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass as plain_dataclass
-from dataclasses import field, replace
+from dataclasses import replace
 from operator import itemgetter
 from typing import Annotated, ClassVar
 
@@ -45,6 +45,7 @@ from perceptron_lab.programs.upper_bounds import moved_inside, prove_upper
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import last_seconds, seconds_left, time_is_up, time_limit
 
 _SMALL = f"{FRACTIONS[-1]:g} of the mean eigenvalue of the answer"
 _NO_POINT = (
@@ -56,8 +57,9 @@ _NO_WEIGHTS = (
     f"{_SMALL}: the other side may have no interior"
 )
 _NOT_MOVED = "no upper bound: nothing between x and an inner point is proved to be feasible"
-# Seconds of a solver, at least, when the budget is all but spent
-_LEAST_SECONDS = 0.2
+# Seconds of a solver, at least, when the budget is all but spent; and the part of what is left that
+# it has at most, so that its answer can be proved
+_LEAST_SECONDS, _SHARE = 0.2, 0.7
 # Pivots of elimination that are raised, as parts of the diagonal; and those that end a factor
 _FLOORS = (0.0, 1e-9, 1e-6, 1e-3)
 _NEGLIGIBLE = 1e-9
@@ -128,7 +130,9 @@ class VerifiedSolver(Optimiser):
             return answer.said
         run.prove_upper(program, answer)
         search.record("upper bound")
-        if face is None and not run.prove_lower(program, answer) and self.faces:
+        if time_is_up():
+            search.without_lower = "no lower bound: the time was too short"
+        elif face is None and not run.prove_lower(program, answer) and self.faces:
             face = run.central_face(program)
             if face is not None:
                 run.prove_on(face)
@@ -151,7 +155,6 @@ class _Run:
 
     search: Search
     asked: AskedSolver
-    began: float = field(default_factory=time.perf_counter)
 
     def program_of(self, system: ConicSystem) -> GivenProgram:
         """Return a program as the solver takes it."""
@@ -168,8 +171,9 @@ class _Run:
 
     def ask(self, program: GivenProgram) -> Approximation:
         """Return the answer that is given within what is left of the budget."""
-        left = self.search.budget.seconds - (time.perf_counter() - self.began)
-        return self.asked.solved(program, max(left, _LEAST_SECONDS))
+        left = _SHARE * seconds_left()
+        with time_limit(left) if left > _LEAST_SECONDS else last_seconds(2.0 * _LEAST_SECONDS):
+            return self.asked.solved(program, max(left, _LEAST_SECONDS))
 
     def prove_upper(self, program: GivenProgram, answer: Approximation) -> None:
         """Prove the bound of x, moved inside where it is not feasible."""
