@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, Queue
 from threading import Thread
 from typing import IO, Any, Final, NoReturn, TypeVar
@@ -79,6 +80,7 @@ def _worker() -> _Worker:
         worker = _IDLE.pop()
         if worker.usable:
             return worker
+        worker.kill()
     return _Worker()
 
 
@@ -130,6 +132,9 @@ class _Worker:
             return
         self._process.kill()
         self._process.wait()
+        for pipe in (self._requests, self._replies):
+            with suppress(OSError):  # what was not written yet
+                pipe.close()
 
 
 @atexit.register

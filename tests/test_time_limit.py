@@ -7,7 +7,17 @@ import threading
 
 import pytest
 
-from perceptron_lab.time_limit import seconds_left, time_is_up, time_limit
+from perceptron_lab.time_limit import (
+    OPERATIONS,
+    TimeIsUp,
+    affordable,
+    last_seconds,
+    require,
+    require_time,
+    seconds_left,
+    time_is_up,
+    time_limit,
+)
 
 
 def test_without_a_limit_time_is_infinite() -> None:
@@ -43,3 +53,23 @@ def test_another_thread_has_no_limit() -> None:
         thread.start()
         thread.join()
     assert seen == [math.inf]
+
+
+def test_large_calls_are_made_only_where_the_time_suffices() -> None:
+    assert affordable(math.inf)
+    with time_limit(10.0):
+        assert affordable(9.0 * OPERATIONS)
+        assert not affordable(11.0 * OPERATIONS)
+        require(9.0 * OPERATIONS)
+        with pytest.raises(TimeIsUp):
+            require(11.0 * OPERATIONS)
+
+
+def test_the_end_of_a_computation_has_seconds_of_its_own() -> None:
+    with time_limit(0.0, lambda: "stopped"):
+        with pytest.raises(TimeIsUp):
+            require_time()
+        with last_seconds(1000.0):
+            require_time()
+            assert 900.0 < seconds_left() <= 1000.0
+        assert time_is_up()
