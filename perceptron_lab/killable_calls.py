@@ -20,7 +20,7 @@ from threading import Thread
 from typing import IO, Any, Final, NoReturn, TypeVar
 
 from perceptron_lab.errors import NumericalError
-from perceptron_lab.time_limit import TimeIsUp, require_time, time_is_up
+from perceptron_lab.time_limit import TimeIsUp, check_time, time_is_up
 
 _Value = TypeVar("_Value")
 
@@ -61,7 +61,7 @@ def killable(function: Callable[..., _Value], *arguments: Any) -> _Value:
     """
     if _DIRECT or not sys.executable:  # or Python is embedded in another program
         return function(*arguments)
-    require_time()
+    check_time()
     worker = _worker()
     try:
         succeeded, value = worker.answer((function, arguments))

@@ -4,6 +4,10 @@ A caller sets the limit once, ``with time_limit(seconds): ...``. Every loop belo
 :func:`time_is_up` after a bounded number of operations, and every external solver receives
 :func:`seconds_left`. Limits nest: the earlier end counts. The limit belongs to the current thread
 or task (a context variable), the interrupt to the process.
+
+What cannot return part of its work raises :class:`TimeIsUp` by :func:`check_time`, and so does,
+before it begins, a single call of BLAS or LAPACK that would outlast the limit. Proofs at the end of
+a run have an allowance beyond the limit: :func:`last_proofs`.
 """
 
 from __future__ import annotations
@@ -13,18 +17,34 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
+
+# Simple operations between two questions about the time: about a tenth of a second
+PIECE = 10**8
+# Operations of BLAS and LAPACK a second, by which calls are judged that cannot be interrupted
+RATE = 1e10
+# Seconds of a call that is not worth being named as what the time does not suffice for
+SHORT = 0.1
+# Seconds that last proofs may take beyond a limit, and the part of it that they may take besides
+ALLOWANCE, SHARE = 0.75, 0.05
+# Seconds that they may take once the work was to stop
+STOPPED = 0.4
 
 
-class TimeIsUp(Exception):
-    """The work had to end in the middle of a computation, whose parts prove nothing."""
+class _Limits(NamedTuple):
+    """Ends on the clock of time.monotonic, and a callable whose true value ends the work."""
+
+    end: float
+    proofs_end: float
+    stop: Callable[[], object] | None
 
 
-OPERATIONS = 5e9
-"""Floating-point operations per second of LAPACK that are counted on, on one core."""
-# End on the clock of time.monotonic, and a callable whose true value ends the work
-_LIMITS: ContextVar[tuple[float, Callable[[], object] | None]] = ContextVar(
-    "time_limit", default=(math.inf, None)
-)
+_NONE = _Limits(math.inf, math.inf, None)
+_LIMITS: ContextVar[_Limits] = ContextVar("time_limit", default=_NONE)
+
+
+class TimeIsUp(RuntimeError):
+    """A limit has ended a computation that has no part of a result to return."""
 
 
 @contextmanager
@@ -39,10 +59,12 @@ def time_limit(seconds: float, stop: Callable[[], object] | None = None) -> Iter
         Called by :func:`time_is_up`; a true value ends the work, as the end of the time does. The
         callable of an outer limit is still asked.
     """
-    end, outer = _LIMITS.get()
-    calls = [call for call in (outer, stop) if call is not None]
+    outer, now = _LIMITS.get(), time.monotonic()
+    calls = [call for call in (outer.stop, stop) if call is not None]
     asked = (lambda: any(call() for call in calls)) if calls else None
-    token = _LIMITS.set((min(end, time.monotonic() + seconds), asked))
+    end, proofs_end = now + seconds, now + ALLOWANCE + (1.0 + SHARE) * seconds
+    limits = _Limits(min(outer.end, end), min(outer.proofs_end, proofs_end), asked)
+    token = _LIMITS.set(limits)
     try:
         yield
     finally:
@@ -50,13 +72,21 @@ def time_limit(seconds: float, stop: Callable[[], object] | None = None) -> Iter
 
 
 @contextmanager
-def last_seconds(seconds: float) -> Iterator[None]:
-    """Give the end of a computation a short limit of its own, whatever is left of the others.
+def last_proofs(*, stopped: bool = False) -> Iterator[None]:
+    """Limit the proofs at the end of a run by the allowance of the limits instead of their end.
 
-    For what closes an answer, such as the bound of the last point: neither the end of the time nor
-    ``stop`` reaches it.
+    Nested calls share one allowance. What ended the work does not end them.
+
+    Parameters
+    ----------
+    stopped
+        Whether the work was to stop: then they have ``STOPPED`` seconds at most, as they have where
+        the ``stop`` of a limit is true.
     """
-    token = _LIMITS.set((time.monotonic() + seconds, None))
+    _, proofs_end, stop = _LIMITS.get()
+    if stopped or (stop is not None and stop()):
+        proofs_end = min(proofs_end, time.monotonic() + STOPPED)
+    token = _LIMITS.set(_Limits(proofs_end, proofs_end, None))
     try:
         yield
     finally:
@@ -68,7 +98,7 @@ def seconds_left() -> float:
 
     0 where ``stop`` ends the work.
     """
-    end, stop = _LIMITS.get()
+    end, _, stop = _LIMITS.get()
     if stop is not None and stop():
         return 0.0
     return max(0.0, end - time.monotonic())
@@ -79,27 +109,27 @@ def time_is_up() -> bool:
     return seconds_left() <= 0.0
 
 
-def require_time() -> None:
-    """Raise :class:`TimeIsUp` if the work has to end now.
-
-    For deep computations without a result of their own before their end; the entry points catch it.
-    """
-    if time_is_up():
-        raise TimeIsUp
-
-
-def affordable(operations: float) -> bool:
-    """Return whether floating-point operations that cannot be interrupted fit in the time left.
+def check_time(operations: float = 0.0) -> None:
+    """Refuse to go on where the time is up, or would be after a call that nothing can interrupt.
 
     Parameters
     ----------
     operations
-        Of a single call of BLAS or LAPACK; about :data:`OPERATIONS` are made per second.
+        Of that call of BLAS or LAPACK; ``RATE`` of them take a second.
+
+    Raises
+    ------
+    TimeIsUp
+        If no more than these seconds are left.
     """
-    return operations <= OPERATIONS * seconds_left()
-
-
-def require(operations: float) -> None:
-    """Raise :class:`TimeIsUp` unless such a call is :func:`affordable`."""
-    if not affordable(operations):
+    left, needed = seconds_left(), operations / RATE
+    if left > needed:
+        return
+    if left <= 0.0 or needed < SHORT:
         raise TimeIsUp
+    raise TimeIsUp(f"one operation would take about {needed:.2g} s, and {left:.2g} s were left")
+
+
+def affordable(operations: float) -> bool:
+    """Return whether a call of BLAS or LAPACK fits in what is left; see :func:`check_time`."""
+    return operations <= RATE * seconds_left()

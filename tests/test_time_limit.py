@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 
 import pytest
 
 from perceptron_lab.time_limit import (
-    OPERATIONS,
+    ALLOWANCE,
+    RATE,
+    SHARE,
+    STOPPED,
     TimeIsUp,
     affordable,
-    last_seconds,
-    require,
-    require_time,
+    check_time,
+    last_proofs,
     seconds_left,
     time_is_up,
     time_limit,
@@ -55,21 +58,57 @@ def test_another_thread_has_no_limit() -> None:
     assert seen == [math.inf]
 
 
-def test_large_calls_are_made_only_where_the_time_suffices() -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A clock that stands still, its time in a list of one."""
+    now = [50.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_what_would_outlast_the_limit_is_not_begun(clock: list[float]) -> None:
+    check_time(1e300)
+    with time_limit(3.0):
+        check_time(2.9 * RATE)
+        with pytest.raises(TimeIsUp, match=r"would take about 3.1 s, and 3 s were left"):
+            check_time(3.1 * RATE)
+        clock[0] += 3.0
+        with pytest.raises(TimeIsUp, match=r"^$"):
+            check_time()
+
+
+def test_last_proofs_have_an_allowance_beyond_the_limit(clock: list[float]) -> None:
+    with time_limit(10.0):
+        clock[0] += 10.25
+        assert time_is_up()
+        with last_proofs():
+            assert seconds_left() == pytest.approx(ALLOWANCE + 10.0 * SHARE - 0.25)
+            clock[0] += 0.5
+            with last_proofs():  # no other one
+                assert seconds_left() == pytest.approx(ALLOWANCE + 10.0 * SHARE - 0.75)
+        assert time_is_up()
+
+
+def test_last_proofs_of_an_inner_limit_end_with_those_of_the_outer_one(clock: list[float]) -> None:
+    with time_limit(10.0), time_limit(20.0), last_proofs():
+        assert seconds_left() == pytest.approx(10.0 + ALLOWANCE + 10.0 * SHARE)
+
+
+def test_what_stopped_the_work_shortens_the_last_proofs_and_does_not_end_them(
+    clock: list[float],
+) -> None:
+    with time_limit(100.0, lambda: True):
+        assert time_is_up()
+        with last_proofs():
+            assert seconds_left() == pytest.approx(STOPPED)
+    with last_proofs(stopped=True):
+        assert seconds_left() == pytest.approx(STOPPED)
+    with last_proofs():
+        assert seconds_left() == math.inf
+
+
+def test_large_calls_are_worth_while_where_the_time_suffices(clock: list[float]) -> None:
     assert affordable(math.inf)
     with time_limit(10.0):
-        assert affordable(9.0 * OPERATIONS)
-        assert not affordable(11.0 * OPERATIONS)
-        require(9.0 * OPERATIONS)
-        with pytest.raises(TimeIsUp):
-            require(11.0 * OPERATIONS)
-
-
-def test_the_end_of_a_computation_has_seconds_of_its_own() -> None:
-    with time_limit(0.0, lambda: "stopped"):
-        with pytest.raises(TimeIsUp):
-            require_time()
-        with last_seconds(1000.0):
-            require_time()
-            assert 900.0 < seconds_left() <= 1000.0
-        assert time_is_up()
+        assert affordable(9.0 * RATE)
+        assert not affordable(11.0 * RATE)

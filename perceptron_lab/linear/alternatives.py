@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import fmpq
 
-from perceptron_lab.time_limit import require_time, time_is_up
+from perceptron_lab.time_limit import check_time, time_is_up
 
 ZERO, ONE = fmpq(0), fmpq(1)
 # Pivots without progress, per row, after which Bland's rule takes over until there is some
@@ -90,12 +90,12 @@ class _Table:
         total = self.width + rows + 1
         self.rows = [[ZERO] * total for _ in range(rows)]
         for j, column in enumerate(columns):
-            require_time()
+            check_time()
             for i, entry in column.items():
                 self.rows[i][j] = fmpq(entry)
         for i, row in enumerate(self.rows):
             row[self.width + i] = ONE
-        require_time()
+        check_time()
         self.rows[-1][-1] = ONE
         self.basis = [self.width + i for i in range(rows)]
         # Costs 1 of the artificial variables, less the sum of the rows
@@ -131,7 +131,7 @@ class _Table:
         self.rows[leaving] = row
         places = [j for j, entry in enumerate(row) if entry]
         for i, other in enumerate(self.rows):
-            require_time()
+            check_time()
             if i != leaving and other[entering]:
                 _subtract(other, row, other[entering], places)
         _subtract(self.costs, row, self.costs[entering], places)
@@ -147,7 +147,7 @@ class _Table:
 
 
 def _minus(column: Sequence[Any]) -> Any:
-    require_time()
+    check_time()
     return -sum(column, ZERO)
 
 

@@ -41,12 +41,10 @@ from perceptron_lab.outward import above, below
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.linear_system import LinearSystem
-from perceptron_lab.time_limit import TimeIsUp, last_seconds, seconds_left, time_is_up
+from perceptron_lab.time_limit import TimeIsUp, last_proofs, time_is_up
 
 # An exact tableau of more entries takes longer to set up than its pivots are worth
 MOST_ENTRIES = 2_000_000
-# Seconds for the bracket of what is not decided
-LAST = 0.5
 # One of at most so many takes next to no time
 FEW_ENTRIES = 2_000
 
@@ -276,7 +274,7 @@ def _undecided(search: _Search, said: str | None) -> Decision:
     elif said is None and proposal is not None and not time_is_up():
         called = FEASIBLE if proposal.feasible else INFEASIBLE
         status, words = Status.UNVERIFIED, f"{called}; the conditions are too many for exact pivots"
-    with last_seconds(max(LAST, seconds_left())), suppress(TimeIsUp):
+    with last_proofs(), suppress(TimeIsUp):
         point = None if search.rows is None else least_violation(search.rows)
         if point is not None and np.isfinite(point).all():
             largest = largest_violation(system, [Fraction(one) for one in point.tolist()])

@@ -14,7 +14,7 @@ from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system.conditions import Condition, over_common
 from perceptron_lab.system.exact_solutions import Equation, near_solution
 from perceptron_lab.system.linear_system import LinearSystem
-from perceptron_lab.time_limit import require_time
+from perceptron_lab.time_limit import check_time
 
 # Computed entries are first tried as fractions with denominators up to this one
 SIMPLE = 10_000
@@ -49,7 +49,7 @@ def largest_violation(system: LinearSystem, point: Sequence[Fraction]) -> Fracti
     numerators, denominator = over_common(point)
     largest = Fraction()
     for one in system.conditions:
-        require_time()
+        check_time()
         largest = max(largest, one.violation(numerators, denominator))
     return largest
 
@@ -87,7 +87,7 @@ def weights_near(
     support = [k for k, weight in enumerate(guess) if weight]
     rows: dict[int, dict[int, int]] = {}
     for place, k in enumerate(support):
-        require_time()
+        check_time()
         one = system.conditions[k]
         for j, number in zip(one.columns, one.coefficients, strict=True):
             rows.setdefault(j, {})[place] = number
@@ -185,7 +185,7 @@ def _columns(
     width = len(system.variables)
     columns, owners = [], []
     for k in chosen:
-        require_time()
+        check_time()
         one = system.conditions[k]
         both = one.equation or k in equal
         below = one.right if last is None else (0 if both else last)
@@ -259,7 +259,7 @@ def _moved(
     at, below = over_common(point)
     along, under = over_common(direction)
     for k, one in enumerate(system.conditions):
-        require_time()
+        check_time()
         if k in tight or one.equation:
             continue
         change = one._replace(right=0).slack(along, under)

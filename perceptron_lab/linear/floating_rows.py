@@ -13,7 +13,7 @@ from perceptron_lab.killable_calls import killable
 from perceptron_lab.linear.quiet_highs import QuietHighs
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.linear_system import LinearSystem
-from perceptron_lab.time_limit import require_time, seconds_left
+from perceptron_lab.time_limit import check_time, seconds_left
 
 INFINITE = highspy.kHighsInf
 OPTIMAL, CONTRADICTION = "Optimal", "Infeasible"
@@ -51,7 +51,7 @@ def floating_rows(system: LinearSystem) -> FloatingRows:
     """
     largest = tuple(max(map(abs, one.coefficients), default=1) for one in system.conditions)
     pairs = list(zip(system.conditions, largest, strict=True))
-    require_time()
+    check_time()
     values = [number / most for one, most in pairs for number in one.coefficients]
     columns = [j for one, _ in pairs for j in one.columns]
     ends = np.cumsum([0, *(len(one.columns) for one, _ in pairs)])

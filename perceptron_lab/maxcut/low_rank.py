@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,9 +33,10 @@ from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair, negative_direction
 from perceptron_lab.symmetric.raised_factor import RaisedFactor
 from perceptron_lab.time_limit import (
-    OPERATIONS,
+    RATE,
+    TimeIsUp,
     affordable,
-    last_seconds,
+    last_proofs,
     seconds_left,
     time_limit,
 )
@@ -56,9 +57,8 @@ _SPENT, _AMPLE = 0.999, 4.0
 _ROUNDED = 1.001
 # A direction with more than this part of its square beside the range of V lies outside of it
 _BESIDE = 0.5
-# Seconds for bounds where none are left; and what the proof of a lower bound takes per edge, by
-# floating-point operations in the same time
-LAST, PER_EDGE = 0.5, 2000.0
+# What the proof of a lower bound takes per edge, by floating-point operations in the same time
+PER_EDGE = 4000.0
 # Products that are worth a search for negative curvature before a proof
 _LEAST_PRODUCTS, _MOST_PRODUCTS = 40, 120
 # Beyond this order the basis of a Krylov space takes much memory
@@ -142,14 +142,12 @@ class _Enclosing:
     course: Course = field(default_factory=Course)
     proof_seconds: float = 0.0
     caution: float = 1.1
-
-    @cached_property
-    def _factor(self) -> RaisedFactor:
-        return RaisedFactor(self.program.pattern)
+    factor: RaisedFactor | None = None  # None where the time does not suffice for it
 
     def search(self, ascent: Ascent, limits: Limits, *, widens: bool) -> str:
         """Sweep and prove until the width is proved, or a limit is reached; return why."""
         due, corrected_at, progress = self._first, math.inf, Progress()
+        self._prepare()
         before: tuple[int, float] | None = None
         while True:
             self._sweep(ascent, due, limits)
@@ -166,7 +164,7 @@ class _Enclosing:
                     self._tried(moved, ascent)
             if self.reached:
                 return self._said
-            spent = limits.spent(ascent.sweeps, self._proof_operations / OPERATIONS)
+            spent = limits.spent(ascent.sweeps, self._proof_operations / RATE)
             stuck = progress.ends(estimate, ascent.sweeps)
             if (
                 (outside is not None or stuck)
@@ -180,6 +178,16 @@ class _Enclosing:
                 return self._said if self.reached else spent or "the sweeps make no more progress"
             due = ascent.sweeps + self._next(ascent.sweeps, estimate, before)
             before = ascent.sweeps, estimate
+
+    def _prepare(self) -> None:
+        """Find the order of elimination, in half of the time at most."""
+        with suppress(TimeIsUp), time_limit(0.5 * seconds_left()):
+            self.factor = RaisedFactor(self.program.pattern)
+
+    @property
+    def _factor(self) -> RaisedFactor:
+        assert self.factor is not None, "proofs that are not affordable"
+        return self.factor
 
     @property
     def _local(self) -> bool:
@@ -201,15 +209,17 @@ class _Enclosing:
             clock = time.perf_counter()
             ascent.run(min(some, due - ascent.sweeps, limits.sweeps - ascent.sweeps))
             now = time.perf_counter()
-            if limits.spent(0, self._proof_operations / OPERATIONS):
+            if limits.spent(0, self._proof_operations / RATE):
                 return
             some = 2 * some if now - clock < 0.05 else some
 
     def _estimate(self, dual: DualPoint) -> float:
         """Return the relative width that a point is expected to prove."""
         lacking = dual.gap + self.caution * (dual.lacking - dual.gap)
+        if self.factor is None:
+            return math.inf
         if lacking <= 1e3 * self.width * dual.lengths.sum():  # matters, then
-            lacking += float(self._factor.rounding(dual.lengths).sum())
+            lacking += float(self.factor.rounding(dual.lengths).sum())
         value = self.program.diagonal.sum() + np.ldexp(dual.lengths.sum(), self.program.exponent)
         found = float(np.ldexp(max(lacking, 0.0), self.program.exponent) / max(1.0, abs(value)))
         return found if math.isfinite(found) else math.inf
@@ -273,7 +283,7 @@ class _Enclosing:
     def _prove_at_last(self, dual: DualPoint, ascent: Ascent) -> None:
         """Prove what can be: shifts of some multiples of the estimate, until they only cost."""
         clock = time.perf_counter()
-        with last_seconds(max(LAST, seconds_left())):
+        with last_proofs():
             self._prove_within(dual, ascent)
         self.proof_seconds += time.perf_counter() - clock
         self._record(ascent.sweeps, self.course.estimate[-1])
@@ -281,7 +291,8 @@ class _Enclosing:
     @property
     def _proof_operations(self) -> float:
         """Those of a proof of both bounds, nearly."""
-        return self._lower_operations + self._upper_operations
+        upper = 0.0 if self.factor is None else self._upper_operations
+        return self._lower_operations + upper
 
     @property
     def _lower_operations(self) -> float:
@@ -290,7 +301,9 @@ class _Enclosing:
     @property
     def _upper_operations(self) -> float:
         # and of the products that estimate the least eigenvalue
-        return 2.0 * float(self._factor.elimination.operations) + 400.0 * self.program.weights.nnz
+        if self.factor is None:
+            return math.inf
+        return 2.0 * float(self.factor.elimination.operations) + 400.0 * self.program.weights.nnz
 
     def _prove_within(self, dual: DualPoint, ascent: Ascent) -> None:
         if affordable(self._lower_operations):

@@ -13,14 +13,14 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.maxcut.enclosure import Course, Enclosure
-from perceptron_lab.maxcut.low_rank import LAST, PER_EDGE, enclose
+from perceptron_lab.maxcut.low_rank import PER_EDGE, enclose
 from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.maxcut.rounding import HYPERPLANES, Cut, rounded
 from perceptron_lab.programs.optimiser import Optimiser
 from perceptron_lab.programs.proofs import SIGNS, VECTORS
 from perceptron_lab.programs.search import Search
 from perceptron_lab.refusals import refusing
-from perceptron_lab.time_limit import affordable, last_seconds, seconds_left
+from perceptron_lab.time_limit import affordable, last_proofs
 
 
 @refusing
@@ -85,7 +85,7 @@ class LowRank(Optimiser):
         _taken(search, found)
         if self.hyperplanes and len(found.vectors):
             clock = time.perf_counter()
-            with last_seconds(max(LAST, seconds_left())):
+            with last_proofs():
                 self._round(search, program, found)
             search.proof_seconds += time.perf_counter() - clock
         return found.message

@@ -13,7 +13,7 @@ from flint import fmpz_mat, nmod_mat
 
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.lifted_solutions import LiftedMatrix
-from perceptron_lab.time_limit import require_time
+from perceptron_lab.time_limit import check_time
 
 # Ranks are taken modulo this prime; what it gets wrong, the exact check of the answer finds
 PRIME = 2**61 - 1
@@ -249,7 +249,7 @@ def _pivots(table: list[list[int]], most: int | None = None) -> list[int]:
     rows: list[list[int]] = []
     pivots = list[int]()
     for start in range(0, height, step):
-        require_time()
+        check_time()
         reduced, rank = _reduced([*rows, *table[start : start + step]])
         pivots = _columns_of_pivots(reduced, rank)
         if start + step >= height or (most is not None and rank > most):

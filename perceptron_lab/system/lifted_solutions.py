@@ -26,7 +26,7 @@ import numpy as np
 from flint import fmpz, fmpz_poly, nmod_mat
 
 from perceptron_lab.compiled.lifted_digits import lifted_digits
-from perceptron_lab.time_limit import require_time
+from perceptron_lab.time_limit import check_time
 
 # The largest primes below 2^31: one of them hardly ever divides a determinant
 _PRIMES = (2147483647, 2147483629, 2147483587)
@@ -151,7 +151,7 @@ class _Digits:
         self._extend(steps)
         at, values = fmpz(prime), []
         for column in self._digits[:steps].T:
-            require_time()
+            check_time()
             values.append(fmpz_poly(column.tolist())(at))
         return values, at**steps
 
@@ -160,7 +160,7 @@ class _Digits:
         size = self._digits.shape[1]
         at_once = max(1, _AT_A_TIME // ((len(self._table) + 1) * size * size))
         while len(self._digits) < steps:
-            require_time()
+            check_time()
             some = min(at_once, steps - len(self._digits))
             digits = np.empty((some, size), dtype=np.uint32)
             left = lifted_digits(
@@ -217,7 +217,7 @@ def _fraction(value: fmpz, modulus: fmpz, most: fmpz) -> tuple[fmpz, fmpz]:
         if now <= most:
             break
         if step % _STEPS == 0:
-            require_time()
+            check_time()
         quotient = before // now
         before, now = now, before - quotient * now
         old, new = new, old - quotient * new

@@ -28,7 +28,7 @@ from perceptron_lab.linear.alternatives import Alternative, Work, alternative
 from perceptron_lab.results import IntArray
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.exact_solutions import Equation, Factors, factorised
-from perceptron_lab.time_limit import TimeIsUp, require_time
+from perceptron_lab.time_limit import TimeIsUp, check_time
 from perceptron_lab.verdicts.cone_proposals import cone_proposal
 from perceptron_lab.verdicts.pairs import Pair, mixed, without_divisor
 from perceptron_lab.verdicts.whole_rows import WholeRows
@@ -97,7 +97,7 @@ class _Cone:
 
     def coefficient(self, j: int, work: Work) -> Coefficient | None:
         """Return the class of coefficient j; None if there are too many pivots or equations."""
-        require_time()
+        check_time()
         at = [int(one) for one in self.nulls[:, j]]
         if not any(at):
             multipliers = self._multipliers(self._unit(j, 1))
@@ -109,7 +109,7 @@ class _Cone:
         target, exactly = [sign * one for one in at], False
         self._use(self._near_the_edge())
         while True:
-            require_time()
+            check_time()
             found = None if exactly else cone_proposal(self.images, target)
             exactly = found is None  # from the first time on that doubles do not tell
             found = found or self._alternative(target, work)
@@ -170,7 +170,7 @@ class _Cone:
         along = mixed(self.pair.span.nulls, [Fraction(one) for one in at])
         step = Fraction(1)
         for _ in range(_MOST_HALVES):
-            require_time()
+            check_time()
             two = [
                 mixed([self.pair.direction, along], [Fraction(1), sign * step]) for sign in (1, -1)
             ]

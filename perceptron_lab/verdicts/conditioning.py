@@ -17,7 +17,7 @@ import scipy.linalg as sla
 
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.conditions import over_common
-from perceptron_lab.time_limit import require, require_time
+from perceptron_lab.time_limit import check_time
 from perceptron_lab.verdicts.pairs import Pair, Span, without_divisor
 from perceptron_lab.verdicts.whole_rows import WholeRows, rows_of_numbers
 
@@ -57,7 +57,7 @@ def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
 
 def _combined(whole: Any, column: Sequence[int]) -> Any:
     """Return whole rows times a column of T."""
-    require_time()
+    check_time()
     used = np.flatnonzero(column)
     return whole[:, used] @ np.array(column, dtype=object)[used]
 
@@ -69,7 +69,7 @@ def _change(rows: WholeRows) -> Columns | None:
     kept = np.flatnonzero(sizes > 0.0)
     if not len(kept):
         return None
-    require(4.0 * rows.count * len(kept) ** 2)
+    check_time(4.0 * rows.count * len(kept) ** 2)
     triangle, order = sla.qr(near[:, kept] / sizes[kept], mode="r", pivoting=True)
     diagonal = np.abs(np.diagonal(triangle))
     rank = int(np.count_nonzero(diagonal > _DEPENDENT * diagonal[0]))
@@ -80,7 +80,7 @@ def _change(rows: WholeRows) -> Columns | None:
     columns = [[Fraction(int(i == j)) for i in range(rows.width)] for j in range(rows.width)]
     units = [Fraction(2) ** -int(shift) for shift in rows.shifts]
     for j, parts in zip(order[rank:].tolist(), multiples.T, strict=True):
-        require_time()
+        check_time()
         columns[j][j] = units[j]
         of_near: FloatArray = parts * sizes[j] / sizes[order[:rank]]
         for i, part in zip(order[:rank].tolist(), of_near.tolist(), strict=True):

@@ -10,7 +10,7 @@ from perceptron_lab.linear.deciding import decide
 from perceptron_lab.results import Status
 from perceptron_lab.system.conditions import condition
 from perceptron_lab.system.linear_system import LinearSystem
-from perceptron_lab.time_limit import require_time
+from perceptron_lab.time_limit import check_time
 from perceptron_lab.verdicts.pairs import Pair, mixed, span_of
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
@@ -53,7 +53,7 @@ def _system(rows: WholeRows) -> tuple[LinearSystem, list[Fraction]]:
     conditions = []
     for some, whole in rows.chunks(np.arange(rows.count)):
         for k, row in zip(some.tolist(), whole.tolist(), strict=True):
-            require_time()
+            check_time()
             places = tuple(j for j, one in enumerate(row) if one)
             numbers = tuple(row[j] * units[j] for j in places)
             conditions.append(condition((places, numbers), Fraction(), f"row {k}"))

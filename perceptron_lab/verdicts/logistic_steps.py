@@ -20,7 +20,7 @@ import scipy.linalg as sla
 from scipy.special import expit
 
 from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import require
+from perceptron_lab.time_limit import check_time
 
 STEPS: Final = 27
 """Then weights exp(-a_i'b) are lost in the roundings of the others."""
@@ -63,7 +63,7 @@ def proposals(rows: FloatArray) -> Iterator[Proposal]:
         If a time limit ends before the next step.
     """
     count, width = rows.shape
-    require(8.0 * count * width**2)
+    check_time(8.0 * count * width**2)
     basis = _Basis(rows)
     point = np.zeros(basis.orthonormal.shape[1])
     scores = np.zeros(len(rows))
@@ -74,7 +74,7 @@ def proposals(rows: FloatArray) -> Iterator[Proposal]:
         if float(np.linalg.norm(gradient)) <= _STILL * size:
             yield Proposal(np.ones(len(rows), dtype=bool), weights, np.zeros(rows.shape[1]))
             return
-        require(2.0 * count * width**2 + 10.0 * width**3)
+        check_time(2.0 * count * width**2 + 10.0 * width**3)
         move = _newton(basis.orthonormal, weights, gradient)
         change = basis.orthonormal @ move
         if change.min() > 0.0 or (scores + change).min() > 0.0:

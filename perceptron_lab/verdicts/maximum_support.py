@@ -12,7 +12,7 @@ import numpy as np
 from perceptron_lab.errors import InputError, counted
 from perceptron_lab.inputs import ArrayOrSparse
 from perceptron_lab.results import IntArray
-from perceptron_lab.time_limit import TimeIsUp, require_time, time_limit
+from perceptron_lab.time_limit import TimeIsUp, check_time, time_limit
 from perceptron_lab.verdicts.conditioning import conditioned, pair_of_original
 from perceptron_lab.verdicts.decided_pairs import decided_pair
 from perceptron_lab.verdicts.labelled import unlabelled
@@ -138,6 +138,6 @@ def _pair(rows: WholeRows) -> Pair | None:
         if found is not None:
             named = replace(found, method="rescaling, made exact")
             return pair_of_original(named, columns)
-    require_time()
+    check_time()
     decided = decided_pair(better)
     return None if decided is None else pair_of_original(decided, columns)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import ArrayOrSparse
-from perceptron_lab.time_limit import TimeIsUp, require_time, time_limit
+from perceptron_lab.time_limit import TimeIsUp, check_time, time_limit
 from perceptron_lab.verdicts.coefficients import UNDECIDED as NO_CLASS
 from perceptron_lab.verdicts.coefficients import Coefficient, coefficients
 from perceptron_lab.verdicts.conditioning import conditioned, pair_of_original
@@ -139,6 +139,6 @@ def _pair(rows: WholeRows) -> Pair | None:
         found = pair_near(better, one)
         if found is not None:
             return pair_of_original(found, columns)
-        require_time()
+        check_time()
     found = decided_pair(better)
     return None if found is None else pair_of_original(found, columns)

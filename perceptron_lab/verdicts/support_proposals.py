@@ -23,7 +23,7 @@ from perceptron_lab.claims import FeasiblePoint
 from perceptron_lab.operators.rescaled import RescaledRows
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import require, require_time
+from perceptron_lab.time_limit import check_time
 from perceptron_lab.verdicts.logistic_steps import Proposal
 
 _ALGORITHM: Final = CorrelationRescaling(margin=1e-15)
@@ -72,7 +72,7 @@ def _of_units(unit: FloatArray) -> Iterator[tuple[Some, FloatArray, FloatArray]]
     system = _cautious(unit)
     state = _ALGORITHM.start(system, np.random.default_rng(0))
     while state.updates < _MOST and not state.exhausted:
-        require_time()
+        check_time()
         ended = state.inner
         state, claim = advance(_ALGORITHM, system, state, _some(unit, state.updates))
         if isinstance(claim, FeasiblePoint):
@@ -96,7 +96,7 @@ def _some(rows: FloatArray, updates: int) -> int:
 
 def _require_singular_values(rows: FloatArray) -> None:
     """Raise TimeIsUp unless there is time for a singular value decomposition."""
-    require(14.0 * max(rows.shape) * min(rows.shape) ** 2)
+    check_time(14.0 * max(rows.shape) * min(rows.shape) ** 2)
 
 
 def _cautious(rows: FloatArray) -> ConicSystem:
@@ -152,7 +152,7 @@ def _inside(unit: FloatArray, overlap: Some) -> FloatArray | None:
     system = _cautious(inner)
     state = _ALGORITHM.start(system, np.random.default_rng(0))
     while state.updates < _MOST and not state.exhausted:
-        require_time()
+        check_time()
         state, claim = advance(_ALGORITHM, system, state, _some(inner, state.updates))
         if claim is not None:
             return null @ claim.point if isinstance(claim, FeasiblePoint) else None

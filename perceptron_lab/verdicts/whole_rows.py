@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from perceptron_lab.doubles import Doubles, exact_numbers
 from perceptron_lab.results import FloatArray, IntArray
-from perceptron_lab.time_limit import require_time
+from perceptron_lab.time_limit import check_time
 
 DIGITS: Final = 53
 """Bits of a double."""
@@ -76,7 +76,7 @@ class WholeRows:
         """Yield parts of some rows' indices, and their whole numbers, until the time is up."""
         step = max(1, _CHUNK // self.width)
         for start in range(0, len(rows), step):
-            require_time()
+            check_time()
             some = rows[start : start + step]
             yield some, self.whole(some)
 
@@ -100,7 +100,7 @@ class WholeRows:
         Its terms are at most 1, nearly. Entries that doubles cannot hold are 0 if their terms are
         below 2^-1000, and else NaN.
         """
-        require_time()
+        check_time()
         largest = np.abs(self.near).max(axis=0)
         sizes = [
             _bits(one) + int(shift) + math.frexp(most)[1]
@@ -207,7 +207,7 @@ def rows_of_numbers(numbers: npt.NDArray[np.object_]) -> WholeRows:
     """Return rows of Python's numbers: each column times its least common denominator."""
     columns, near, shifts, scales = [], [], [], []
     for column in numbers.T.tolist():
-        require_time()
+        check_time()
         fractions = [Fraction(one) for one in exact_numbers(column)]
         common = math.lcm(*(one.denominator for one in fractions))
         whole = [one.numerator * (common // one.denominator) for one in fractions]
