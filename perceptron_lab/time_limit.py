@@ -128,3 +128,8 @@ def check_time(operations: float = 0.0) -> None:
     if left <= 0.0 or needed < SHORT:
         raise TimeIsUp
     raise TimeIsUp(f"one operation would take about {needed:.2g} s, and {left:.2g} s were left")
+
+
+def affordable(operations: float) -> bool:
+    """Return whether a call of BLAS or LAPACK fits in what is left; see :func:`check_time`."""
+    return operations <= RATE * seconds_left()

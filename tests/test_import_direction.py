@@ -38,6 +38,7 @@ LAYERS = [
         "inputs",
         "time_limit",
         "numerics",
+        "killable_calls",
         *NUMBERS,
     ],
     ["compiled"],

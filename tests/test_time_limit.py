@@ -14,6 +14,7 @@ from perceptron_lab.time_limit import (
     SHARE,
     STOPPED,
     TimeIsUp,
+    affordable,
     check_time,
     last_proofs,
     seconds_left,
@@ -104,3 +105,10 @@ def test_what_stopped_the_work_shortens_the_last_proofs_and_does_not_end_them(
         assert seconds_left() == pytest.approx(STOPPED)
     with last_proofs():
         assert seconds_left() == math.inf
+
+
+def test_large_calls_are_worth_while_where_the_time_suffices(clock: list[float]) -> None:
+    assert affordable(math.inf)
+    with time_limit(10.0):
+        assert affordable(9.0 * RATE)
+        assert not affordable(11.0 * RATE)

@@ -318,11 +318,12 @@ def _tell_ellipsoids(
     file: Path, columns: Columns, seconds: float, plot: Path | None, *, as_json: bool
 ) -> int:
     """Print whether ellipsoids separate two classes, and return the exit code."""
-    found = ellipsoid_answer(file, columns, seconds=seconds)
+    with interruptible() as interrupt:
+        found = ellipsoid_answer(file, columns, seconds=seconds, asked=interrupt.asked)
     echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
     if plot is not None:
         _draw(found.plot(), plot)
-    return 0
+    return 130 if interrupt.asked() else 0
 
 
 def _parameters(assignments: tuple[str, ...]) -> dict[str, Any]:

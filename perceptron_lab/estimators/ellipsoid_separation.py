@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
+from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_lab.datasets.problem import Examples
-from perceptron_lab.ellipsoids.hard.separation import ranks
+from perceptron_lab.ellipsoids.hard.separation import Separation, ranks
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators.binary import BinaryClassifier
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import time_is_up, time_limit
 
 Inseparable = Literal["central-path", "solver", "error"]
 
@@ -51,8 +56,8 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
     max_iter
         Iterations of the solver at most, 1 or more, and steps of the central path.
     max_seconds
-        Seconds of either at most, > 0; None for no limit, so that the same examples always have
-        the same answer.
+        Seconds of both at most, > 0; None for no limit, so that the same examples always have the
+        same answer.
     random_state
         For the common signature: nothing is drawn.
 
@@ -103,30 +108,40 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             max_iterations=self.max_iter,
             max_seconds=self.max_seconds,
         )
-        found = separation(solver=self.solver)
-        self._ended(
-            found.iterations,
-            found.complete,
-            f"t is not found to tol, after {found.iterations} iterations ({found.message}); raise "
-            "tol, max_iter or max_seconds",
-        )
-        if found.complete and not (self.inseparable == "solver" or ranks(found)):
-            if self.inseparable == "error":
-                raise InputError(
-                    f"inseparable='error': {found.message}; use slacks (SoftEllipsoidClassifier), "
-                    "or inseparable='central-path'"
-                )
-            try:
-                found = separation(solver="central-path")
-            except NumericalError as error:
-                raise NumericalError(
-                    f"no ellipsoid is found that separates the classes ({found.message}), and the "
-                    "central path has no limit to rank them by, as where they only touch; use "
-                    "slacks (SoftEllipsoidClassifier)"
-                ) from error
-            self.n_iter_, self.converged_ = found.iterations, found.complete
+        with time_limit(math.inf if self.max_seconds is None else self.max_seconds):
+            found = separation(solver=self.solver)
+            self._ended(
+                found.iterations,
+                found.complete,
+                f"t is not found to tol, after {found.iterations} iterations ({found.message}); "
+                "raise tol, max_iter or max_seconds",
+            )
+            if found.complete and not (self.inseparable == "solver" or ranks(found)):
+                found = self._ranking(found, separation)
         self.separation_, self.status_ = found, found.status
         return self
+
+    def _ranking(self, found: Separation, separation: Callable[..., Separation]) -> Separation:
+        """Return the end of the central path, where no ellipsoid separates the classes."""
+        if self.inseparable == "error":
+            raise InputError(
+                f"inseparable='error': {found.message}; use slacks (SoftEllipsoidClassifier), "
+                "or inseparable='central-path'"
+            )
+        try:
+            ranking = separation(solver="central-path")
+        except NumericalError as error:
+            if time_is_up():  # what is proved of the classes holds
+                warnings.warn(f"{found.message}; {error}", ConvergenceWarning, stacklevel=3)
+                self.converged_ = False
+                return found
+            raise NumericalError(
+                f"no ellipsoid is found that separates the classes ({found.message}), and the "
+                "central path has no limit to rank them by, as where they only touch; use "
+                "slacks (SoftEllipsoidClassifier)"
+            ) from error
+        self.n_iter_, self.converged_ = ranking.iterations, ranking.complete
+        return ranking
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f(x) of every example, shape ``(m,)``: positive inside the ellipsoid."""

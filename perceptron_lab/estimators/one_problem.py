@@ -16,6 +16,7 @@ from perceptron_lab.operators.classes import Classes
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.solving import solve
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import time_is_up
 
 LOOKED = 256  # Updates of the method that looks for a point where none separates
 
@@ -97,7 +98,7 @@ def separate(
     if result.status is not Status.FEASIBLE:
         result = _decided(system, result)
         best(compact)
-        if other is not None:
+        if other is not None and not time_is_up():
             _look(system, other, best, min(budget.updates, LOOKED))
         compact = best.point if len(best.point) else compact
     return _proved(system, compact, result)
@@ -109,7 +110,7 @@ def _look(system: ConicSystem, other: AnyAlgorithm, best: LeastViolation, most: 
     view = other.view(system).started({}, rng)
     try:
         state, before = other.start(view, rng), -1
-        while before < state.updates < most:
+        while before < state.updates < most and not time_is_up():
             best(view.operator.compact(state.point))
             before = state.updates
             state, _ = advance(other, view, state, min(max(1, before), most - before))
@@ -127,7 +128,7 @@ def length_of(system: ConicSystem, point: FloatArray) -> float:
 def _decided(system: ConicSystem, result: Result) -> Result:
     """Return the result as INFEASIBLE if its weights prove that: a bound alone does not ask it."""
     origin = system if system.origin is None else system.origin
-    if result.status is Status.INFEASIBLE or result.weights is None:
+    if result.status is Status.INFEASIBLE or result.weights is None or time_is_up():
         return result
     proof = origin.prove_infeasible(result.weights)
     if proof is None:

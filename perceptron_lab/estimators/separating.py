@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import ABC, abstractmethod
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
@@ -28,6 +29,7 @@ from perceptron_lab.goals import Budget, Goal, MarginUpper
 from perceptron_lab.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.constructors import Margin
+from perceptron_lab.time_limit import time_limit
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 Proportion: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
@@ -75,8 +77,8 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         Updates of each function at most, 1 or more: iterations of methods that are not
         mistake-driven.
     max_seconds
-        Seconds of the algorithm at most, > 0, in equal parts for each function; None (default) for
-        no limit.
+        Seconds at most, > 0: those of the algorithm in equal parts for each function; None
+        (default) for no limit.
     tol
         A margin of at most this counts as none, between 0 and 1 (default 1e-3).
     random_state
@@ -167,7 +169,8 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         self._refuse_not_square(data)
         self.classes_, place = np.unique(given, return_inverse=True)
         refuse_one_class(self, self.classes_, len(given))
-        found, signs = self._separated(data, place)
+        with time_limit(math.inf if self.max_seconds is None else self.max_seconds):
+            found, signs = self._separated(data, place)
         self._keep(found)
         if self.kernel is None:
             self._keep_points(np.array([one.point for one in found]))

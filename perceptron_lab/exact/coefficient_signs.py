@@ -15,7 +15,7 @@ import numpy as np
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.row_weights import balanced
 from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
-from perceptron_lab.verdicts.coefficients import FINITE, MINUS, PLUS, Coefficient
+from perceptron_lab.verdicts.coefficients import FINITE, MINUS, PLUS, UNDECIDED, Coefficient
 from perceptron_lab.verdicts.verdict import SeparationVerdict
 
 # Rows that overlap, per coefficient, beyond which few of them are looked for
@@ -23,8 +23,10 @@ _MANY = 20
 
 
 def sign_claims(found: SeparationVerdict) -> Iterator[tuple[str, Claim]]:
-    """Yield two claims per coefficient of a proved verdict, each with the coefficient's name."""
+    """Yield two claims per coefficient that has a class, each with the coefficient's name."""
     for j, (name, one) in enumerate(zip(found.names, found.proofs, strict=False)):
+        if one.name == UNDECIDED:
+            continue
         for sign, point in ((1, one.positive), (-1, one.negative)):
             claim: Claim = {"column": j, "sign": sign}
             if point is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import labels_of, refuse_rounded, signs_of
 from perceptron_lab.outward import bracket_text
 from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.time_limit import seconds_left, time_limit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,7 +120,11 @@ def _finite(value: float) -> float | None:
 
 
 def ellipsoid_answer(
-    file: Path, columns: Columns | None = None, *, seconds: float | None = None
+    file: Path,
+    columns: Columns | None = None,
+    *,
+    seconds: float | None = None,
+    asked: Callable[[], object] | None = None,
 ) -> EllipsoidAnswer:
     """Separate the two classes of a file by ellipsoids; ``plab solve --ellipsoid`` in Python.
 
@@ -127,7 +133,9 @@ def ellipsoid_answer(
     file, columns
         As for :func:`~perceptron_lab.datasets.formats.problem_files.read_problem`.
     seconds
-        Of the solver at most; None for no limit.
+        At most, after the file is read: half of them at least for either class; None for no limit.
+    asked
+        Asked again and again whether to end: a true value ends the work as the time does.
     """
     with told(file):
         contents = read_contents(file, columns)
@@ -138,10 +146,10 @@ def ellipsoid_answer(
         classes = labels_of(contents.classes, len(contents.classes))
         signs = signs_of(classes, len(classes))
         positive, negative = classes[signs > 0][0].item(), classes[signs < 0][0].item()
-        separations = {
-            inside: maximal_separation(
-                dense[sign * signs > 0], dense[sign * signs < 0], max_seconds=seconds or None
-            )
-            for inside, sign in ((positive, 1.0), (negative, -1.0))
-        }
+        separations = {}
+        with time_limit(math.inf if seconds is None else seconds, asked):
+            for inside, sign, share in ((positive, 1.0, 0.5), (negative, -1.0, 1.0)):
+                rows = dense[sign * signs > 0], dense[sign * signs < 0]
+                most = share * seconds_left()
+                separations[inside] = maximal_separation(*rows, max_seconds=most)
     return EllipsoidAnswer(file, dense, classes, contents.features, separations)

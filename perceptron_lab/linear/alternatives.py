@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from flint import fmpq
+
+from perceptron_lab.time_limit import check_time, time_is_up
 
 ZERO, ONE = fmpq(0), fmpq(1)
 # Pivots without progress, per row, after which Bland's rule takes over until there is some
@@ -17,35 +18,22 @@ PATIENCE = 4
 
 @dataclass
 class Work:
-    """Pivots and seconds that are left for exact answers.
+    """Pivots that are left for exact answers; the time is that of the time limit.
 
     Parameters
     ----------
     pivots
         The number of pivots that may still be made.
-    end
-        The time, of ``time.monotonic``, at which they end.
     made
         The number of pivots that were made.
-    asked
-        Whether somebody wants the work to end.
     """
 
     pivots: int
-    end: float
     made: int = 0
-    asked: Callable[[], object] | None = None
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left, 0 or more."""
-        return max(self.end - time.monotonic(), 0.0)
 
     def spent(self) -> bool:
-        """Return whether nothing is left."""
-        if self.made >= self.pivots or time.monotonic() >= self.end:
-            return True
-        return self.asked is not None and bool(self.asked())
+        """Return whether no pivots are left, or no time."""
+        return self.made >= self.pivots or time_is_up()
 
 
 @dataclass(frozen=True)
@@ -79,6 +67,11 @@ def alternative(columns: Sequence[Mapping[int, int]], count: int, work: Work) ->
         The rows are 0, ..., count; q is the last unit vector.
     work
         What it may take.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends within a pivot.
     """
     table = _Table(columns, count + 1)
     while (entering := table.entering()) is not None:
@@ -97,14 +90,16 @@ class _Table:
         total = self.width + rows + 1
         self.rows = [[ZERO] * total for _ in range(rows)]
         for j, column in enumerate(columns):
+            check_time()
             for i, entry in column.items():
                 self.rows[i][j] = fmpq(entry)
         for i, row in enumerate(self.rows):
             row[self.width + i] = ONE
+        check_time()
         self.rows[-1][-1] = ONE
         self.basis = [self.width + i for i in range(rows)]
         # Costs 1 of the artificial variables, less the sum of the rows
-        self.costs = [_minus(row) for row in zip(*self.rows, strict=True)]
+        self.costs = [_minus(column) for column in zip(*self.rows, strict=True)]
         for i in range(rows):
             self.costs[self.width + i] = ZERO
         self.still = 0
@@ -136,6 +131,7 @@ class _Table:
         self.rows[leaving] = row
         places = [j for j, entry in enumerate(row) if entry]
         for i, other in enumerate(self.rows):
+            check_time()
             if i != leaving and other[entering]:
                 _subtract(other, row, other[entering], places)
         _subtract(self.costs, row, self.costs[entering], places)
@@ -151,6 +147,7 @@ class _Table:
 
 
 def _minus(column: Sequence[Any]) -> Any:
+    check_time()
     return -sum(column, ZERO)
 
 

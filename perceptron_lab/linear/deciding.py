@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +15,7 @@ from perceptron_lab.linear.exact_answers import (
     absorbed,
     best_bounds,
     decided_by_pivots,
+    largest_violation,
     partition_by_pivots,
     point_near,
     weights_near,
@@ -41,6 +42,7 @@ from perceptron_lab.numerics.exact_doubles import to_double, to_doubles
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.time_limit import TimeIsUp, last_proofs, time_is_up
 
 # An exact tableau of more entries takes longer to set up than its pivots are worth
 MOST_ENTRIES = 2_000_000
@@ -75,36 +77,50 @@ class Decision:
 
 
 def decide(
-    system: LinearSystem,
-    pivots: int,
-    seconds: float,
-    asked: Callable[[], object] | None = None,
+    system: LinearSystem, pivots: int, stop: Callable[[], str | None] | None = None
 ) -> Decision:
-    """Decide whether a linear system has a point.
+    """Decide whether a linear system has a point, as far as the time limit allows.
 
     Parameters
     ----------
     system
         The system.
-    pivots, seconds
-        Exact pivots and seconds at most; HiGHS has the same seconds for each of its programs.
-    asked
-        Asked before each pivot whether to end.
+    pivots
+        Exact pivots at most.
+    stop
+        Why the work was ended, if it was; asked at the end alone.
     """
-    work = Work(pivots, time.monotonic() + seconds, asked=asked)
     obvious = _obvious(system)
     if obvious is not None:
         return _infeasible(system, obvious, "contradictory bounds")
-    rows = floating_rows(system)
-    proposal = complementary_pair(rows, work.left)
-    found = None if proposal is None else _made_exact(system, rows, proposal, work)
+    search = _Search(system, Work(pivots))
+    found = None
+    with suppress(TimeIsUp):
+        found = search.decided()
     if found is None:
-        found = _by_pivots(system, work)
-    if found is None:
-        found = _undecided(system, rows, proposal, work)
-    found.pivots = work.made
-    found.iterations = 0 if proposal is None else proposal.iterations
+        found = _undecided(search, None if stop is None else stop())
+    found.pivots = search.work.made
+    found.iterations = 0 if search.proposal is None else search.proposal.iterations
     return found
+
+
+@dataclass
+class _Search:
+    """A decision under way: the conditions in doubles, what HiGHS proposes, the exact pivots."""
+
+    system: LinearSystem
+    work: Work
+    rows: FloatingRows | None = None
+    proposal: Proposal | None = None
+
+    def decided(self) -> Decision | None:
+        """Return the decision; None if there are too many pivots, or conditions."""
+        self.rows = floating_rows(self.system)
+        self.proposal = complementary_pair(self.rows)
+        found = None
+        if self.proposal is not None:
+            found = _made_exact(self.system, self.rows, self.proposal, self.work)
+        return found or _by_pivots(self.system, self.work)
 
 
 def _obvious(system: LinearSystem) -> dict[int, Fraction] | None:
@@ -145,24 +161,28 @@ def _made_exact(
         if thin is None or contradiction(system, thin) is None:
             return None
         return _infeasible(system, _fewest(system, thin, work), "weights near those of HiGHS")
-    always = weights_near(system, guess, 0) if len(proposal.tight) else {}
+    always: Weights | None = None
+    with suppress(TimeIsUp):
+        always = weights_near(system, guess, 0) if len(proposal.tight) else {}
     return _feasible(system, point, always or {}, "near a point of HiGHS", work)
 
 
 def _fewest(system: LinearSystem, weights: Weights, work: Work) -> Weights:
     """Return weights of a contradiction of which no condition can be left out, where affordable."""
     entries = len(weights) * (len(system.variables) + 1)
-    if irreducible(system, weights) or entries > FEW_ENTRIES:
+    if entries > FEW_ENTRIES or _irreducible(system, weights):
         return weights
-    found = decided_by_pivots(system, sorted(weights), work)
-    return weights if found is None or found[0] is not None else found[1]
+    with suppress(TimeIsUp):
+        found = decided_by_pivots(system, sorted(weights), work)
+        return weights if found is None or found[0] is not None else found[1]
+    return weights
 
 
 def _contradiction_near(
     system: LinearSystem, rows: FloatingRows, weights: Sequence[Fraction], work: Work
 ) -> Decision | None:
     support = np.array([k for k, weight in enumerate(weights) if weight], dtype=np.int64)
-    vertex = farkas_vertex(rows, support, work.left) if len(support) else None
+    vertex = farkas_vertex(rows, support) if len(support) else None
     if vertex is not None:
         at_vertex = of_whole(rows, vertex)
         found = weights_near(system, at_vertex, 1)
@@ -201,10 +221,11 @@ def _feasible(
     tight = tight_at(system, *over_common(point))
     if not set(tight) <= always_tight(system, always):
         small = (len(tight) + 1) * (len(system.variables) + 1) <= MOST_ENTRIES
-        more = partition_by_pivots(system, point, work) if small else None
-        if more is not None:
-            point, always = more
-            tight = tight_at(system, *over_common(point))
+        with suppress(TimeIsUp):
+            more = partition_by_pivots(system, point, work) if small else None
+            if more is not None:
+                point, always = more
+                tight = tight_at(system, *over_common(point))
     proof = LinearProof(
         point=point,
         tight=tuple(tight),
@@ -227,24 +248,33 @@ def _infeasible(system: LinearSystem, weights: Weights, method: str) -> Decision
     least = value / sum(map(abs, weights.values()))
     violation = to_double(least, rounding="down"), None
     proof = LinearProof(
-        weights=weights, irreducible=irreducible(system, weights), violation=violation
+        weights=weights, irreducible=_irreducible(system, weights), violation=violation
     )
     return Decision(Status.INFEASIBLE, proof, method, np.zeros(len(system.variables)))
 
 
-def _undecided(
-    system: LinearSystem, rows: FloatingRows, proposal: Proposal | None, work: Work
-) -> Decision:
+def _irreducible(system: LinearSystem, weights: Weights) -> bool:
+    """Return whether a contradiction is proved to be irreducible before the time is up."""
+    with suppress(TimeIsUp):
+        return irreducible(system, weights)
+    return False
+
+
+def _undecided(search: _Search, said: str | None) -> Decision:
     """Return the bracket of the least violation; one of its ends is a point's."""
-    said = None if work.asked is None else work.asked()
-    status, words = Status.TIME_LIMIT, str(said or "no exact answer within the budget")
+    system, work, proposal = search.system, search.work, search.proposal
+    status, words = Status.TIME_LIMIT, said or "no exact answer within the budget"
     if said is None and work.made >= work.pivots:
         status = Status.UPDATE_LIMIT
-    elif said is None and work.left and proposal is not None:
+    elif said is None and proposal is not None and not time_is_up():
         called = FEASIBLE if proposal.feasible else INFEASIBLE
         status, words = Status.UNVERIFIED, f"{called}; the conditions are too many for exact pivots"
-    point = least_violation(rows, max(work.left, 0.0 if said else 1.0))
-    if point is None or not np.isfinite(point).all():
-        point = np.zeros(len(system.variables))
-    largest = system.violation([Fraction(one) for one in point.tolist()])
-    return Decision(status, LinearProof(violation=at_most(largest)), words, point)
+    with last_proofs(), suppress(TimeIsUp):
+        point = None if search.rows is None else least_violation(search.rows)
+        if point is not None and np.isfinite(point).all():
+            largest = largest_violation(system, [Fraction(one) for one in point.tolist()])
+            return Decision(status, LinearProof(violation=at_most(largest)), words, point)
+    origin = np.zeros(len(system.variables))
+    constants = (one._replace(columns=(), coefficients=()) for one in system.conditions)
+    most = max((one.violation((), 1) for one in constants), default=Fraction())
+    return Decision(status, LinearProof(violation=at_most(most)), words, origin)

@@ -44,15 +44,14 @@ def drive_linear(
     for argument, value in others.items():
         if value is not None and value != () and value != []:
             raise InputError(f"{argument} on linear conditions, which take none; leave it out")
-    asked = None if stop is None else stop()
     if name == "auto":
-        seconds = budget.seconds if asked is None else 0.0
-        return solve_linear(system, pivots=budget.updates, seconds=seconds, stop=stop)
+        return solve_linear(system, pivots=budget.updates, seconds=budget.seconds, stop=stop)
     if algorithm != type(algorithm)():
         raise InputError("highs takes no parameters on linear conditions; leave them out")
     return solve_linear(
         system,
         pivots=0,
         seconds=budget.seconds,
-        method=lambda: asked_highs(system, budget.seconds),
+        stop=stop,
+        method=lambda: asked_highs(system),
     )

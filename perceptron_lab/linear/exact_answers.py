@@ -15,6 +15,7 @@ from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system.conditions import Condition, over_common
 from perceptron_lab.system.exact_solutions import Equation, near_solution
 from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.time_limit import check_time
 
 # Computed entries are first tried as fractions with denominators up to this one
 SIMPLE = 10_000
@@ -39,9 +40,19 @@ def point_near(
         found = near_solution(equations, given, order)
         if found is None:
             return None
-        if not system.violation(found):
+        if not largest_violation(system, found):
             return tuple(found)
     return None
+
+
+def largest_violation(system: LinearSystem, point: Sequence[Fraction]) -> Fraction:
+    """Return the largest violation of a condition as given at x, exactly, until the time is up."""
+    numerators, denominator = over_common(point)
+    largest = Fraction()
+    for one in system.conditions:
+        check_time()
+        largest = max(largest, one.violation(numerators, denominator))
+    return largest
 
 
 def _equation(one: Condition) -> Equation:
@@ -77,6 +88,7 @@ def weights_near(
     support = [k for k, weight in enumerate(guess) if weight]
     rows: dict[int, dict[int, int]] = {}
     for place, k in enumerate(support):
+        check_time()
         one = system.conditions[k]
         for j, number in zip(one.columns, one.coefficients, strict=True):
             rows.setdefault(j, {})[place] = number
@@ -174,6 +186,7 @@ def _columns(
     width = len(system.variables)
     columns, owners = [], []
     for k in chosen:
+        check_time()
         one = system.conditions[k]
         both = one.equation or k in equal
         below = one.right if last is None else (0 if both else last)
@@ -247,6 +260,7 @@ def _moved(
     at, below = over_common(point)
     along, under = over_common(direction)
     for k, one in enumerate(system.conditions):
+        check_time()
         if k in tight or one.equation:
             continue
         change = one._replace(right=0).slack(along, under)

@@ -3,50 +3,58 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import highspy
 import numpy as np
 import scipy.sparse as sp
 
 from perceptron_lab.linear.deciding import Decision
 from perceptron_lab.linear.exact_answers import absorbed, best_bounds
-from perceptron_lab.linear.floating_rows import INFINITE, loaded
+from perceptron_lab.linear.floating_rows import CONTRADICTION, INFINITE, Solved, run_highs
 from perceptron_lab.linear.proofs import LinearProof, at_most, tight_at
 from perceptron_lab.linear.words import FEASIBLE, INFEASIBLE
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.time_limit import TimeIsUp
 
 
-def asked_highs(system: LinearSystem, seconds: float) -> Decision:
+def asked_highs(system: LinearSystem) -> Decision:
     """Return HiGHS's answer, proved only if it is exact as it stands.
 
     FEASIBLE: its point, as the doubles that it is, satisfies every condition. INFEASIBLE: its dual
     ray, what bounds absorb of its residual aside, is an exact contradiction. UNVERIFIED: neither.
-    NUMERICAL_ERROR: HiGHS gives no answer.
+    NUMERICAL_ERROR: HiGHS gives no answer. TIME_LIMIT: the time is up.
     """
     bounds = best_bounds(system)
     known = {k for _, k in bounds.values()}
     rows = [k for k, one in enumerate(system.conditions) if k not in known]
-    solver = _loaded(system, rows, seconds)
-    solver.run()
-    status, iterations = solver.getModelStatus(), int(solver.getInfo().simplex_iteration_count)
-    if status == highspy.HighsModelStatus.kOptimal:
-        found = _of_point(system, np.array(solver.getSolution().col_value, dtype=float))
-    elif status == highspy.HighsModelStatus.kInfeasible:
-        found = _of_ray(system, rows, solver)
+    try:
+        solved = _solved(system, rows)
+        found = _checked(system, rows, solved)
+    except TimeIsUp:
+        found = _without_answer(system, Status.TIME_LIMIT, "no answer of HiGHS within the budget")
     else:
-        words = f"HiGHS gives no answer: {solver.modelStatusToString(status)}"
-        origin = np.zeros(len(system.variables))
-        found = Decision(Status.NUMERICAL_ERROR, LinearProof(), words, origin)
-    found.iterations = max(iterations, 0)
+        found.iterations = solved.iterations
     return found
 
 
-def _loaded(system: LinearSystem, rows: list[int], seconds: float) -> Any:
-    """Return HiGHS with the conditions as given, the best bounds as those of its columns."""
+def _checked(system: LinearSystem, rows: list[int], solved: Solved) -> Decision:
+    """Return the decision that an answer proves, as it stands."""
+    if solved.optimal:
+        return _of_point(system, solved.values)
+    if solved.status == CONTRADICTION:
+        return _of_ray(system, rows, solved.ray)
+    words = f"HiGHS gives no answer: {solved.status}"
+    return _without_answer(system, Status.NUMERICAL_ERROR, words)
+
+
+def _without_answer(system: LinearSystem, status: Status, words: str) -> Decision:
+    return Decision(status, LinearProof(), words, np.zeros(len(system.variables)))
+
+
+def _solved(system: LinearSystem, rows: list[int]) -> Solved:
+    """Return HiGHS's answer to the conditions as given, the best bounds as those of its columns."""
     width = len(system.variables)
     lower, upper = np.full(width, -INFINITE), np.full(width, INFINITE)
     for (j, is_lower), (bound, _) in best_bounds(system).items():
@@ -59,7 +67,7 @@ def _loaded(system: LinearSystem, rows: list[int], seconds: float) -> Any:
     right = np.array([to_double(one.right, one.scale) for one in chosen], dtype=float)
     equation = np.array([one.equation for one in chosen], dtype=bool)
     above_rows = np.where(equation, right, INFINITE)
-    return loaded(np.zeros(width), (lower, upper), matrix, (right, above_rows), seconds)
+    return run_highs(np.zeros(width), (lower, upper), matrix, (right, above_rows))
 
 
 def _of_point(system: LinearSystem, values: FloatArray) -> Decision:
@@ -75,17 +83,18 @@ def _of_point(system: LinearSystem, values: FloatArray) -> Decision:
     return Decision(Status.FEASIBLE, proof, FEASIBLE, values)
 
 
-def _of_ray(system: LinearSystem, rows: list[int], solver: Any) -> Decision:
+def _of_ray(system: LinearSystem, rows: list[int], ray: FloatArray | None) -> Decision:
     origin = np.zeros(len(system.variables))
-    _, there, ray = solver.getDualRay()
-    for sign in (1, -1) if there else ():
+    if ray is None:
+        words = f"{INFEASIBLE}; without a ray that would prove it"
+        return Decision(Status.UNVERIFIED, LinearProof(), words, origin)
+    for sign in (1, -1):
         guess = [Fraction()] * len(system.conditions)
-        for k, weight in zip(rows, ray, strict=True):
+        for k, weight in zip(rows, ray.tolist(), strict=True):
             one = system.conditions[k]
             share = sign * Fraction(weight) / one.scale
             guess[k] = share if one.equation else max(share, Fraction())
         weights = absorbed(system, guess)
         if weights is not None:
             return Decision(Status.INFEASIBLE, LinearProof(weights=weights), INFEASIBLE, origin)
-    words = "its ray is not exact" if there else "without a ray that would prove it"
-    return Decision(Status.UNVERIFIED, LinearProof(), f"{INFEASIBLE}; {words}", origin)
+    return Decision(Status.UNVERIFIED, LinearProof(), f"{INFEASIBLE}; its ray is not exact", origin)

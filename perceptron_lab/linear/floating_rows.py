@@ -9,12 +9,18 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.killable_calls import killable
 from perceptron_lab.linear.quiet_highs import QuietHighs
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.time_limit import check_time, seconds_left
 
 INFINITE = highspy.kHighsInf
+OPTIMAL, CONTRADICTION = "Optimal", "Infeasible"
+"""HiGHS's names of its statuses."""
+QUICK = 15_000
+"""Entries of a program up to which HiGHS takes about half a second at most, even if it is dense."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ def floating_rows(system: LinearSystem) -> FloatingRows:
     """
     largest = tuple(max(map(abs, one.coefficients), default=1) for one in system.conditions)
     pairs = list(zip(system.conditions, largest, strict=True))
+    check_time()
     values = [to_double(number, most) for one, most in pairs for number in one.coefficients]
     columns = [j for one, _ in pairs for j in one.columns]
     ends = np.cumsum([0, *(len(one.columns) for one, _ in pairs)])
@@ -70,17 +77,20 @@ class Solved:
         Of the columns, and of the rows; what it has of them.
     iterations
         Of the simplex method.
+    ray
+        Of the rows, that proves infeasibility, nearly; None where there is none.
     """
 
-    status: Any
+    status: str
     values: FloatArray
     duals: FloatArray
     iterations: int
+    ray: FloatArray | None = None
 
     @property
     def optimal(self) -> bool:
         """Whether HiGHS calls it solved."""
-        return bool(self.status == highspy.HighsModelStatus.kOptimal)
+        return self.status == OPTIMAL
 
 
 def run_highs(
@@ -88,19 +98,42 @@ def run_highs(
     columns: tuple[FloatArray, FloatArray],
     matrix: sp.csr_array,
     rows: tuple[FloatArray, FloatArray],
-    seconds: float,
     *,
     presolve: bool = True,
 ) -> Solved:
-    """Minimise costs'v subject to bounds of v and of matrix @ v, by HiGHS on one thread."""
+    """Minimise costs'v subject to bounds of v and of matrix @ v, by HiGHS on one thread.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends before HiGHS says anything.
+    """
+    program = (costs, columns, matrix, rows, seconds_left(), presolve)
+    return solved_here(*program) if matrix.nnz <= QUICK else killable(solved_here, *program)
+
+
+def solved_here(
+    costs: FloatArray,
+    columns: tuple[FloatArray, FloatArray],
+    matrix: sp.csr_array,
+    rows: tuple[FloatArray, FloatArray],
+    seconds: float,
+    presolve: bool = True,
+) -> Solved:
+    """Return what :func:`run_highs` does, in this process, some seconds or many more."""
     solver = loaded(costs, columns, matrix, rows, seconds, presolve=presolve)
     solver.run()
-    found = solver.getSolution()
+    status = solver.modelStatusToString(solver.getModelStatus())
+    found, ray = solver.getSolution(), None
+    if status == CONTRADICTION:
+        _, there, values = solver.getDualRay()
+        ray = np.array(values, dtype=float) if there else None
     return Solved(
-        solver.getModelStatus(),
+        status,
         np.array(found.col_value, dtype=float),
         np.array(found.row_dual, dtype=float),
         max(int(solver.getInfo().simplex_iteration_count), 0),
+        ray,
     )
 
 
@@ -126,7 +159,7 @@ def loaded(
     solver: Any = QuietHighs()  # type: ignore[no-untyped-call]
     for name, value in {
         "threads": 1,
-        "time_limit": max(seconds, 0.01),
+        "time_limit": min(max(seconds, 0.01), INFINITE),
         "presolve": "choose" if presolve else "off",
     }.items():
         solver.setOptionValue(name, value)

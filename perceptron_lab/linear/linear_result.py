@@ -16,6 +16,7 @@ from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.outward import bracket_text
 from perceptron_lab.results import PROVED, Bound, FloatArray, Result, Status, Trace
 from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.time_limit import time_limit
 
 # Names that a message holds at most; the certificate has all
 MOST_NAMES = 12
@@ -78,12 +79,13 @@ def solve_linear(
     pivots, seconds
         The budget.
     stop
-        Asked between exact pivots: a text ends the run.
+        Asked again and again: a text ends the run.
     method
         Another way to a decision; by default :func:`.decide`.
     """
     began = time.perf_counter()
-    found = decide(system, pivots, seconds, stop) if method is None else method()
+    with time_limit(seconds, stop):
+        found = decide(system, pivots, stop) if method is None else method()
     spent = time.perf_counter() - began
     return LinearResult(
         status=found.status,

@@ -12,6 +12,7 @@ from perceptron_lab.errors import DataError, counted
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.numerics.exact_texts import exact_text, read_exact
 from perceptron_lab.results import Status
+from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.exact_solutions import independent
 from perceptron_lab.system.linear_system import LinearSystem
 
@@ -109,14 +110,15 @@ def at_most(largest: Fraction) -> tuple[float, float | None]:
 
 def combination(system: LinearSystem, weights: Weights) -> tuple[dict[int, Fraction], Fraction]:
     """Return sum_k w_k a_k without its zeros, and sum_k w_k b_k."""
-    row, right = dict[int, Fraction](), Fraction()
-    for k, weight in weights.items():
-        one = system.conditions[k]
-        share = weight / one.scale
+    chosen = [system.conditions[k] for k in weights]
+    shares = [weight / one.scale for weight, one in zip(weights.values(), chosen, strict=True)]
+    row, right = dict[int, int](), 0
+    numerators, common = over_common(shares)
+    for share, one in zip(numerators, chosen, strict=True):
         for j, number in zip(one.columns, one.coefficients, strict=True):
-            row[j] = row.get(j, Fraction()) + share * number
+            row[j] = row.get(j, 0) + share * number
         right += share * one.right
-    return {j: value for j, value in row.items() if value}, right
+    return {j: Fraction(one, common) for j, one in row.items() if one}, Fraction(right, common)
 
 
 def admissible(system: LinearSystem, weights: Weights) -> bool:

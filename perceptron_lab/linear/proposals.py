@@ -51,8 +51,8 @@ class Proposal:
     iterations: int
 
 
-def complementary_pair(rows: FloatingRows, seconds: float) -> Proposal | None:
-    """Return the pair that HiGHS finds within some seconds, or None."""
+def complementary_pair(rows: FloatingRows) -> Proposal | None:
+    """Return the pair that HiGHS finds, or None; TimeIsUp is raised where the time ends first."""
     count, width = rows.matrix.shape
     free = np.flatnonzero(~rows.equation)
     slack = sp.csr_array(
@@ -69,7 +69,7 @@ def complementary_pair(rows: FloatingRows, seconds: float) -> Proposal | None:
     costs = np.zeros(unknowns)
     costs[width + 1 :] = -1.0
     above = np.append(np.where(rows.equation, 0.0, INFINITE), INFINITE)
-    found = run_highs(costs, (lower, upper), matrix, (np.zeros(count + 1), above), seconds)
+    found = run_highs(costs, (lower, upper), matrix, (np.zeros(count + 1), above))
     if not found.optimal or len(found.values) != unknowns:
         return None
     feasible = bool(found.values[-1] > 0.5)
@@ -89,7 +89,7 @@ def _one(rows: FloatingRows) -> tuple[int, int]:
     return 1, rows.matrix.shape[1] + free + 2
 
 
-def farkas_vertex(rows: FloatingRows, support: IntArray, seconds: float) -> FloatArray | None:
+def farkas_vertex(rows: FloatingRows, support: IntArray) -> FloatArray | None:
     """Return weights y >= 0, z of some conditions at a vertex of Farkas' alternative, or None.
 
     y'G + z'C = 0, y'h + z'd = 1. The supports of its vertices are the irreducible contradictions
@@ -106,7 +106,7 @@ def farkas_vertex(rows: FloatingRows, support: IntArray, seconds: float) -> Floa
     lower = np.where(rows.equation[support], -INFINITE, 0.0)
     upper = np.full(len(support), INFINITE)
     costs = np.where(rows.equation[support], 0.0, 1.0)
-    found = run_highs(costs, (lower, upper), columns, (target, target), seconds)
+    found = run_highs(costs, (lower, upper), columns, (target, target))
     if not found.optimal or len(found.values) != len(support):
         return None
     weights = np.zeros(rows.matrix.shape[0])
@@ -122,7 +122,7 @@ def of_whole(rows: FloatingRows, weights: FloatArray) -> list[Fraction]:
     return [Fraction(one) / most for one, most in zip(kept.tolist(), rows.largest, strict=True)]
 
 
-def least_violation(rows: FloatingRows, seconds: float) -> FloatArray | None:
+def least_violation(rows: FloatingRows) -> FloatArray | None:
     """Return a point with (nearly) the least violation of the divided conditions, or None."""
     count, width = rows.matrix.shape
     ones = sp.csr_array(np.ones((count, 1)))
@@ -135,5 +135,5 @@ def least_violation(rows: FloatingRows, seconds: float) -> FloatArray | None:
     above = np.append(np.full(count, INFINITE), rows.right[rows.equation])
     upper = np.full(width + 1, INFINITE)
     costs = np.append(np.zeros(width), 1.0)
-    found = run_highs(costs, (lower, upper), matrix, (limits, above), seconds)
+    found = run_highs(costs, (lower, upper), matrix, (limits, above))
     return found.values[:-1] if found.optimal and len(found.values) == width + 1 else None

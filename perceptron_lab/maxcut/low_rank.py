@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,13 +25,21 @@ import scipy.sparse as sp
 from perceptron_lab.maxcut.ascent import Ascent
 from perceptron_lab.maxcut.dual_point import RANGE, DualPoint, range_of
 from perceptron_lab.maxcut.enclosure import Course, Enclosure
-from perceptron_lab.maxcut.lower_bound import proved_lower
+from perceptron_lab.maxcut.lower_bound import lower_by_signs, proved_lower
 from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.maxcut.progress import Limits, Progress, Stop
-from perceptron_lab.maxcut.upper_bound import proved_by
+from perceptron_lab.maxcut.upper_bound import dominant_upper, proved_by
 from perceptron_lab.results import FloatArray
 from perceptron_lab.symmetric.lanczos import lowest_eigenpair, negative_direction
 from perceptron_lab.symmetric.raised_factor import RaisedFactor
+from perceptron_lab.time_limit import (
+    RATE,
+    TimeIsUp,
+    affordable,
+    last_proofs,
+    seconds_left,
+    time_limit,
+)
 
 RANKS = {0: 16, 600: 24, 3000: 32, 100_000: 16}
 """Columns of V in the beginning, by the least order; more of them make fewer, longer sweeps."""
@@ -49,6 +57,8 @@ _SPENT, _AMPLE = 0.999, 4.0
 _ROUNDED = 1.001
 # A direction with more than this part of its square beside the range of V lies outside of it
 _BESIDE = 0.5
+# What the proof of a lower bound takes per edge, by floating-point operations in the same time
+PER_EDGE = 4000.0
 # Products that are worth a search for negative curvature before a proof
 _LEAST_PRODUCTS, _MOST_PRODUCTS = 40, 120
 # Beyond this order the basis of a Krylov space takes much memory
@@ -82,7 +92,8 @@ def enclose(
     seed
         Of the first V.
     seconds, sweeps
-        Limits; proofs at the end come on top.
+        Limits. Seconds include proofs at the end; where these would take too long, bounds are those
+        of a cut and of diagonal dominance.
     watch, stop
         Called with the course at every record; asked for a reason to end.
 
@@ -96,7 +107,7 @@ def enclose(
     found = _Enclosing(program, width, watch, time.perf_counter())
     columns = rank or [most for least, most in RANKS.items() if program.order >= least][-1]
     ascent = Ascent(program, columns, np.random.default_rng(seed))
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"), time_limit(seconds, stop):
         message = found.search(ascent, Limits(seconds, sweeps, stop), widens=rank is None)
     return found.ended(message)
 
@@ -131,30 +142,29 @@ class _Enclosing:
     course: Course = field(default_factory=Course)
     proof_seconds: float = 0.0
     caution: float = 1.1
-
-    @cached_property
-    def _factor(self) -> RaisedFactor:
-        return RaisedFactor(self.program.pattern)
+    factor: RaisedFactor | None = None  # None where the time does not suffice for it
 
     def search(self, ascent: Ascent, limits: Limits, *, widens: bool) -> str:
         """Sweep and prove until the width is proved, or a limit is reached; return why."""
         due, corrected_at, progress = self._first, math.inf, Progress()
+        self._prepare()
         before: tuple[int, float] | None = None
         while True:
             self._sweep(ascent, due, limits)
             dual = DualPoint.of(ascent.weights, ascent.vectors)
             estimate = self._estimate(dual)
             self._record(ascent.sweeps, estimate)
-            outside = self._tried(dual, ascent) if estimate <= self.width else None
+            worth = estimate <= self.width and affordable(self._proof_operations)
+            outside = self._tried(dual, ascent) if worth else None
             near = not self._local and estimate <= min(_NEAR * self.width, _AGAIN * corrected_at)
             if not self.reached and near:
                 moved = dual.corrected()
                 corrected_at = estimate * (1.0 if moved.lacking < dual.lacking / 2.0 else _IN_VAIN)
-                if self._estimate(moved) <= self.width:
+                if self._estimate(moved) <= self.width and affordable(self._proof_operations):
                     self._tried(moved, ascent)
             if self.reached:
                 return self._said
-            spent = limits.spent(time.perf_counter() - self.began, ascent.sweeps)
+            spent = limits.spent(ascent.sweeps, self._proof_operations / RATE)
             stuck = progress.ends(estimate, ascent.sweeps)
             if (
                 (outside is not None or stuck)
@@ -168,6 +178,16 @@ class _Enclosing:
                 return self._said if self.reached else spent or "the sweeps make no more progress"
             due = ascent.sweeps + self._next(ascent.sweeps, estimate, before)
             before = ascent.sweeps, estimate
+
+    def _prepare(self) -> None:
+        """Find the order of elimination, in half of the time at most."""
+        with suppress(TimeIsUp), time_limit(0.5 * seconds_left()):
+            self.factor = RaisedFactor(self.program.pattern)
+
+    @property
+    def _factor(self) -> RaisedFactor:
+        assert self.factor is not None, "proofs that are not affordable"
+        return self.factor
 
     @property
     def _local(self) -> bool:
@@ -189,15 +209,17 @@ class _Enclosing:
             clock = time.perf_counter()
             ascent.run(min(some, due - ascent.sweeps, limits.sweeps - ascent.sweeps))
             now = time.perf_counter()
-            if limits.spent(now - self.began, 0):
+            if limits.spent(0, self._proof_operations / RATE):
                 return
             some = 2 * some if now - clock < 0.05 else some
 
     def _estimate(self, dual: DualPoint) -> float:
         """Return the relative width that a point is expected to prove."""
         lacking = dual.gap + self.caution * (dual.lacking - dual.gap)
+        if self.factor is None:
+            return math.inf
         if lacking <= 1e3 * self.width * dual.lengths.sum():  # matters, then
-            lacking += float(self._factor.rounding(dual.lengths).sum())
+            lacking += float(self.factor.rounding(dual.lengths).sum())
         value = self.program.diagonal.sum() + np.ldexp(dual.lengths.sum(), self.program.exponent)
         found = float(np.ldexp(max(lacking, 0.0), self.program.exponent) / max(1.0, abs(value)))
         return found if math.isfinite(found) else math.inf
@@ -261,7 +283,39 @@ class _Enclosing:
     def _prove_at_last(self, dual: DualPoint, ascent: Ascent) -> None:
         """Prove what can be: shifts of some multiples of the estimate, until they only cost."""
         clock = time.perf_counter()
-        self._raise_lower(ascent.vectors)
+        with last_proofs():
+            self._prove_within(dual, ascent)
+        self.proof_seconds += time.perf_counter() - clock
+        self._record(ascent.sweeps, self.course.estimate[-1])
+
+    @property
+    def _proof_operations(self) -> float:
+        """Those of a proof of both bounds, nearly."""
+        upper = 0.0 if self.factor is None else self._upper_operations
+        return self._lower_operations + upper
+
+    @property
+    def _lower_operations(self) -> float:
+        return PER_EDGE * len(self.program.edges[2])
+
+    @property
+    def _upper_operations(self) -> float:
+        # and of the products that estimate the least eigenvalue
+        if self.factor is None:
+            return math.inf
+        return 2.0 * float(self.factor.elimination.operations) + 400.0 * self.program.weights.nnz
+
+    def _prove_within(self, dual: DualPoint, ascent: Ascent) -> None:
+        if affordable(self._lower_operations):
+            self._raise_lower(ascent.vectors)
+        elif not math.isfinite(self.lower):
+            self.lower, self.vectors = lower_by_signs(self.program, ascent.vectors)
+        if affordable(self._upper_operations):
+            self._prove_shifted(dual)
+        if not math.isfinite(self.upper):
+            self.upper, self.point = dominant_upper(self.program)
+
+    def _prove_shifted(self, dual: DualPoint) -> None:
         size = float(np.abs(self._point(dual, 0.0)).mean())
         lowest = dual.lowest if self._local else min(dual.lowest, self._lowest(dual))
         needed = float(np.ldexp(max(0.0, -lowest), self.program.exponent)) + 1e-15 * size
@@ -270,11 +324,9 @@ class _Enclosing:
         for multiple in (1.2, 4.0, 16.0, 64.0):
             before = self.upper
             x = self._point(dual, multiple * needed)
-            if x.sum() >= before:
+            if x.sum() >= before or not affordable(self._upper_operations):
                 break
             self._lower_upper(x, _FLOOR if self._local else 0.0)
-        self.proof_seconds += time.perf_counter() - clock
-        self._record(ascent.sweeps, self.course.estimate[-1])
 
     def _lowest(self, dual: DualPoint) -> float:
         """Return an estimate of the least eigenvalue of F(x), also outside of the range of V."""

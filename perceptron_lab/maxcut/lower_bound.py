@@ -31,6 +31,7 @@ import math
 import sys
 
 import numpy as np
+import scipy.sparse as sp
 
 from perceptron_lab.compiled.edge_products import edge_products
 from perceptron_lab.maxcut.program import MaxCutProgram
@@ -73,6 +74,27 @@ def proved_lower(program: MaxCutProgram, vectors: FloatArray) -> float:
     parts = gamma(4 * vectors.shape[1] + 18) + 5.0 * UNIT_ROUNDOFF * program.roundings
     off = above(UNIT_ROUNDOFF * abs(total) + parts * sizes + 4 * terms * SMALLEST, 8)
     return scaled_below(math.nextafter(total - off, -math.inf), program.exponent)
+
+
+def lower_by_signs(program: MaxCutProgram, vectors: FloatArray) -> tuple[float, FloatArray]:
+    """Return <C, ss'>, rounded down, of the signs s of a column of V, and s, shape ``(n, 1)``.
+
+    A product with C is all that it takes: its N terms c_ij s_i s_j are added in any order, so that
+    the sum is off by gamma_N S.
+    """
+    require_ieee_mode()
+    signs = np.where(vectors[:, :1] >= 0.0, 1.0, -1.0)
+    given = program.weights
+    weights = np.ldexp(given.data, -program.exponent)
+    matrix = sp.csr_array((weights, given.indices, given.indptr), shape=given.shape)
+    diagonal = np.ldexp(program.diagonal, -program.exponent)
+    total = float(diagonal.sum() + signs[:, 0] @ (matrix @ signs[:, 0]))
+    terms = len(diagonal) + len(weights)
+    sizes = above(float(np.abs(diagonal).sum() + np.abs(weights).sum()), terms)
+    # and what (4) takes off where V has one column, so that its proof finds as much
+    parts = gamma(terms + 40) + 5.0 * UNIT_ROUNDOFF * program.roundings
+    off = above(parts * sizes + 4 * terms * SMALLEST, 4)
+    return scaled_below(math.nextafter(total - off, -math.inf), program.exponent), signs
 
 
 def scaled_below(value: float, exponent: int) -> float:

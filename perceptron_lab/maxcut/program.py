@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.symmetric.pattern import Pattern
 from perceptron_lab.system import ConicSystem
+
+# The last system and its program: to find it again takes long where C is dense
+_LAST: list[tuple[ref[ConicSystem], MaxCutProgram | None]] = []
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +106,14 @@ class MaxCutProgram:
         if given.ndim != 2 or given.shape[0] != given.shape[1]:
             raise InputError(f"a matrix of shape {given.shape}; give a symmetric one, (n, n)")
         whole = sp.csr_array(given).astype(np.float64)
-        if not np.isfinite(whole.data).all() or (whole - whole.T).count_nonzero():
+        dense = isinstance(given, np.ndarray)  # of which differences are found sooner
+        differs = (given != given.T).any() if dense else (whole - whole.T).count_nonzero()
+        if not np.isfinite(whole.data).all() or differs:
             raise InputError("the matrix C must be finite and symmetric")
-        off = whole - sp.diags_array(whole.diagonal())
-        return cls(np.asarray(whole.diagonal(), dtype=np.float64), _without_zeros(off))
+        diagonal = np.asarray(whole.diagonal(), dtype=np.float64)
+        places = np.repeat(np.arange(len(diagonal)), np.diff(whole.indptr))
+        whole.data[places == whole.indices] = 0.0
+        return cls(diagonal, _without_zeros(whole))
 
     @classmethod
     def of_system(cls, system: ConicSystem) -> MaxCutProgram | None:
@@ -116,6 +124,14 @@ class MaxCutProgram:
         with one block or more. Vertex i is where F_i has its entry, so that x is the same vector
         for both. Numbers that were rounded make the program one with ``roundings``.
         """
+        if _LAST and _LAST[0][0]() is system:
+            return _LAST[0][1]
+        program = cls._of_system(system)
+        _remember(system, program)
+        return program
+
+    @classmethod
+    def _of_system(cls, system: ConicSystem) -> MaxCutProgram | None:
         objective, operator = system.objective, system.operator
         if objective is None or not system.homogenised or not isinstance(operator, Matrix):
             return None
@@ -143,19 +159,21 @@ class MaxCutProgram:
 
     def system(self) -> ConicSystem:
         """Return the homogenised system of the program, as an SDPA file of it would be read."""
-        rows, columns, values = self.edges
-        vertices = np.arange(self.order)
-        on = np.column_stack([0 * vertices, 0 * vertices, vertices, vertices])
-        off = np.column_stack([0 * rows, 0 * rows, rows, columns])
-        units = np.column_stack([vertices + 1, 0 * vertices, vertices, vertices])
-        ones = np.ones(self.order)
-        data = SdpaData.from_entries(
-            ones,
-            [self.order],
-            np.vstack([on, off, units]),
-            np.concatenate([self.diagonal, values, ones]),
-        )
-        return homogenised(replace(data, roundings=self.roundings))
+        vertices, ones = np.arange(self.order), np.ones(self.order)
+        # In the order of SDPA data, which need not be sorted then
+        upper = sp.csr_array(sp.triu(self.weights + sp.diags_array(self.diagonal)))
+        upper.eliminate_zeros()
+        upper.sort_indices()
+        entries = sp.coo_array(upper)
+        places = np.zeros((entries.nnz + self.order, 4), dtype=np.int64)
+        places[:, 2] = np.concatenate([entries.row, vertices])
+        places[:, 3] = np.concatenate([entries.col, vertices])
+        places[entries.nnz :, 0] = vertices + 1
+        values = np.concatenate([entries.data, ones])
+        data = SdpaData.from_entries(ones, [self.order], places, values)
+        system = homogenised(replace(data, roundings=self.roundings) if self.roundings else data)
+        _remember(system, self)
+        return system
 
     @property
     def order(self) -> int:
@@ -187,6 +205,10 @@ class MaxCutProgram:
     def row_sizes(self) -> FloatArray:
         """The sums sum_{j != i} |c_ij| as computed, shape ``(n,)``."""
         return np.asarray(abs(self.weights).sum(axis=1), dtype=np.float64).ravel()
+
+
+def _remember(system: ConicSystem, program: MaxCutProgram | None) -> None:
+    _LAST[:] = [(ref(system, lambda _: _LAST.clear()), program)]
 
 
 def _places(system: ConicSystem) -> tuple[IntArray, IntArray]:

@@ -6,29 +6,43 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from perceptron_lab.time_limit import seconds_left
+
 # No progress: less than this factor since so many sweeps
 _PROGRESS, _STUCK = 0.8, 600
 # Estimates of a relative width below this are all rounding
 _ROUNDING = 1e-14
+
+# The part of the seconds that proofs may have at most
+_PROOFS = 0.5
 
 Stop = Callable[[], str | None]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a search ends without its width."""
+    """When a search ends without its width: the seconds are those of the time limit."""
 
     seconds: float
     sweeps: int
     stop: Stop | None
 
-    def spent(self, seconds: float, sweeps: int) -> str | None:
-        """Return which limit is reached, in words, or None."""
+    def spent(self, sweeps: int, last: float = 0.0) -> str | None:
+        """Return which limit is reached, in words, or None.
+
+        Parameters
+        ----------
+        sweeps
+            The number made.
+        last
+            Seconds that proofs will take.
+        """
         if sweeps >= self.sweeps:
             return f"the budget of {self.sweeps} sweeps is spent"
-        if seconds >= self.seconds:
+        asked = None if self.stop is None else self.stop()
+        if asked is None and seconds_left() <= min(last, _PROOFS * self.seconds):
             return f"the budget of {self.seconds:g} seconds is spent"
-        return None if self.stop is None else self.stop()
+        return asked
 
 
 @dataclass

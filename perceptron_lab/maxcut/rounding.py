@@ -29,6 +29,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.results import FloatArray
 from perceptron_lab.roundoff import UNIT_ROUNDOFF, above, gamma, require_ieee_mode
+from perceptron_lab.time_limit import time_is_up
 
 HYPERPLANES = 32
 """Random hyperplanes that are tried."""
@@ -130,6 +131,8 @@ def values_of(program: MaxCutProgram, signs: Signs) -> FloatArray:
 def improved(program: MaxCutProgram, signs: Signs, flips: int | None = None) -> Signs:
     """Return cuts of which no single change raises <C, ss'>, up to rounding; ``(count, n)``.
 
+    Where the time is up, the others are left as they are.
+
     Parameters
     ----------
     program
@@ -147,6 +150,8 @@ def improved(program: MaxCutProgram, signs: Signs, flips: int | None = None) -> 
     most = 100 * program.order if flips is None else flips
     found = np.array(signs, dtype=np.int8, order="C")
     for one in found:
+        if time_is_up():
+            break
         flip_sweeps(starts, columns, weights.data, margins, one, most)
     return found
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +17,17 @@ from perceptron_lab.algorithms.base import AnyAlgorithm, S, SeesAll, State, Step
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
+from perceptron_lab.killable_calls import killable
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.system.cuts import Counters
+from perceptron_lab.time_limit import TimeIsUp, seconds_left, time_limit
 
+_Value = TypeVar("_Value")
+
+QUICK = 20_000
+"""Entries of data up to which solvers are called in this process."""
 Rows = FloatArray | sp.csr_array  # Rows as a solver takes them, dense or sparse
 
 
@@ -49,8 +56,8 @@ class AskedState(State):
 class Asked(Peer[AskedState]):
     """A solver that is asked once: one update, at the end of which it claims its answer.
 
-    It cannot be interrupted. If it gives up, the run ends at its budget, if that is spent, or else
-    with the solver's own reason as a numerical error.
+    Of large data it works in a process that is killed when the time is up. If it gives up, the run
+    ends at its budget, if that is spent, or else with the solver's own reason as a numerical error.
     """
 
     def start(self, system: ConicSystem, rng: np.random.Generator) -> AskedState:
@@ -65,11 +72,11 @@ class Asked(Peer[AskedState]):
         if state.answer is None:
             state.updates, state.iterations = 1, 1
             state.ending = f"{type(self).__name__} is asked once, and has answered"
-            try:
-                with quiet():
-                    state.answer = self.ask(system, state)
-            except NumericalError as error:
-                state.silence = str(error)
+            given = self, system, state, seconds_left()
+            with suppress(TimeIsUp):  # the driver's clock then ends the run
+                state, counters = in_time(system, _answered, *given)
+                system.counters.queries = counters.queries
+                system.counters.products = counters.products
         return state, state.answer
 
     @abstractmethod
@@ -81,6 +88,32 @@ class Asked(Peer[AskedState]):
         NumericalError
             If the solver gives no answer; the message says why.
         """
+
+
+def _answered(
+    solver: Asked, system: ConicSystem, state: AskedState, seconds: float
+) -> tuple[AskedState, Counters]:
+    """Return a state with a solver's answer, or with the reason why there is none; and counters."""
+    try:
+        with quiet(), time_limit(seconds):
+            state.answer = solver.ask(system, state)
+    except NumericalError as error:
+        state.silence = str(error)
+    return state, system.counters
+
+
+def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: Any) -> _Value:
+    """Return what a solver's function returns, called where it can be killed if the data are large.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends first.
+    """
+    data: Any = system.operator.data if isinstance(system.operator, Matrix) else None
+    in_memory = sp.issparse(data) or type(data) is np.ndarray  # and not on a disk
+    quick = not in_memory or data.size <= QUICK
+    return function(*arguments) if quick else killable(function, *arguments)
 
 
 @contextmanager

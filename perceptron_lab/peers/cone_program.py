@@ -27,6 +27,7 @@ from perceptron_lab.peers.largest_margin import Answer, LargestMargin
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import seconds_left
 
 REFINEMENT = 0.01  # Each tolerance of SCS over the one before
 # The statuses of cvxpy with values; the second one comes with SCS's limits, too
@@ -189,7 +190,7 @@ class Clarabel(ConeProgram):
     def options(self) -> list[dict[str, str | float]]:
         """Return the keywords of ``cvxpy.Problem.solve``; one thread, as everyone's."""
         tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), self.tolerance)
-        limits = {"time_limit": self.time_limit, "max_threads": 1}
+        limits = {"time_limit": min(self.time_limit, seconds_left()), "max_threads": 1}
         return [{"solver": "CLARABEL", **tolerances, **limits}]
 
 
@@ -239,7 +240,7 @@ class Scs(ConeProgram):
                 "eps_abs": tolerance,
                 "eps_rel": tolerance,
                 "max_iters": self.iterations,
-                "time_limit_secs": self.time_limit,
+                "time_limit_secs": min(self.time_limit, seconds_left()),
             }
             for tolerance in tolerances
         ]

@@ -33,6 +33,7 @@ from perceptron_lab.peers.largest_margin import Answer, LargestMargin
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import seconds_left
 
 # Both need rows before second-order cones, and these before matrices; Clarabel takes any order
 KINDS = (Orthant, SecondOrder, Semidefinite)
@@ -190,7 +191,7 @@ class ClarabelDirect(Direct):
         }
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_threads = False, 1
-        settings.time_limit = self.time_limit
+        settings.time_limit = min(self.time_limit, seconds_left())
         for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
             setattr(settings, name, self.tolerance)
         cones = [made[block.kind](block.size) for block in taken]
@@ -251,7 +252,7 @@ class ScsDirect(Direct):
             eps_abs=self.tolerance,
             eps_rel=self.tolerance,
             max_iters=self.iterations,
-            time_limit_secs=self.time_limit,
+            time_limit_secs=min(self.time_limit, seconds_left()),
             verbose=False,
         )
         found = solver.solve()

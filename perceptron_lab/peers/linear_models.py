@@ -17,10 +17,19 @@ from perceptron_lab.algorithms.base import State, Step, Systems
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import STRICT
-from perceptron_lab.peers.base import Peer, Rows, ending, quiet, refuse_other_cones, rows_of
+from perceptron_lab.peers.base import (
+    Peer,
+    Rows,
+    ending,
+    in_time,
+    quiet,
+    refuse_other_cones,
+    rows_of,
+)
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import TimeIsUp
 
 
 @plain_dataclass(kw_only=True)
@@ -71,8 +80,10 @@ class Trained(Peer[TrainedState]):
         """Train once; claim the point if it lies inside, or if it is the last."""
         if state.last is not None:
             return state, state.last
-        with quiet():
-            point, made = self.train(state)
+        try:
+            point, made = in_time(system, _trained, self, state)
+        except TimeIsUp:
+            return state, None
         if not np.isfinite(point).all():
             raise NumericalError("the coefficients of the linear model are not finite")
         state.point = np.asarray(point, dtype=np.float64)
@@ -94,6 +105,11 @@ class Trained(Peer[TrainedState]):
 
         Fewer mean that the model takes itself to be trained.
         """
+
+
+def _trained(model: Trained, state: TrainedState) -> tuple[FloatArray, int]:
+    with quiet():
+        return model.train(state)
 
 
 def two_classes(rows: Rows) -> tuple[Rows, FloatArray]:

@@ -18,6 +18,7 @@ from perceptron_lab.peers.base import Asked, AskedState, Rows, claimed, rows_of
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import seconds_left
 
 SOLVED, INFEASIBLE = 0, 2  # Statuses of scipy.optimize.linprog
 
@@ -100,7 +101,7 @@ class Highs(Asked):
 
     def _solve(self, costs: FloatArray, bounds: Any, **constraints: Any) -> Any:
         options: Any = {
-            "time_limit": self.time_limit,
+            "time_limit": min(self.time_limit, seconds_left()),
             "primal_feasibility_tolerance": self.tolerance,
             "dual_feasibility_tolerance": self.tolerance,
         }

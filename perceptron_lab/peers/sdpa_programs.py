@@ -31,6 +31,7 @@ from perceptron_lab.peers.sdpa_answers import parse_entries, parse_sections
 from perceptron_lab.peers.sdpa_program import BlockAnswer, answer_of, sdpa_data
 from perceptron_lab.refusals import refusing
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import seconds_left
 
 PROGRAM, ANSWER = "program.dat-s", "answer"
 
@@ -85,6 +86,7 @@ class SdpaProgram(Asked):
     def _run(self, data: SdpaData, folder: Path) -> tuple[BlockAnswer, str]:
         write_sdpa(data, folder / PROGRAM)
         self.prepare(folder)
+        seconds = min(self.time_limit, seconds_left())
         alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         try:
             ended = subprocess.run(
@@ -95,12 +97,12 @@ class SdpaProgram(Asked):
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=self.time_limit,
+                timeout=seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired:
             raise NumericalError(
-                f"{self.command} has given no answer within {self.time_limit:g} s; raise time_limit"
+                f"{self.command} has given no answer within {seconds:.3g} s; raise time_limit"
             ) from None
         except OSError as error:
             raise NumericalError(f"{self.command} cannot be run: {error.strerror}") from None

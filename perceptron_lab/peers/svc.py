@@ -21,6 +21,7 @@ from perceptron_lab.peers.base import (
     Rows,
     claimed,
     ending,
+    in_time,
     quiet,
     refuse_other_cones,
     rows_of,
@@ -29,6 +30,7 @@ from perceptron_lab.peers.base import (
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import TimeIsUp
 
 # How LIBSVM is told the inner products: by the rows, or one by one
 Kernel = Literal["linear", "precomputed"]
@@ -53,10 +55,10 @@ class Svc(SeesAll[SvcState]):
     matrices of inner products. Of two classes whose margin is ``geometric`` it is given the
     examples and the labels, and the bias is its own.
 
-    Each training is one update, and a phase: LIBSVM cannot be interrupted, nor go on from where it
-    stopped. If it stops at its number of iterations, and neither its point nor its weights prove
-    anything, it is trained anew for twice as long. The answer is proved like any other, and one
-    that is wrong is not believed.
+    Each training is one update, and a phase: LIBSVM cannot go on from where it stopped, and is
+    killed when the time is up. If it stops at its number of iterations, and neither its point nor
+    its weights prove anything, it is trained anew for twice as long. The answer is proved like any
+    other, and one that is wrong is not believed.
 
     Parameters
     ----------
@@ -100,7 +102,10 @@ class Svc(SeesAll[SvcState]):
         """Train once; claim a separator or a bound, after the last training the point anyway."""
         if state.trained:
             return state, claimed(system, state, self.epsilon)
-        state.weights, bias, made = self._train(system, state.length)
+        try:
+            state.weights, bias, made = in_time(system, self._train, system, state.length)
+        except TimeIsUp:
+            return state, None
         state.point = system.combine(state.weights)
         if isinstance(system.operator, Classes):
             state.point[-1] = bias

@@ -10,13 +10,16 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.claims import UNPROVED
-from perceptron_lab.peers.base import quiet
-from perceptron_lab.peers.direct import ClarabelDirect, Direct, ScsDirect
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.killable_calls import killable
+from perceptron_lab.peers.base import QUICK, quiet
+from perceptron_lab.peers.direct import ClarabelDirect, Direct, ScsDirect, Solved
 from perceptron_lab.peers.largest_margin import ERRORS
 from perceptron_lab.peers.sdpa_program import Blocks
 from perceptron_lab.peers.sdpa_programs import Csdp, Dsdp, Sdpa, SdpaProgram
 from perceptron_lab.programs.given_program import GivenProgram
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import TimeIsUp
 
 Solver = Literal["csdp", "sdpa", "dsdp5", "clarabel", "scs"]
 
@@ -76,18 +79,33 @@ class AskedSolver:
             command = _PROGRAMS[self.solver](**self._limits(seconds))
             answer, said = command.answered(program.sdpa())
             return Approximation(answer.variables, answer.slack, answer.multipliers, said)
-        library = _LIBRARIES[self.solver](**self._limits(seconds))
-        blocks = list(library.blocks(program.blocks))
-        with quiet():
-            found, said = library.answered(
-                program.rows, -program.constant, program.objective, blocks
-            )
+        asked = _answered if program.rows.nnz <= QUICK else _killable
+        found, said = asked(self.solver, self._limits(seconds), program)
         multipliers = program.dense(found.multipliers / program.multiplicity)
         return Approximation(found.point, program.dense(found.slack), multipliers, said)
 
     def _limits(self, seconds: float) -> dict[str, float]:
         limits = {"time_limit": seconds}
         return limits if self.tolerance is None else limits | {"tolerance": self.tolerance}
+
+
+def _killable(
+    solver: Solver, limits: dict[str, float], program: GivenProgram
+) -> tuple[Solved, str]:
+    try:
+        return killable(_answered, solver, limits, program)
+    except TimeIsUp:
+        raise NumericalError(f"{solver} has given no answer within the time limit") from None
+
+
+def _answered(
+    solver: Solver, limits: dict[str, float], program: GivenProgram
+) -> tuple[Solved, str]:
+    """Return what a library finds, and its name, version and status."""
+    library = _LIBRARIES[solver](**limits)
+    blocks = list(library.blocks(program.blocks))
+    with quiet():
+        return library.answered(program.rows, -program.constant, program.objective, blocks)
 
 
 def errors_of(program: GivenProgram, answer: Approximation) -> dict[str, float]:

@@ -10,16 +10,22 @@ objective is the optimum of the linear program. (Kelley's bound, from any method
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.optimize
 import scipy.sparse as sp
 
 from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.killable_calls import killable
+from perceptron_lab.linear.floating_rows import QUICK
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import seconds_left
 
 Directions = Mapping[int, FloatArray]
 """Number of a matrix block -> directions v of cuts, one per row, not 0."""
@@ -78,12 +84,12 @@ def relaxed_dual(cuts: Cuts) -> FloatArray | None:
     """Return the weights X of the linear program over some cuts; None where it has no optimum."""
     if not cuts.finite:
         return None
-    found = scipy.optimize.linprog(
+    found = _solved(
+        cuts.normals.size,
         cuts.other.objective,
         A_ub=-cuts.normals,
         b_ub=-cuts.sides,
         bounds=(None, None),
-        method="highs",
     )
     if found.status != 0:
         return None
@@ -101,16 +107,24 @@ def central_dual(cuts: Cuts) -> FloatArray | None:
     equations = np.column_stack([cuts.normals.T, cuts.normals.sum(axis=0)])
     worth = np.zeros(count + 1)
     worth[count] = -1.0
-    found = scipy.optimize.linprog(
+    found = _solved(
+        equations.size,
         worth,
         A_eq=equations,
         b_eq=cuts.other.objective,
         bounds=[(0.0, None)] * count + [(0.0, 1.0)],
-        method="highs",
     )
     if found.status != 0 or found.x is None or not found.x[count] > 0.0:
         return None
     return cuts.weights(found.x[:count] + found.x[count])
+
+
+def _solved(size: int, costs: FloatArray, **conditions: Any) -> Any:
+    """Return HiGHS's answer to a linear program of so many entries; TimeIsUp if a limit ends."""
+    left = seconds_left()
+    options = {"time_limit": left} if math.isfinite(left) else {}
+    program = partial(scipy.optimize.linprog, costs, method="highs", options=options, **conditions)
+    return program() if size <= QUICK else killable(program)
 
 
 def _atoms(

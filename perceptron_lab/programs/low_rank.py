@@ -13,13 +13,14 @@ from pydantic.dataclasses import dataclass
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
 from perceptron_lab.maxcut.enclosure import Course, Enclosure
-from perceptron_lab.maxcut.low_rank import enclose
+from perceptron_lab.maxcut.low_rank import PER_EDGE, enclose
 from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.maxcut.rounding import HYPERPLANES, Cut, rounded
 from perceptron_lab.programs.optimiser import Optimiser
 from perceptron_lab.programs.proofs import SIGNS, VECTORS
 from perceptron_lab.programs.search import Search
 from perceptron_lab.refusals import refusing
+from perceptron_lab.time_limit import affordable, last_proofs
 
 
 @refusing
@@ -84,9 +85,16 @@ class LowRank(Optimiser):
         _taken(search, found)
         if self.hyperplanes and len(found.vectors):
             clock = time.perf_counter()
-            _cut(search, rounded(program, found.vectors, count=self.hyperplanes, seed=search.seed))
+            with last_proofs():
+                self._round(search, program, found)
             search.proof_seconds += time.perf_counter() - clock
         return found.message
+
+    def _round(self, search: Search, program: MaxCutProgram, found: Enclosure) -> None:
+        """Round to a cut, unless the time does not suffice for that."""
+        if affordable(PER_EDGE * len(program.edges[2])):
+            cut = rounded(program, found.vectors, count=self.hyperplanes, seed=search.seed)
+            _cut(search, cut)
 
 
 def _told(search: Search, course: Course) -> None:

@@ -36,6 +36,7 @@ from perceptron_lab.programs.levels import objective_of
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import UNIT_ROUNDOFF, above
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import check_time
 
 MOST_VARIABLES = 3000
 """Programs with more variables have no lower bounds: G is a matrix of that order."""
@@ -225,6 +226,7 @@ class OtherSide:
         near = self._scaled(weights) if self.diagonal is not None else self._multiplied(weights)
         near, taken = self.corrected(near), 0.0
         for _ in range(_TRIES):
+            check_time()
             bound = self.prove(near)
             if bound is not None:
                 return near, bound
@@ -275,6 +277,7 @@ class OtherSide:
 
 
 def _lowest(cone: Cone, weights: FloatArray) -> float:
+    check_time()
     if isinstance(cone, Semidefinite):
         return lowest_eigenvalue_bound(cone.matrix(weights / cone.multiplicity))
     return float(weights.min())

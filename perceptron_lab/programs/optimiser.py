@@ -23,6 +23,7 @@ from perceptron_lab.programs.search import Search
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import Result, Status
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import time_limit
 
 
 class Optimiser(ABC):
@@ -96,8 +97,10 @@ def minimise(
         raise InputError(f"goal {wanted} of an optimiser; give {{'width': 1e-8}}, or none")
     load_kernels()
     began = time.perf_counter()
-    search = Search(system, tuple(oracles), budget or Budget(), seed, watch, stop, wanted)
-    ending = optimiser.minimise(search)
+    limits = budget or Budget()
+    search = Search(system, tuple(oracles), limits, seed, watch, stop, wanted)
+    with time_limit(limits.seconds, stop):
+        ending = optimiser.minimise(search)
     search.record("end")
     status, message = _ending(search, ending)
     point = search.point

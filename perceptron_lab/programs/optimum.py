@@ -23,6 +23,7 @@ from perceptron_lab.programs.verified_solver import VerifiedSolver
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import Result, Status
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import seconds_left, time_is_up, time_limit
 
 Program = str | Path | ConicSystem | MaxCutProgram | sp.sparray | npt.NDArray[np.float64]
 
@@ -72,9 +73,12 @@ def optimum(
     >>> found.optimum_lower <= 2.25 <= found.optimum_upper, found.goal_reached
     (True, True)
     """
-    return found_by(
-        program_of(path_or_system), width=width, budget=budget, seed=seed, watch=watch, stop=stop
-    )[1]
+    limits = budget or Budget()
+    asked = {"budget": limits, "seed": seed, "watch": watch, "stop": stop}
+    if isinstance(path_or_system, str | Path):  # reading takes no part of the budget
+        path_or_system = read_system(Path(path_or_system))
+    with time_limit(limits.seconds, stop):
+        return found_by(program_of(path_or_system), width=width, **asked)[1]  # type: ignore[arg-type]
 
 
 def found_by(
@@ -88,11 +92,24 @@ def found_by(
 ) -> tuple[Optimiser, Result]:
     """Return what :func:`optimum` does, with the optimiser that found it."""
     limits = budget or Budget()
+    with time_limit(limits.seconds, stop):
+        return _best(system, limits, width=width, seed=seed, watch=watch, stop=stop)
+
+
+def _best(
+    system: ConicSystem,
+    limits: Budget,
+    *,
+    width: float,
+    seed: int,
+    watch: Watch | None,
+    stop: Stop | None,
+) -> tuple[Optimiser, Result]:
+    """Return the narrowest interval of the optimisers for a program, tried in turn."""
     best: tuple[Optimiser, Result] | None = None
     refused: InputError | None = None
-    left = limits.seconds
     for optimiser in suited(system):
-        if best is not None and (best[1].goal_reached or left <= 0.0):
+        if best is not None and (best[1].goal_reached or time_is_up()):
             break
         if isinstance(optimiser, ObjectiveBisection) and best is not None and refused is None:
             break  # it is for programs that others refuse
@@ -100,7 +117,7 @@ def found_by(
             found = minimise(
                 system,
                 optimiser,
-                budget=Budget(limits.updates, left),
+                budget=Budget(limits.updates, min(limits.seconds, seconds_left())),
                 seed=seed,
                 watch=watch,
                 stop=stop,
@@ -109,7 +126,6 @@ def found_by(
         except InputError as error:
             refused = error
             continue
-        left = max(0.0, left - found.total_seconds)
         if best is None or _narrower(found, best[1]):
             best = optimiser, found
     if best is None:

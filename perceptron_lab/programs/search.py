@@ -6,6 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
@@ -29,6 +30,7 @@ from perceptron_lab.programs.upper_bounds import mended
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import FloatArray, Result, Status, Trace
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import TimeIsUp, last_proofs, time_is_up
 
 CUTS_PER_VARIABLE = 4
 """Directions that are kept for lower bounds, by the number of variables."""
@@ -129,9 +131,10 @@ class Search:
         """Return which limit is reached, in words, or None."""
         if self.updates >= self.budget.updates:
             return f"the budget of {self.budget.updates} updates is spent"
-        if self.seconds >= self.budget.seconds:
+        asked = None if self.stop is None else self.stop()
+        if asked is None and (self.seconds >= self.budget.seconds or time_is_up()):
             return f"the budget of {self.budget.seconds:g} seconds is spent"
-        return None if self.stop is None else self.stop()
+        return asked
 
     def feasibility(
         self,
@@ -215,8 +218,9 @@ class Search:
 
     def improve_upper(self, point: FloatArray) -> float | None:
         """Prove a point (x_0, x); return its objective, and keep it if it is the least so far."""
-        clock = time.perf_counter()
-        found = mended(self.system, point)
+        clock, found = time.perf_counter(), None
+        with last_proofs(), suppress(TimeIsUp):
+            found = mended(self.system, point)
         self.proof_seconds += time.perf_counter() - clock
         if found is None:
             return None
@@ -239,7 +243,12 @@ class Search:
         if other is None:
             return None
         clock = time.perf_counter()
-        rows = Cuts.of(other, self.cuts if cuts is None else cuts)
+        with last_proofs(), suppress(TimeIsUp):
+            self._prove_lower(other, Cuts.of(other, self.cuts if cuts is None else cuts))
+        self.proof_seconds += time.perf_counter() - clock
+        return self.lower
+
+    def _prove_lower(self, other: OtherSide, rows: Cuts) -> None:
         weights = relaxed_dual(rows)
         if other.inner is None and self.inner is None:
             central = central_dual(rows)
@@ -250,8 +259,6 @@ class Search:
             found = None if candidate is None else other.repaired(candidate, inner)
             if found is not None:
                 self.take_lower({DUAL: found[0]}, found[1])
-        self.proof_seconds += time.perf_counter() - clock
-        return self.lower
 
     def record(self, phase: str, level: Level | None = None) -> None:
         """Append what is known to the trace; its measures are levels, objectives and bounds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass as plain_dataclass
-from dataclasses import field, replace
+from dataclasses import replace
 from operator import itemgetter
 from typing import Annotated, ClassVar
 
@@ -45,6 +45,7 @@ from perceptron_lab.programs.upper_bounds import moved_inside, prove_upper
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import TimeIsUp, last_proofs, seconds_left, time_is_up, time_limit
 
 _SMALL = f"{FRACTIONS[-1]:g} of the mean eigenvalue of the answer"
 _NO_POINT = (
@@ -56,8 +57,11 @@ _NO_WEIGHTS = (
     f"{_SMALL}: the other side may have no interior"
 )
 _NOT_MOVED = "no upper bound: nothing between x and an inner point is proved to be feasible"
-# Seconds of a solver, at least, when the budget is all but spent
-_LEAST_SECONDS = 0.2
+_NO_TIME_ABOVE = "no upper bound: the time was too short"
+_NO_TIME_BELOW = "no lower bound: the time was too short"
+# Seconds of a solver, at least, when the budget is all but spent; and the part of what is left that
+# it has at most, so that its answer can be proved
+_LEAST_SECONDS, _SHARE = 0.2, 0.7
 # Pivots of elimination that are raised, as parts of the diagonal; and those that end a factor
 _FLOORS = (0.0, 1e-9, 1e-6, 1e-3)
 _NEGLIGIBLE = 1e-9
@@ -128,7 +132,9 @@ class VerifiedSolver(Optimiser):
             return answer.said
         run.prove_upper(program, answer)
         search.record("upper bound")
-        if face is None and not run.prove_lower(program, answer) and self.faces:
+        if time_is_up():
+            search.without_lower = _NO_TIME_BELOW
+        elif face is None and not run.prove_lower(program, answer) and self.faces:
             face = run.central_face(program)
             if face is not None:
                 run.prove_on(face)
@@ -151,7 +157,6 @@ class _Run:
 
     search: Search
     asked: AskedSolver
-    began: float = field(default_factory=time.perf_counter)
 
     def program_of(self, system: ConicSystem) -> GivenProgram:
         """Return a program as the solver takes it."""
@@ -168,12 +173,22 @@ class _Run:
 
     def ask(self, program: GivenProgram) -> Approximation:
         """Return the answer that is given within what is left of the budget."""
-        left = self.search.budget.seconds - (time.perf_counter() - self.began)
-        return self.asked.solved(program, max(left, _LEAST_SECONDS))
+        left = _SHARE * seconds_left()
+        with time_limit(left) if left > _LEAST_SECONDS else last_proofs():
+            return self.asked.solved(program, max(left, _LEAST_SECONDS))
 
     def prove_upper(self, program: GivenProgram, answer: Approximation) -> None:
         """Prove the bound of x, moved inside where it is not feasible."""
         clock, search = time.perf_counter(), self.search
+        try:
+            with last_proofs():
+                self._take_upper(program, answer)
+        except TimeIsUp:
+            search.without_upper = _NO_TIME_ABOVE
+        search.proof_seconds += time.perf_counter() - clock
+
+    def _take_upper(self, program: GivenProgram, answer: Approximation) -> None:
+        search = self.search
         point = np.concatenate([[1.0], answer.point])
         bound = prove_upper(search.system, point)
         found = None if bound is None else (point, bound)
@@ -183,13 +198,16 @@ class _Run:
             search.without_upper = _NO_POINT if inner is None else _NOT_MOVED
         if found is not None:
             search.take_upper(*found)
-        search.proof_seconds += time.perf_counter() - clock
 
     def prove_lower(self, program: GivenProgram, answer: Approximation) -> bool:
         """Prove the bound of X, corrected and moved inside; return whether that worked."""
         clock, other, found = time.perf_counter(), self.search.other, None
-        if other is not None:
-            found = self._repaired(other, program, answer)
+        try:
+            if other is not None:
+                with last_proofs():
+                    found = self._repaired(other, program, answer)
+        except TimeIsUp:
+            self.search.without_lower = _NO_TIME_BELOW
         if found is not None:
             self.search.take_lower({DUAL: found[0]}, found[1])
         self.search.proof_seconds += time.perf_counter() - clock
@@ -252,6 +270,8 @@ class _Run:
             if face.variable is not None:
                 search.figures = errors_of(program, answer)
                 self._lift(face, reduction, answer)
+        except TimeIsUp:
+            search.without_lower = _NO_TIME_BELOW
         except (InputError, NumericalError) as error:
             search.without_lower = f"no lower bound: X has no interior, and on its face: {error}"
         search.proof_seconds += time.perf_counter() - clock - (search.seconds - before)

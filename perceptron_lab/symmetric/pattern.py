@@ -8,8 +8,12 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_lab.killable_calls import killable
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.symmetric.elimination import Elimination, minimum_degree
+
+# Rows times entries, from which the order of elimination may take seconds: SuperLU finds it at once
+_LONG = 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +92,16 @@ class Pattern:
 
     @cached_property
     def elimination(self) -> Elimination:
-        """How factors of these matrices are formed; found once."""
-        order = np.arange(self.order)
-        if not self.complete:
-            order = minimum_degree(self.sparse(np.ones(self.size)))
-        return Elimination.of(order, self.rows, self.columns)
+        """How factors of these matrices are formed; found once.
+
+        TimeIsUp is raised if a time limit ends first.
+        """
+        long = not self.complete and self.order * self.size > _LONG
+        return killable(_eliminated, self) if long else _eliminated(self)
+
+
+def _eliminated(pattern: Pattern) -> Elimination:
+    order = np.arange(pattern.order)
+    if not pattern.complete:
+        order = minimum_degree(pattern.sparse(np.ones(pattern.size)))
+    return Elimination.of(order, pattern.rows, pattern.columns)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
 from flint import fmpz_mat, nmod_mat
 
 from perceptron_lab.system.conditions import over_common
-from perceptron_lab.system.lifted_solutions import lifted_solution
+from perceptron_lab.system.lifted_solutions import LiftedMatrix
+from perceptron_lab.time_limit import check_time
 
 # Ranks are taken modulo this prime; what it gets wrong, the exact check of the answer finds
 PRIME = 2**61 - 1
@@ -21,6 +24,9 @@ MOST_PIVOTS = 500
 SMALLEST_LIFTED = 60
 # Equations are multiplied as a matrix unless it has so many places for each entry
 _DENSE = 4
+# Products modulo the prime that an elimination may make at once, about 0.5 s; and the rows that are
+# eliminated at a time where they are more
+_AT_ONCE, _ROWS = 2_000_000_000, 300
 
 
 class Equation(NamedTuple):
@@ -63,44 +69,141 @@ def near_multiples(
     most_pivots: int | None = None,
 ) -> tuple[list[int], int] | None:
     """Return such a solution, as :func:`near_solution`, over a common denominator > 0, and it."""
+    factors = factorised(equations, order, most_pivots)
+    return None if factors is None else factors.near([one.right for one in equations], guess)
+
+
+def factorised(
+    equations: Sequence[Equation], order: Sequence[int], most_pivots: int | None = None
+) -> Factors | None:
+    """Return the left-hand sides of equations, to be solved for any right-hand sides.
+
+    None if that is too much work; the parameters are those of :func:`near_solution`.
+    """
     used = {j for one in equations for j in one.entries}
     columns = [j for j in order if j in used]
     if len(equations) * len(columns) > MOST_ENTRIES:
         return None
     chosen = basis(equations, columns, most_pivots)
-    if chosen is None:
-        return None
-    rows, pivots = chosen
-    numerators, denominator = over_common(guess)
-    solved = set(pivots)
-    sides = [
-        equations[i].right * denominator
-        - sum(a * numerators[j] for j, a in equations[i].entries.items() if j not in solved)
-        for i in rows
-    ]
-    square = [[equations[i].entries.get(j, 0) for j in pivots] for i in rows]
-    answer = _square_solution(square, sides)
-    if answer is None:
-        return None
-    multiples, multiple = answer
-    found = [one * multiple for one in numerators]
-    for j, one in zip(pivots, multiples, strict=True):
-        found[j] = one
-    common = denominator * multiple
-    return (found, common) if _solves(equations, found, common) else None
+    return None if chosen is None else Factors([one.entries for one in equations], *chosen)
 
 
-def _square_solution(
-    square: Sequence[Sequence[int]], sides: Sequence[int]
-) -> tuple[list[int], int] | None:
-    """Return N and D > 0 with A N = D b, A regular modulo the prime; None if it is not found."""
-    if not sides:
-        return [], 1
-    if len(sides) >= SMALLEST_LIFTED:
-        return lifted_solution(square, sides)
-    found: Any = fmpz_mat(square).solve(fmpz_mat([[side] for side in sides]))
-    numerators, denominator = found.numer_denom()
-    return [int(one) for one in numerators.entries()], int(denominator)
+@dataclass
+class Factors:
+    """Left-hand sides of equations and a regular part of them, as large as their rank.
+
+    Parameters
+    ----------
+    entries
+        Of the equations, in whole numbers.
+    rows, pivots
+        The equations and the unknowns of the regular part.
+    """
+
+    entries: Sequence[Mapping[int, int]]
+    rows: list[int]
+    pivots: list[int]
+
+    def near(
+        self, rights: Sequence[int], guess: Sequence[Fraction]
+    ) -> tuple[list[int], int] | None:
+        """Return N and D > 0 with N / D a solution; the unknowns but the pivots keep their guess.
+
+        None if there is none.
+        """
+        numerators, denominator = over_common(guess)
+        solved = set(self.pivots)
+        sides = [
+            rights[i] * denominator
+            - sum(a * numerators[j] for j, a in self.entries[i].items() if j not in solved)
+            for i in self.rows
+        ]
+        answer = self._square_solution(sides)
+        if answer is None:
+            return None
+        multiples, multiple = answer
+        found = [one * multiple for one in numerators]
+        for j, one in zip(self.pivots, multiples, strict=True):
+            found[j] = one
+        common = denominator * multiple
+        return (found, common) if self._solves(rights, found, common) else None
+
+    def _square_solution(self, sides: Sequence[int]) -> tuple[list[int], int] | None:
+        """Return N and D > 0 with A N = D b, A the regular part; None if it is not found."""
+        if not any(sides):
+            return [0] * len(sides), 1
+        if len(sides) >= SMALLEST_LIFTED:
+            return None if self._lifted is None else self._lifted.solution(sides)
+        found: Any = fmpz_mat(self._square).solve(fmpz_mat([[side] for side in sides]))
+        numerators, denominator = found.numer_denom()
+        return [int(one) for one in numerators.entries()], int(denominator)
+
+    @property
+    def _square(self) -> list[list[int]]:
+        return [[self.entries[i].get(j, 0) for j in self.pivots] for i in self.rows]
+
+    @cached_property
+    def _lifted(self) -> LiftedMatrix | None:
+        return LiftedMatrix.of(self._square)
+
+    def _solves(self, rights: Sequence[int], numerators: Sequence[int], denominator: int) -> bool:
+        entries = sum(len(one) for one in self.entries)
+        if entries * _DENSE <= len(self.entries) * len(numerators):
+            return all(
+                sum(a * numerators[j] for j, a in one.items()) == right * denominator
+                for one, right in zip(self.entries, rights, strict=True)
+            )
+        products: Any = self._matrix(len(numerators)) * fmpz_mat([[one] for one in numerators])
+        sides = (right * denominator for right in rights)
+        return all(found == side for found, side in zip(products.entries(), sides, strict=True))
+
+    def _matrix(self, width: int) -> Any:
+        """Return the left-hand sides as a matrix of python-flint."""
+        if self._table is None:
+            places = range(width)
+            self._table = fmpz_mat([[one.get(j, 0) for j in places] for one in self.entries])
+        return self._table
+
+    _table: Any = field(default=None, init=False, repr=False)
+
+
+def null_columns(table: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return a basis of {x : A x = 0}, one vector for each unknown that is no pivot.
+
+    Parameters
+    ----------
+    table
+        A in whole numbers, shape ``(m, n)``.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends first.
+    """
+    width = len(table[0])
+    if min(len(table), width) >= SMALLEST_LIFTED:
+        columns = _lifted_columns(table)
+        if columns is not None:
+            return columns
+    matrix, nullity = fmpz_mat(table).nullspace()
+    return [[int(matrix[i, j]) for i in range(width)] for j in range(nullity)]
+
+
+def _lifted_columns(table: Sequence[Sequence[int]]) -> list[list[int]] | None:
+    """Return such vectors by lifting; None where the rank modulo the prime is not the rank."""
+    width = len(table[0])
+    equations = [Equation({j: a for j, a in enumerate(row) if a}, 0) for row in table]
+    chosen = basis(equations, range(width), width)
+    assert chosen is not None
+    factors = Factors([one.entries for one in equations], *chosen)
+    columns = []
+    for free in sorted(set(range(width)) - set(factors.pivots)):
+        guess = [Fraction(int(j == free)) for j in range(width)]
+        column = factors.near([0] * len(equations), guess)
+        if column is None:
+            return None
+        columns.append(column[0])
+    return columns
 
 
 def independent(columns: Sequence[Mapping[int, int]]) -> bool:
@@ -118,26 +221,53 @@ def independent(columns: Sequence[Mapping[int, int]]) -> bool:
 def basis(
     equations: Sequence[Equation], columns: Sequence[int], most_pivots: int | None = None
 ) -> tuple[list[int], list[int]] | None:
-    """Return independent equations, and as many of the columns in which they are so."""
+    """Return independent equations, and as many of the columns in which they are so.
+
+    None if they are more than ``most_pivots``.
+    """
     if not equations or not columns:
         return [], []
+    most = MOST_PIVOTS if most_pivots is None else most_pivots
     table = [[one.entries.get(j, 0) % PRIME for j in columns] for one in equations]
-    pivots = _pivots(table)
-    if len(pivots) > (MOST_PIVOTS if most_pivots is None else most_pivots):
+    pivots = _pivots(table, most)
+    if len(pivots) > most:
         return None
     turned = [[row[place] for row in table] for place in pivots]
     return _pivots(turned), [columns[place] for place in pivots]
 
 
-def _pivots(table: list[list[int]]) -> list[int]:
-    """Return the pivots' columns in the echelon form of a matrix modulo the prime."""
+def _pivots(table: list[list[int]], most: int | None = None) -> list[int]:
+    """Return the pivots' columns in the echelon form of a matrix modulo the prime.
+
+    A large matrix is taken in parts, between which the clock is read; with more than ``most``
+    pivots of the first parts the others are left out.
+    """
     if not table or not table[0]:
         return []
-    reduced, rank = nmod_mat(
-        len(table), len(table[0]), list(chain.from_iterable(table)), PRIME
-    ).rref()
+    height, width = len(table), len(table[0])
+    step = height if height * width * min(height, width) <= _AT_ONCE else _ROWS
+    rows: list[list[int]] = []
+    pivots = list[int]()
+    for start in range(0, height, step):
+        check_time()
+        reduced, rank = _reduced([*rows, *table[start : start + step]])
+        pivots = _columns_of_pivots(reduced, rank)
+        if start + step >= height or (most is not None and rank > most):
+            break
+        rows = reduced.tolist()[:rank]
+    return pivots
+
+
+def _reduced(table: list[list[int]]) -> tuple[Any, int]:
+    """Return the echelon form of a matrix modulo the prime, and its rank."""
+    matrix = nmod_mat(len(table), len(table[0]), list(chain.from_iterable(table)), PRIME)
+    reduced, rank = matrix.rref()
+    return reduced, int(rank)
+
+
+def _columns_of_pivots(reduced: Any, rank: int) -> list[int]:
     found, column = list[int](), 0
-    for row in range(int(rank)):
+    for row in range(rank):
         while int(_entry(reduced, row, column)) == 0:
             column += 1
         found.append(column)
@@ -147,17 +277,3 @@ def _pivots(table: list[list[int]]) -> list[int]:
 
 def _entry(matrix: Any, row: int, column: int) -> Any:
     return matrix[row, column]
-
-
-def _solves(equations: Sequence[Equation], numerators: Sequence[int], denominator: int) -> bool:
-    entries = sum(len(one.entries) for one in equations)
-    if entries * _DENSE <= len(equations) * len(numerators):
-        return all(
-            sum(a * numerators[j] for j, a in one.entries.items()) == one.right * denominator
-            for one in equations
-        )
-    places = range(len(numerators))
-    table = fmpz_mat([[one.entries.get(j, 0) for j in places] for one in equations])
-    products = table * fmpz_mat([[one] for one in numerators])
-    sides = (one.right * denominator for one in equations)
-    return all(found == side for found, side in zip(products.entries(), sides, strict=True))

@@ -15,17 +15,20 @@ HiGHS or by exact pivots; added are those that the direction found, with a littl
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from perceptron_lab.linear.alternatives import Alternative, Work, alternative
 from perceptron_lab.results import IntArray
-from perceptron_lab.system.exact_solutions import Equation, near_solution
+from perceptron_lab.system.conditions import over_common
+from perceptron_lab.system.exact_solutions import Equation, Factors, factorised
+from perceptron_lab.time_limit import TimeIsUp, check_time
 from perceptron_lab.verdicts.cone_proposals import cone_proposal
 from perceptron_lab.verdicts.pairs import Pair, mixed, without_divisor
 from perceptron_lab.verdicts.whole_rows import WholeRows
@@ -34,6 +37,7 @@ FINITE: Final = "FINITE"
 PLUS: Final = "+INF"
 MINUS: Final = "-INF"
 UNDETERMINED: Final = "UNDETERMINED"
+UNDECIDED: Final = "UNDECIDED"  # The time was too short
 CLASSES: Final = (FINITE, PLUS, MINUS, UNDETERMINED)
 
 _FIRST: Final = 4  # Rows to begin with, per dimension of N's null space
@@ -49,7 +53,7 @@ class Coefficient:
     Parameters
     ----------
     name
-        One of :data:`CLASSES`.
+        One of :data:`CLASSES`, or :data:`UNDECIDED`, of which nothing is proved.
     combination
         Row -> multiplier, of sum_i m_i a_i = e_j, or -e_j for -INF; those of B are > 0.
     positive, negative
@@ -62,21 +66,19 @@ class Coefficient:
     negative: tuple[int, ...] | None = None
 
 
-def coefficients(rows: WholeRows, pair: Pair, seconds: float) -> list[Coefficient] | None:
-    """Return the class of every coefficient; None if the time was too short."""
-    work = Work(_PIVOTS, time.monotonic() + seconds)
+def coefficients(rows: WholeRows, pair: Pair) -> Iterator[tuple[int, Coefficient]]:
+    """Yield the coefficients with their classes, finite ones first, until the time is up."""
+    work = Work(_PIVOTS)
     cone = _Cone(rows, pair)
-    found = []
-    for j in range(rows.width):
-        one = cone.coefficient(j, work)
-        if one is None:
-            return None
-        found.append(one)
-    return found
+    with suppress(TimeIsUp):
+        for j in sorted(range(rows.width), key=lambda j: cone.nulls[:, j].any()):
+            one = cone.coefficient(j, work)
+            if one is not None:
+                yield j, one
 
 
 class _Cone:
-    """R in the coordinates c of b = Q c, and the rows of B that were of use so far."""
+    """R in the coordinates c of b = Q c, the rows of B that were of use so far, and rows of N."""
 
     def __init__(self, rows: WholeRows, pair: Pair) -> None:
         self.rows, self.pair = rows, pair
@@ -85,11 +87,21 @@ class _Cone:
         self.images: list[tuple[int, ...]] = []  # of the used rows: a_i'Q over its divisor
         self.divisors: list[int] = []
 
+    @cached_property
+    def _spanning(self) -> Factors | None:
+        """The transposed rows of N's span, to be solved for combinations; None if too large."""
+        some = self.pair.span.rows
+        columns = self.rows.whole(some).T.tolist()
+        equations = [Equation({i: a for i, a in enumerate(one) if a}, 0) for one in columns]
+        return factorised(equations, range(len(some)))
+
     def coefficient(self, j: int, work: Work) -> Coefficient | None:
-        """Return the class of coefficient j; None if the work is spent."""
+        """Return the class of coefficient j; None if there are too many pivots or equations."""
+        check_time()
         at = [int(one) for one in self.nulls[:, j]]
         if not any(at):
-            return Coefficient(FINITE, self._multipliers(self._unit(j, 1)))
+            multipliers = self._multipliers(self._unit(j, 1))
+            return None if multipliers is None else Coefficient(FINITE, multipliers)
         inside = self.pair.direction[j]
         if not inside:
             return self._both_ways(at, j)
@@ -97,7 +109,8 @@ class _Cone:
         target, exactly = [sign * one for one in at], False
         self._use(self._near_the_edge())
         while True:
-            found = None if exactly else cone_proposal(self.images, target, work.left)
+            check_time()
+            found = None if exactly else cone_proposal(self.images, target)
             exactly = found is None  # from the first time on that doubles do not tell
             found = found or self._alternative(target, work)
             if found is None:
@@ -118,7 +131,7 @@ class _Cone:
         minus = {k: -one for k, one in enumerate(target) if one} | {height: 1}
         return alternative([*columns, minus], height, work)
 
-    def _infinite(self, j: int, sign: int, found: Alternative) -> Coefficient:
+    def _infinite(self, j: int, sign: int, found: Alternative) -> Coefficient | None:
         assert found.weights is not None
         weights = {k: one for k, one in found.weights.items() if k < len(self.used)}
         cone = {self.used[k]: one / self.divisors[k] for k, one in weights.items()}
@@ -126,7 +139,10 @@ class _Cone:
         for k, weight in cone.items():
             (row,) = self.rows.whole(np.array([k])).tolist()
             target = [one - weight * entry for one, entry in zip(target, row, strict=True)]
-        combination = cone | self._multipliers(target)
+        multipliers = self._multipliers(target)
+        if multipliers is None:
+            return None
+        combination = cone | multipliers
         b = self.pair.direction
         if sign > 0:
             return Coefficient(PLUS, combination, positive=b)
@@ -135,26 +151,26 @@ class _Cone:
     def _unit(self, j: int, sign: int) -> list[Fraction]:
         return [Fraction(sign * (i == j)) for i in range(self.rows.width)]
 
-    def _multipliers(self, target: Sequence[Fraction]) -> dict[int, Fraction]:
-        """Return m on some rows of N with sum_i m_i a_i = target, which is in their span."""
+    def _multipliers(self, target: Sequence[Fraction]) -> dict[int, Fraction] | None:
+        """Return m on some rows of N with sum_i m_i a_i = target, which is in their span.
+
+        None where that is too much work.
+        """
         some = self.pair.span.rows
-        table = self.rows.whole(some).tolist()
-        equations = [
-            Equation(
-                {i: row[j] * one.denominator for i, row in enumerate(table) if row[j]},
-                one.numerator,
-            )
-            for j, one in enumerate(target)
-        ]
-        found = near_solution(equations, [Fraction()] * len(some), range(len(some)))
+        if self._spanning is None:
+            return None
+        rights, common = over_common(target)
+        found = self._spanning.near(rights, [Fraction()] * len(some))
         assert found is not None, "rows of N do not span what is orthogonal to their null space"
-        return {k: one for k, one in zip(some.tolist(), found, strict=True) if one}
+        pairs = zip(some.tolist(), found[0], strict=True)
+        return {k: Fraction(one, found[1] * common) for k, one in pairs if one}
 
     def _both_ways(self, at: Sequence[int], j: int) -> Coefficient:
         """Return b* + t Q q_j and b* - t Q q_j: entries of both signs where that of b* is 0."""
         along = mixed(self.pair.span.nulls, [Fraction(one) for one in at])
         step = Fraction(1)
         for _ in range(_MOST_HALVES):
+            check_time()
             two = [
                 mixed([self.pair.direction, along], [Fraction(1), sign * step]) for sign in (1, -1)
             ]

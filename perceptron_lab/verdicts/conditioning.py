@@ -11,12 +11,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import scipy.linalg as sla
 
 from perceptron_lab.system.conditions import over_common
+from perceptron_lab.time_limit import check_time
 from perceptron_lab.verdicts.pairs import Pair, Span, without_divisor
 from perceptron_lab.verdicts.whole_rows import WholeRows, rows_of_numbers
 
@@ -33,22 +34,32 @@ Columns = tuple[tuple[int, ...], ...]
 def conditioned(rows: WholeRows) -> tuple[WholeRows, Columns | None]:
     """Return A T with columns that differ by more than roundings, and T; A and None if A is so.
 
-    Columns that depend on others exactly are left alone, if all that nearly do are such.
+    Columns that depend on others exactly are left alone, if all that nearly do are such; so are the
+    columns of fewer rows, all of which do.
     """
-    if rows.count * rows.width > _MOST_NUMBERS:
+    if rows.count < rows.width or rows.count * rows.width > _MOST_NUMBERS:
         return rows, None
     found: Columns | None = None
     for _ in range(_ROUNDS):
         change = _change(rows)
         if change is None:
             break
-        whole = rows.whole(np.arange(rows.count)) @ np.array(change, dtype=object).T
+        whole = rows.whole(np.arange(rows.count))
         changed = [j for j, one in enumerate(change) if sum(map(bool, one)) > 1]
-        if not whole[:, changed].any():
+        columns = [_combined(whole, change[j]) for j in changed]
+        if not any(one.any() for one in columns):
             break
+        whole[:, changed] = np.array(columns, dtype=object).T
         rows = rows_of_numbers(whole)
         found = change if found is None else tuple(_applied(found, one) for one in change)
     return rows, found
+
+
+def _combined(whole: Any, column: Sequence[int]) -> Any:
+    """Return whole rows times a column of T."""
+    check_time()
+    used = np.flatnonzero(column)
+    return whole[:, used] @ np.array(column, dtype=object)[used]
 
 
 def _change(rows: WholeRows) -> Columns | None:
@@ -58,6 +69,7 @@ def _change(rows: WholeRows) -> Columns | None:
     kept = np.flatnonzero(sizes > 0.0)
     if not len(kept):
         return None
+    check_time(4.0 * rows.count * len(kept) ** 2)
     triangle, order = sla.qr(near[:, kept] / sizes[kept], mode="r", pivoting=True)
     diagonal = np.abs(np.diagonal(triangle))
     rank = int(np.count_nonzero(diagonal > _DEPENDENT * diagonal[0]))
@@ -68,6 +80,7 @@ def _change(rows: WholeRows) -> Columns | None:
     columns = [[Fraction(int(i == j)) for i in range(rows.width)] for j in range(rows.width)]
     units = [Fraction(2) ** -int(shift) for shift in rows.shifts]
     for j, parts in zip(order[rank:].tolist(), multiples.T, strict=True):
+        check_time()
         columns[j][j] = units[j]
         for i, part in zip(order[:rank].tolist(), parts.tolist(), strict=True):
             of_near = _in_units(part, float(sizes[j]), float(sizes[i]))

@@ -20,9 +20,7 @@ _FAR: Final = 1e6  # So far out HiGHS's absolute tolerances are small ones
 _NOTHING: Final = 1e-9  # Weights below this part of the largest may stand for zeros
 
 
-def cone_proposal(
-    vectors: Sequence[Sequence[int]], target: Sequence[int], seconds: float
-) -> Alternative | None:
+def cone_proposal(vectors: Sequence[Sequence[int]], target: Sequence[int]) -> Alternative | None:
     """Return exact l >= 0 with sum_i l_i v_i = target, or a direction in doubles; or None.
 
     min target'c subject to v_i'c >= 0, target'c >= -1e6: the optimum is 0 where the multipliers are
@@ -35,8 +33,6 @@ def cone_proposal(
         v_i in whole numbers.
     target
         Whole numbers, not all 0.
-    seconds
-        HiGHS's at most.
     """
     table = _doubles([*vectors, target])
     sizes = np.abs(table[:-1]).max(axis=0, initial=0.0)  # target may be far larger
@@ -51,7 +47,7 @@ def cone_proposal(
     lower = np.append(np.zeros(count - 1), -_FAR)
     free = np.full(width, INFINITE)
     matrix = sp.csr_array(rows)
-    found = run_highs(costs, (-free, free), matrix, (lower, np.full(count, INFINITE)), seconds)
+    found = run_highs(costs, (-free, free), matrix, (lower, np.full(count, INFINITE)))
     if not found.optimal or len(found.values) != width:
         return None
     if float(costs @ found.values) < -0.5 * _FAR:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +10,7 @@ from perceptron_lab.linear.deciding import decide
 from perceptron_lab.results import Status
 from perceptron_lab.system.conditions import condition
 from perceptron_lab.system.linear_system import LinearSystem
+from perceptron_lab.time_limit import check_time
 from perceptron_lab.verdicts.pairs import Pair, mixed, span_of
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
@@ -18,22 +18,10 @@ PIVOTS = 10_000_000
 """Exact pivots at most; time ends before."""
 
 
-def decided_pair(
-    rows: WholeRows, seconds: float, asked: Callable[[], object] | None = None
-) -> Pair | None:
-    """Return the pair that the exact decision about A b >= 0 comes with; None if time was short.
-
-    Parameters
-    ----------
-    rows
-        A.
-    seconds
-        At most, about.
-    asked
-        Asked now and then whether to end.
-    """
+def decided_pair(rows: WholeRows) -> Pair | None:
+    """Return the pair that the exact decision about A b >= 0 comes with; None if time was short."""
     system, units = _system(rows)
-    found = decide(system, PIVOTS, seconds, asked)
+    found = decide(system, PIVOTS)
     if found.status is not Status.FEASIBLE or not found.proof.complete:
         return None
     assert found.proof.point is not None
@@ -65,6 +53,7 @@ def _system(rows: WholeRows) -> tuple[LinearSystem, list[Fraction]]:
     conditions = []
     for some, whole in rows.chunks(np.arange(rows.count)):
         for k, row in zip(some.tolist(), whole.tolist(), strict=True):
+            check_time()
             places = tuple(j for j, one in enumerate(row) if one)
             numbers = tuple(row[j] * units[j] for j in places)
             conditions.append(condition((places, numbers), Fraction(), f"row {k}"))

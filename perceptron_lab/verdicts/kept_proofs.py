@@ -19,7 +19,7 @@ from perceptron_lab.errors import DataError
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.saved_answers.texts import mapping_in
 from perceptron_lab.saved_answers.values import is_place
-from perceptron_lab.verdicts.coefficients import CLASSES, Coefficient
+from perceptron_lab.verdicts.coefficients import CLASSES, UNDECIDED, Coefficient
 from perceptron_lab.verdicts.labelled import Labelled
 from perceptron_lab.verdicts.pairs import Pair, span_of
 from perceptron_lab.verdicts.proofs import faults
@@ -172,6 +172,6 @@ def _integer(text: Any) -> int:
 
 
 def _class(name: Any) -> str:
-    if name not in CLASSES:
+    if name not in (*CLASSES, UNDECIDED):
         raise ValueError(f"{name!r} is no class of a coefficient")
     return str(name)

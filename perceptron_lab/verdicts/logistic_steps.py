@@ -20,6 +20,7 @@ import scipy.linalg as sla
 from scipy.special import expit
 
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import check_time
 
 STEPS: Final = 27
 """Then weights exp(-a_i'b) are lost in the roundings of the others."""
@@ -55,7 +56,14 @@ def proposals(rows: FloatArray) -> Iterator[Proposal]:
     ----------
     rows
         A in doubles, shape ``(m, n)``. Steps are made on an orthonormal basis of its columns.
+
+    Raises
+    ------
+    TimeIsUp
+        If a time limit ends before the next step.
     """
+    count, width = rows.shape
+    check_time(8.0 * count * width**2)
     basis = _Basis(rows)
     point = np.zeros(basis.orthonormal.shape[1])
     scores = np.zeros(len(rows))
@@ -66,6 +74,7 @@ def proposals(rows: FloatArray) -> Iterator[Proposal]:
         if float(np.linalg.norm(gradient)) <= _STILL * size:
             yield Proposal(np.ones(len(rows), dtype=bool), weights, np.zeros(rows.shape[1]))
             return
+        check_time(2.0 * count * width**2 + 10.0 * width**3)
         move = _newton(basis.orthonormal, weights, gradient)
         change = basis.orthonormal @ move
         if change.min() > 0.0 or (scores + change).min() > 0.0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ import numpy as np
 from perceptron_lab.errors import InputError, counted
 from perceptron_lab.inputs import ArrayOrSparse
 from perceptron_lab.results import IntArray
+from perceptron_lab.time_limit import TimeIsUp, check_time, time_limit
 from perceptron_lab.verdicts.conditioning import conditioned, pair_of_original
 from perceptron_lab.verdicts.decided_pairs import decided_pair
 from perceptron_lab.verdicts.labelled import unlabelled
@@ -98,7 +99,7 @@ CorrelationRescaling`). A point and weights are then made exact. Where that fail
         A, shape ``(m, n)``, dense or scipy.sparse; rows of zeros are in the dual support. Doubles
         are the numbers that they are; integers, fractions and decimals count exactly too.
     max_seconds
-        After about so many seconds nothing is decided; None for no limit.
+        Where so many seconds do not suffice, nothing is decided; None for no limit.
 
     Raises
     ------
@@ -124,24 +125,23 @@ CorrelationRescaling`). A point and weights are then made exact. Where that fail
     if max_seconds is not None and not max_seconds >= 0.0:
         raise InputError(f"max_seconds is {max_seconds}; give 0 or more, or None for no limit")
     given = unlabelled(rows)
-    end = time.monotonic() + (math.inf if max_seconds is None else max_seconds)
-    pair = _pair(given, end)
-    if pair is None:
-        return MaximumSupport(given, None, "the time was too short")
-    wrong = faults(given, pair, [])
-    assert not wrong, f"a proof does not hold: {'; '.join(wrong)}; this is a bug, report it"
-    return MaximumSupport(given, pair, pair.method)
+    with time_limit(math.inf if max_seconds is None else max_seconds), suppress(TimeIsUp):
+        pair = _pair(given)
+        if pair is not None:
+            wrong = faults(given, pair, [])
+            assert not wrong, f"a proof does not hold: {'; '.join(wrong)}; this is a bug, report it"
+            return MaximumSupport(given, pair, pair.method)
+    return MaximumSupport(given, None, "the time was too short")
 
 
-def _pair(rows: WholeRows, end: float) -> Pair | None:
+def _pair(rows: WholeRows) -> Pair | None:
     """Return an exact pair near one that rescaling proposes, or else that of an exact decision."""
     better, columns = conditioned(rows)
-    for proposal in proposals(better.near, end):
+    for proposal in proposals(better.near):
         found = pair_near(better, proposal)
         if found is not None:
             named = replace(found, method="rescaling, made exact")
             return pair_of_original(named, columns)
-    if time.monotonic() >= end:
-        return None
-    decided = decided_pair(better, end - time.monotonic())
+    check_time()
+    decided = decided_pair(better)
     return None if decided is None else pair_of_original(decided, columns)

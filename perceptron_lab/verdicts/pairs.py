@@ -14,11 +14,11 @@ from typing import Final
 
 import numpy as np
 import scipy.linalg as sla
-from flint import fmpz_mat
 
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.system.conditions import over_common
-from perceptron_lab.system.exact_solutions import Equation, near_solution
+from perceptron_lab.system.exact_solutions import Equation, near_solution, null_columns
+from perceptron_lab.time_limit import check_time
 from perceptron_lab.verdicts.logistic_steps import Proposal
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
@@ -74,7 +74,10 @@ class Pair:
 
 
 def pair_near(rows: WholeRows, proposal: Proposal) -> Pair | None:
-    """Return an exact pair near a proposal; None if there is none."""
+    """Return an exact pair near a proposal; None if there is none.
+
+    TimeIsUp is raised where a time limit ends before it is exact.
+    """
     overlap = np.flatnonzero(proposal.overlap)
     separated = np.flatnonzero(~proposal.overlap)
     order = _leading(rows.near[overlap] * proposal.weights[overlap, None])
@@ -96,6 +99,7 @@ def _leading(weighted: FloatArray) -> IntArray:
     """Return the places of min(m, n) rows that span most of all, by pivots on their sizes."""
     if not len(weighted):
         return np.zeros(0, dtype=np.int64)
+    check_time(4.0 * max(weighted.shape) * min(weighted.shape) ** 2)
     sizes = np.abs(weighted).max(axis=0)
     scaled = weighted / np.where(sizes > 0.0, sizes, 1.0)
     order = sla.qr(scaled.T, mode="r", pivoting=True, overwrite_a=True, check_finite=False)[1]
@@ -123,8 +127,7 @@ def _null_space(rows: WholeRows, chosen: IntArray) -> tuple[tuple[int, ...], ...
     if not len(chosen):
         unit = np.eye(rows.width, dtype=int).tolist()
         return tuple(map(tuple, unit))
-    table, nullity = fmpz_mat(rows.whole(chosen).tolist()).nullspace()
-    columns = [[int(table[i, j]) for i in range(rows.width)] for j in range(nullity)]
+    columns = null_columns(rows.whole(chosen).tolist())
     return tuple(without_divisor(column) for column in columns)
 
 
@@ -149,6 +152,7 @@ def _direction(
     if not len(separated):
         return (0,) * rows.width
     table, tops = zip(*(rows.floating(one) for one in span.nulls), strict=True)
+    check_time(20.0 * rows.width * len(table) ** 2)
     # Entries times the sizes of their columns, which doubles may hold only so
     powers = np.frexp(np.abs(rows.near).max(axis=0))[1]
     with np.errstate(over="ignore"):
@@ -176,6 +180,7 @@ def _direction(
 
 def mixed(vectors: Sequence[Sequence[int]], parts: Sequence[Fraction]) -> tuple[int, ...]:
     """Return a combination of vectors times a positive number, without a common divisor."""
+    check_time()
     whole, _ = over_common(parts)
     pairs = [(part, one) for part, one in zip(whole, vectors, strict=True) if part]
     width = len(vectors[0])

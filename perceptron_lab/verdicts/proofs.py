@@ -8,7 +8,14 @@ from fractions import Fraction
 import numpy as np
 
 from perceptron_lab.system.conditions import over_common
-from perceptron_lab.verdicts.coefficients import FINITE, MINUS, PLUS, UNDETERMINED, Coefficient
+from perceptron_lab.verdicts.coefficients import (
+    FINITE,
+    MINUS,
+    PLUS,
+    UNDECIDED,
+    UNDETERMINED,
+    Coefficient,
+)
 from perceptron_lab.verdicts.pairs import Pair
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
@@ -22,14 +29,44 @@ def faults(rows: WholeRows, pair: Pair, coefficients: Sequence[Coefficient]) -> 
     if not found and len(coefficients) not in (0, rows.width):
         found.append(f"{len(coefficients)} classes of {rows.width} coefficients")
     if not found and coefficients:
-        members = [one for c in coefficients for one in (c.positive, c.negative) if one is not None]
-        if not _in_cone(rows, pair, members):
+        check = Checked(rows, pair)
+        if not all(check.in_cone(one) for one in coefficients):
             found.append("a direction of a coefficient is not in the cone")
-        separated = frozenset(pair.separated.tolist())
-        for j, one in enumerate(coefficients):
-            fault = _class_fault(rows, separated, j, one)
-            found += [f"coefficient {j}: {fault}"] if fault else []
+        found += [one for j, c in enumerate(coefficients) for one in check.class_faults(j, c)]
     return found
+
+
+class Checked:
+    """Classes of coefficients that are checked one by one, each direction once.
+
+    Parameters
+    ----------
+    rows, pair
+        The rows, and a partition of them that is proved.
+    """
+
+    def __init__(self, rows: WholeRows, pair: Pair) -> None:
+        self._rows, self._pair = rows, pair
+        self._separated = frozenset(pair.separated.tolist())
+        self._members = set[tuple[int, ...]]()
+
+    def faults(self, j: int, one: Coefficient) -> list[str]:
+        """Return what is not proved of the class of coefficient j; empty if all is."""
+        outside = [] if self.in_cone(one) else ["a direction of a coefficient is not in the cone"]
+        return outside + self.class_faults(j, one)
+
+    def in_cone(self, one: Coefficient) -> bool:
+        """Return whether the directions of a class are in the cone."""
+        members = [b for b in (one.positive, one.negative) if b is not None]
+        new = [b for b in dict.fromkeys(members) if b not in self._members]
+        inside = _in_cone(self._rows, self._pair, new)
+        self._members.update(new if inside else ())
+        return inside
+
+    def class_faults(self, j: int, one: Coefficient) -> list[str]:
+        """Return what is not proved, its directions being in the cone."""
+        fault = _class_fault(self._rows, self._separated, j, one)
+        return [f"coefficient {j}: {fault}"] if fault else []
 
 
 def _partition_faults(rows: WholeRows, pair: Pair) -> Iterator[str]:
@@ -79,14 +116,15 @@ def _zero_on(rows: WholeRows, pair: Pair, directions: Sequence[Sequence[int]]) -
 
 
 def _in_cone(rows: WholeRows, pair: Pair, members: Sequence[tuple[int, ...]]) -> bool:
-    different = list(dict.fromkeys(members))
-    return _zero_on(rows, pair, different) and all(
-        rows.least_sign(pair.separated, one) >= 0 for one in different
+    return _zero_on(rows, pair, members) and all(
+        rows.least_sign(pair.separated, one) >= 0 for one in members
     )
 
 
 def _class_fault(rows: WholeRows, separated: frozenset[int], j: int, one: Coefficient) -> str:
     """Return what is not proved of a class, its directions being in the cone; empty if nothing."""
+    if one.name == UNDECIDED:
+        return ""
     if one.name == UNDETERMINED:
         both = one.positive is not None and one.negative is not None
         proved = both and one.positive[j] > 0 > one.negative[j]  # type: ignore[index]

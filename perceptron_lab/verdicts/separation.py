@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy.typing as npt
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import ArrayOrSparse
-from perceptron_lab.verdicts.coefficients import coefficients
+from perceptron_lab.time_limit import TimeIsUp, check_time, time_limit
+from perceptron_lab.verdicts.coefficients import UNDECIDED as NO_CLASS
+from perceptron_lab.verdicts.coefficients import Coefficient, coefficients
 from perceptron_lab.verdicts.conditioning import conditioned, pair_of_original
 from perceptron_lab.verdicts.decided_pairs import decided_pair
 from perceptron_lab.verdicts.labelled import Labelled, labelled
 from perceptron_lab.verdicts.logistic_steps import proposals
 from perceptron_lab.verdicts.pairs import Pair, pair_near
-from perceptron_lab.verdicts.proofs import faults
+from perceptron_lab.verdicts.proofs import Checked, faults
 from perceptron_lab.verdicts.verdict import UNDECIDED, SeparationVerdict, verdict_of
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
@@ -49,7 +51,8 @@ def separation(
     affine
         Whether there is an intercept: its coefficient is the last.
     max_seconds
-        After about so many seconds the verdict is ``undecided``; None for no limit.
+        Where so many seconds do not suffice, the verdict is ``undecided``, or some coefficients
+        have no class: ``method`` says how many. None for no limit.
 
     Raises
     ------
@@ -87,31 +90,55 @@ def decided(
     max_seconds
         As for :func:`separation`.
     asked
-        Asked now and then whether to end.
+        Asked again and again whether to end: a true value ends the work as the time does.
     """
     rows, every, classes = given.rows, given.names, given.classes
-    end = time.monotonic() + (math.inf if max_seconds is None else max_seconds)
-    pair = _pair(rows, end, asked)
-    if pair is None:
-        method = "the time was too short"
-        return SeparationVerdict(UNDECIDED, False, every, classes, method, rows, None, ())
-    found = coefficients(rows, pair, end - time.monotonic())
-    wrong = faults(rows, pair, found or [])
+    with time_limit(math.inf if max_seconds is None else max_seconds, asked):
+        pair = _proved_pair(rows)
+        if pair is None:
+            method = "the time was too short"
+            return SeparationVerdict(UNDECIDED, False, every, classes, method, rows, None, ())
+        proofs = _proved_coefficients(rows, pair)
+    missing = rows.width - len(proofs)
+    method = pair.method
+    if missing:
+        which = f" for {missing} of {rows.width}" if proofs else " for"
+        method += f"; too little time{which} coefficients"
+    open_class = Coefficient(NO_CLASS)
+    classified = tuple(proofs.get(j, open_class) for j in range(rows.width)) if proofs else ()
+    return SeparationVerdict(verdict_of(pair), True, every, classes, method, rows, pair, classified)
+
+
+def _proved_pair(rows: WholeRows) -> Pair | None:
+    """Return the partition with its proof, which is checked; None if the time was too short."""
+    with suppress(TimeIsUp):
+        pair = _pair(rows)
+        _require_no_faults([] if pair is None else faults(rows, pair, []))
+        return pair
+    return None
+
+
+def _proved_coefficients(rows: WholeRows, pair: Pair) -> dict[int, Coefficient]:
+    """Return the classes that the time suffices for, by column, each of them checked."""
+    check, proved = Checked(rows, pair), dict[int, Coefficient]()
+    with suppress(TimeIsUp):
+        for j, one in coefficients(rows, pair):
+            _require_no_faults(check.faults(j, one))
+            proved[j] = one
+    return proved
+
+
+def _require_no_faults(wrong: list[str]) -> None:
     assert not wrong, f"a proof does not hold: {'; '.join(wrong)}; this is a bug, report it"
-    method = pair.method if found else f"{pair.method}; too little time for coefficients"
-    return SeparationVerdict(
-        verdict_of(pair), True, every, classes, method, rows, pair, tuple(found or ())
-    )
 
 
-def _pair(rows: WholeRows, end: float, asked: Callable[[], object] | None) -> Pair | None:
+def _pair(rows: WholeRows) -> Pair | None:
     """Return a pair near Newton's steps, or else the one of an exact decision."""
     better, columns = conditioned(rows)
     for one in proposals(better.near):
         found = pair_near(better, one)
         if found is not None:
             return pair_of_original(found, columns)
-        if time.monotonic() >= end or (asked is not None and asked()):
-            return None
-    found = decided_pair(better, end - time.monotonic(), asked)
+        check_time()
+    found = decided_pair(better)
     return None if found is None else pair_of_original(found, columns)

@@ -10,7 +10,6 @@ A_N'w = 0, near the cuts of the phase.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -24,6 +23,7 @@ from perceptron_lab.claims import FeasiblePoint
 from perceptron_lab.operators.rescaled import RescaledRows
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import check_time
 from perceptron_lab.verdicts.logistic_steps import Proposal
 
 _ALGORITHM: Final = CorrelationRescaling(margin=1e-15)
@@ -32,18 +32,20 @@ _DEPENDENT: Final = 1e-9  # Singular values below this part of the largest one a
 _STEPS: Final = 15  # Of weights towards A_N'w = 0
 _CAUTION: Final = 1e-12
 _MOST: Final = 20_000  # Updates of one run
+_AT_A_TIME: Final = 20_000_000  # Numbers that updates look at between two looks at the clock
 
 Some = npt.NDArray[np.bool_]
 
 
-def proposals(rows: FloatArray, end: float) -> Iterator[Proposal]:
-    """Yield partitions of the rows with a point and weights, until the time ``end``.
+def proposals(rows: FloatArray) -> Iterator[Proposal]:
+    """Yield partitions of the rows with a point and weights, until the time is up.
 
     Parameters
     ----------
     rows
         A in doubles, shape ``(m, n)``.
     """
+    _require_singular_values(rows)
     sizes = np.abs(rows).max(axis=0)
     sizes = np.where(sizes > 0.0, sizes, 1.0)
     left, values, right = np.linalg.svd(rows / sizes, full_matrices=False)
@@ -55,7 +57,7 @@ def proposals(rows: FloatArray, end: float) -> Iterator[Proposal]:
         yield Proposal(np.ones(len(rows), dtype=bool), np.ones(len(rows)), np.zeros(rows.shape[1]))
         return
     unit = basis[there] / lengths[there, None]
-    for overlap, weights, point in _of_units(unit, end):
+    for overlap, weights, point in _of_units(unit):
         every = np.ones(len(rows), dtype=bool)
         every[there] = overlap
         found = np.ones(len(rows))
@@ -65,13 +67,14 @@ def proposals(rows: FloatArray, end: float) -> Iterator[Proposal]:
         yield Proposal(every, found / max(1e-300, found[every].max(initial=0.0)), direction)
 
 
-def _of_units(unit: FloatArray, end: float) -> Iterator[tuple[Some, FloatArray, FloatArray]]:
+def _of_units(unit: FloatArray) -> Iterator[tuple[Some, FloatArray, FloatArray]]:
     """Yield partitions of unit rows that span the space."""
     system = _cautious(unit)
     state = _ALGORITHM.start(system, np.random.default_rng(0))
-    while state.updates < _MOST and time.monotonic() < end and not state.exhausted:
+    while state.updates < _MOST and not state.exhausted:
+        check_time()
         ended = state.inner
-        state, claim = advance(_ALGORITHM, system, state, _MOST - state.updates)
+        state, claim = advance(_ALGORITHM, system, state, _some(unit, state.updates))
         if isinstance(claim, FeasiblePoint):
             yield np.zeros(len(unit), dtype=bool), np.zeros(len(unit)), claim.point
             return
@@ -81,9 +84,19 @@ def _of_units(unit: FloatArray, end: float) -> Iterator[tuple[Some, FloatArray, 
             weights = _balanced(unit, state.operator.map, overlap, ended.weights)
             if weights is None:
                 continue
-            point = _inside(unit, overlap, end)
+            point = _inside(unit, overlap)
             if point is not None:
                 yield overlap, weights, point
+
+
+def _some(rows: FloatArray, updates: int) -> int:
+    """Return the updates to be made before the next look at the clock."""
+    return min(_MOST - updates, max(1, _AT_A_TIME // rows.size))
+
+
+def _require_singular_values(rows: FloatArray) -> None:
+    """Raise TimeIsUp unless there is time for a singular value decomposition."""
+    check_time(14.0 * max(rows.shape) * min(rows.shape) ** 2)
 
 
 def _cautious(rows: FloatArray) -> ConicSystem:
@@ -113,6 +126,7 @@ def _balanced(
     images /= lengths[:, None]
     weights = 1.0 + counted[overlap] / max(1.0, float(counted[overlap].max(initial=0.0)))
     for _ in range(_STEPS):
+        _require_singular_values(images)
         scaled = weights[:, None] * images
         multipliers = np.linalg.lstsq(scaled, np.ones(len(weights)), rcond=_DEPENDENT)[0]
         change = scaled @ multipliers
@@ -124,10 +138,11 @@ def _balanced(
     return None
 
 
-def _inside(unit: FloatArray, overlap: Some, end: float) -> FloatArray | None:
+def _inside(unit: FloatArray, overlap: Some) -> FloatArray | None:
     """Return y with A_N y = 0, nearly, and A_B y > 0, by rescaling in the null space; or None."""
     if overlap.all():
         return np.zeros(unit.shape[1])
+    _require_singular_values(unit[overlap])
     values, right = np.linalg.svd(np.linalg.qr(unit[overlap], mode="r"))[1:]
     rank = int(np.count_nonzero(values > _DEPENDENT * values.max(initial=0.0)))
     null = right[rank:].T
@@ -136,8 +151,9 @@ def _inside(unit: FloatArray, overlap: Some, end: float) -> FloatArray | None:
         return None
     system = _cautious(inner)
     state = _ALGORITHM.start(system, np.random.default_rng(0))
-    while state.updates < _MOST and time.monotonic() < end and not state.exhausted:
-        state, claim = advance(_ALGORITHM, system, state, _MOST - state.updates)
+    while state.updates < _MOST and not state.exhausted:
+        check_time()
+        state, claim = advance(_ALGORITHM, system, state, _some(inner, state.updates))
         if claim is not None:
             return null @ claim.point if isinstance(claim, FeasiblePoint) else None
     return None

@@ -18,6 +18,7 @@ from perceptron_lab.numerics.exact_doubles import to_doubles
 from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.results import IntArray
 from perceptron_lab.verdicts.coefficients import FINITE, MINUS, PLUS, UNDETERMINED, Coefficient
+from perceptron_lab.verdicts.coefficients import UNDECIDED as NO_CLASS
 from perceptron_lab.verdicts.pairs import Pair, null_vectors
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
@@ -55,7 +56,7 @@ class SeparationVerdict:
         ``complete`` (no row overlaps), ``quasi-complete``, ``overlap`` (every row does), or
         ``undecided``, where the time was too short.
     proved
-        Whether the verdict and every class of a coefficient are proved in exact arithmetic.
+        Whether the verdict and every class that is stated are proved in exact arithmetic.
     names
         Of the coefficients, in the order of the columns; the last one is that of the intercept.
     classes
@@ -67,7 +68,8 @@ class SeparationVerdict:
     pair
         The partition and its proof; None where the verdict is undecided.
     proofs
-        Of the coefficients; empty where the time was too short.
+        Of the coefficients; ``UNDECIDED`` where the time was too short, empty where it was so for
+        all of them.
     """
 
     verdict: str
@@ -94,8 +96,19 @@ class SeparationVerdict:
 
     @property
     def coefficients(self) -> dict[str, str]:
-        """Name -> FINITE, +INF, -INF or UNDETERMINED; the intercept's last."""
-        return dict(zip(self.names, (one.name for one in self.proofs), strict=False))
+        """Name -> FINITE, +INF, -INF or UNDETERMINED, where it is decided; the intercept's last."""
+        return {name: one.name for _, name, one in self._decided}
+
+    @property
+    def classified(self) -> bool:
+        """Whether every coefficient has a class."""
+        return len(self._decided) == len(self.names)
+
+    @property
+    def _decided(self) -> list[tuple[int, str, Coefficient]]:
+        """Column, name and proof of the coefficients with a class."""
+        named = zip(range(len(self.names)), self.names, self.proofs, strict=False)
+        return [(j, name, one) for j, name, one in named if one.name != NO_CLASS]
 
     @property
     def direction(self) -> tuple[Fraction, ...]:
@@ -142,10 +155,7 @@ class SeparationVerdict:
         return {
             "direction": _texts(self.direction),
             "weights": self._weights() if few else None,
-            "coefficients": {
-                name: self._proof(j, one)
-                for j, (name, one) in enumerate(zip(self.names, self.proofs, strict=False))
-            },
+            "coefficients": {name: self._proof(j, one) for j, name, one in self._decided},
         }
 
     def _weights(self) -> dict[str, str]:
@@ -273,6 +283,9 @@ class SeparationVerdict:
                 one = len(names) == 1
                 said = {"s": "" if one else "s", "is_": "is" if one else "are"}
                 found.append(text.format(names=_listed(names), **said))
+        unknown = len(self.names) - len(self._decided)
+        if unknown:
+            found.append(f"{counted(unknown, 'coefficient')} not decided: give more time")
         if aliased:
             found.append(
                 f"{_listed(aliased)}: not identified, for columns are linearly dependent (a "

@@ -15,11 +15,12 @@ import numpy.typing as npt
 from perceptron_lab.doubles import Doubles, exact_numbers
 from perceptron_lab.numerics.exact_doubles import to_double
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import check_time
 
 DIGITS: Final = 53
 """Bits of a double."""
 LARGEST: Final = sys.float_info.max
-_CHUNK: Final = 2**18  # Numbers that are Python's own at a time
+_CHUNK: Final = 2**18  # Numbers that are Python's own at a time: less than 0.1 s
 _TINY: Final = 2.0**-900  # Above what is lost where terms are below all doubles
 _SMALL: Final = 2.0**61  # Whole numbers below it, and their sums of two, are those of a machine
 
@@ -75,9 +76,10 @@ class WholeRows:
         return (digits >> down).astype(object) << np.maximum(places, 0).astype(object)
 
     def chunks(self, rows: IntArray) -> Iterator[tuple[IntArray, Any]]:
-        """Yield parts of some rows' indices, and their whole numbers."""
+        """Yield parts of some rows' indices, and their whole numbers, until the time is up."""
         step = max(1, _CHUNK // self.width)
         for start in range(0, len(rows), step):
+            check_time()
             some = rows[start : start + step]
             yield some, self.whole(some)
 
@@ -101,6 +103,7 @@ class WholeRows:
         Its terms are at most 1, nearly. Entries that doubles cannot hold are 0 if their terms are
         0 or below 2^-1000, and else NaN.
         """
+        check_time()
         largest = np.abs(self.near).max(axis=0)
         sizes = [
             _bits(one) + int(shift) + math.frexp(most)[1]
@@ -207,6 +210,7 @@ def rows_of_numbers(numbers: npt.NDArray[np.object_]) -> WholeRows:
     """Return rows of Python's numbers: each column times its least common denominator."""
     columns, near, shifts, scales = [], [], [], []
     for column in numbers.T.tolist():
+        check_time()
         fractions = [Fraction(one) for one in exact_numbers(column)]
         common = math.lcm(*(one.denominator for one in fractions))
         whole = [one.numerator * (common // one.denominator) for one in fractions]

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpz_mat
 
+from perceptron_lab.compiled.lifted_digits import lifted_digits
 from perceptron_lab.system.exact_solutions import SMALLEST_LIFTED, Equation, near_multiples
-from perceptron_lab.system.lifted_solutions import _PRIMES, lifted_solution
+from perceptron_lab.system.lifted_solutions import _PRIMES, LiftedMatrix
+from perceptron_lab.time_limit import TimeIsUp, time_limit
 from tests.repetitions import repeated
+from tests.stops import StopAt
 
 Matrix = list[list[int]]
 
@@ -19,6 +22,11 @@ def whole(rng: np.random.Generator, bits: int) -> int:
     """Draw a whole number of up to so many bits, of any sign, often 0."""
     value = int.from_bytes(rng.bytes(bits // 8 + 1), "little") >> (8 - bits % 8)
     return int(rng.integers(-1, 2)) * value
+
+
+def lifted_solution(matrix: Matrix, right: list[int]) -> tuple[list[int], int] | None:
+    lifted = LiftedMatrix.of(matrix)
+    return None if lifted is None else lifted.solution(right)
 
 
 def assert_solves(matrix: Matrix, right: list[int]) -> None:
@@ -69,6 +77,50 @@ def test_a_prime_that_divides_the_determinant_is_passed_over() -> None:
     assert lifted_solution([[1, 2], [2, 4]], [1, 1]) is None
 
 
+@pytest.mark.parametrize("seed", repeated(range(60), kept=10))
+def test_further_right_hand_sides_are_solved_with_the_same_inverse(seed: int) -> None:
+    """Also where the denominator of the first solution is a part of the determinant only."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 9))
+    matrix = [[whole(rng, 40) for _ in range(count)] for _ in range(count)]
+    for i in range(count):
+        matrix[i][i] += 2**45
+    lifted = LiftedMatrix.of(matrix)
+    assert lifted is not None
+    units = [[int(i == j) for i in range(count)] for j in range(count)]
+    rights = [matrix[0], *units, [whole(rng, 300) for _ in range(count)]]
+    for right in [[row[0] for row in matrix], *rights]:
+        numerators, denominator = lifted.solution(right)
+        for row, side in zip(matrix, right, strict=True):
+            assert sum(a * n for a, n in zip(row, numerators, strict=True)) == side * denominator
+
+
+def test_a_second_solution_takes_half_the_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    matrix = [[whole(rng, 60) for _ in range(20)] for _ in range(20)]
+    lifted = LiftedMatrix.of(matrix)
+    assert lifted is not None
+    made: list[int] = []
+    module = "perceptron_lab.system.lifted_solutions.lifted_digits"
+    monkeypatch.setattr(module, lambda *a: made.append(len(a[-1])) or lifted_digits(*a))
+    for j in range(3):
+        lifted.solution([int(i == j) for i in range(20)])
+    assert made[1] == made[2] < 0.6 * made[0]
+
+
+def test_lifting_ends_between_digits_where_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perceptron_lab.system.lifted_solutions._AT_A_TIME", 1)
+    rng = np.random.default_rng(0)
+    matrix = [[whole(rng, 60) for _ in range(20)] for _ in range(20)]
+    lifted = LiftedMatrix.of(matrix)
+    assert lifted is not None
+    for questions in (1, 7, 30):
+        stop = StopAt(questions)
+        with time_limit(1000.0, stop), pytest.raises(TimeIsUp):
+            lifted.solution([1] * 20)
+        assert stop.asked == questions
+
+
 def test_no_right_hand_side_has_the_solution_0() -> None:
     assert lifted_solution([[2, 1], [1, 1]], [0, 0]) == ([0, 0], 1)
 
@@ -81,11 +133,8 @@ def test_solutions_of_long_systems_are_lifted(monkeypatch: pytest.MonkeyPatch) -
     table.append([a + 3 * b for a, b in zip(table[0], table[1], strict=True)])
     equations = [Equation(dict(enumerate(row)), 0) for row in table]
     guess = [Fraction(1, 1 + j % 3) for j in range(count + 1)]
-    asked = []
-    monkeypatch.setattr(
-        "perceptron_lab.system.exact_solutions.lifted_solution",
-        lambda *given: asked.append(given) or lifted_solution(*given),
-    )
+    asked, of = [], LiftedMatrix.of
+    monkeypatch.setattr(LiftedMatrix, "of", lambda matrix: asked.append(matrix) or of(matrix))
     found = near_multiples(equations, guess, range(count + 1))
     assert asked
     assert found is not None

@@ -141,7 +141,9 @@ def entry_fault(
 ) -> tuple[int, str] | None:
     """Return the first entry that cannot belong to the program, and why; None if all can."""
     with np.errstate(invalid="ignore"):
-        whole = (indices == np.floor(indices)).all(axis=1) & np.isfinite(indices).all(axis=1)
+        whole = np.ones(len(indices), dtype=np.bool_)
+        if not np.issubdtype(indices.dtype, np.integer):
+            whole = (indices == np.floor(indices)).all(axis=1) & np.isfinite(indices).all(axis=1)
         in_range = (indices[:, 0] >= 0) & (indices[:, 0] <= variables)
         block_known = (indices[:, 1] >= 0) & (indices[:, 1] < len(blocks))
     sizes = np.array(blocks, dtype=np.int64)

@@ -117,8 +117,9 @@ class _Barrier:
         self, point: FloatArray, nu: float, tolerance: float, limits: Limits
     ) -> tuple[FloatArray, int]:
         """Return a point of decrement below the tolerance, and the steps it took."""
-        step = 0
-        while not limits.reached(step):
+        step, size = 0, self.rows.shape[1]
+        operations = len(self.rows) * size**2 + size**3 / 3.0
+        while not limits.reached(step, operations):
             try:
                 direction, decrement = self.newton(point, nu)
                 if decrement <= tolerance:

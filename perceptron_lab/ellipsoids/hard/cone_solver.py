@@ -31,6 +31,7 @@ from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes, Limits, So
 from perceptron_lab.ellipsoids.lifting import lifted, squares, symmetric
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import seconds_left
 
 ATTEMPTS = 4
 """Attempts at most, in coordinates of their own each."""
@@ -68,7 +69,7 @@ def answer_of_clarabel(
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     if limits is not None:
         settings.max_iter = min(settings.max_iter, limits.iterations)
-        settings.time_limit = limits.seconds_left()
+        settings.time_limit = seconds_left()
     nothing = sp.csc_matrix((len(cost), len(cost)))
     return clarabel.DefaultSolver(nothing, cost, matrix, right, cones, settings).solve()
 

@@ -106,7 +106,8 @@ def follow(
     iterate: Iterate | None = start
     while iterate is not None and stalled < STALLED:
         close = iterate.upper(program) - iterate.ratio <= gap
-        if iterate.bracket(program).narrow(tolerance) or close or limits.reached(used):
+        ended = limits.reached(used, program.operations)
+        if iterate.bracket(program).narrow(tolerance) or close or ended:
             break
         iterate = advanced(program, iterate)
         used += 1

@@ -71,6 +71,12 @@ class Program:
         """N = n (n + 1) / 2, the entries of E^: no more examples determine it, in general."""
         return self.order * (self.order + 1) // 2
 
+    @property
+    def operations(self) -> float:
+        """Those of an iteration, nearly: of the QR factorisation of its least squares problem."""
+        count = len(self.rows)
+        return 2.0 * (self.unknowns + count / 1.5) * count**2
+
     def part(self, chosen: IntArray) -> Self:
         """Return the program of some of the examples."""
         return type(self)(self.rows[chosen], self.signs[chosen])

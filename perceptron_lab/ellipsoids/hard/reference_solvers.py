@@ -14,6 +14,7 @@ import numpy as np
 from perceptron_lab.ellipsoids.hard.rescaling import Rescaling, Rows
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution
 from perceptron_lab.errors import NumericalError
+from perceptron_lab.time_limit import seconds_left
 
 _ANSWERED = (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE)
 _LONG = 1e8
@@ -25,14 +26,14 @@ _CHEAPER = 200
 def solve_with_clarabel(classes: Classes, tolerance: float, limits: Limits) -> Solution:
     """Return the solution of (7.9) by cvxpy and Clarabel, at this tolerance."""
     options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
-    most = {"max_iter": limits.iterations, "time_limit": limits.seconds_left()}
+    most = {"max_iter": limits.iterations, "time_limit": seconds_left()}
     return _solve(classes, {"solver": "CLARABEL", "max_threads": 1, **options, **most})
 
 
 def solve_with_scs(classes: Classes, tolerance: float, limits: Limits) -> Solution:
     """Return the solution of (7.9) by cvxpy and SCS, at this tolerance (absolute and relative)."""
     options = {"eps_abs": tolerance, "eps_rel": tolerance}
-    seconds = min(limits.seconds_left(), _LONG)
+    seconds = min(seconds_left(), _LONG)
     most = {"max_iters": _CHEAPER * limits.iterations, "time_limit_secs": seconds}
     return _solve(classes, {"solver": "SCS", **options, **most})
 

@@ -24,6 +24,7 @@ from perceptron_lab.ellipsoids.hard.separation import (
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.time_limit import time_limit
 
 _SOLVERS = {
     "auto": "constraint_generation:solve_by_size",
@@ -91,7 +92,8 @@ def maximal_separation(
         Of the solver in total, 1 or more (SCS: times 200). What is proved of what it has then is
         the answer, and ``complete`` is false.
     max_seconds
-        Of the solver, > 0; None for no limit, so that the answer does not depend on the machine.
+        > 0: what is proved of what the solver has then is the answer, and ``complete`` is false.
+        None for no limit, so that the answer does not depend on the machine.
 
     Raises
     ------
@@ -101,11 +103,23 @@ def maximal_separation(
         If the solver gives up; with ``central-path`` if the classes are separable or touch.
     """
     inner, outer = two_classes(positives, negatives)
+    with time_limit(math.inf if max_seconds is None else max_seconds):
+        return _separated(inner, outer, solver, tolerance, Limits(max_iterations), whiten=whiten)
+
+
+def _separated(
+    inner: FloatArray,
+    outer: FloatArray,
+    solver: SolverName,
+    tolerance: float,
+    limits: Limits,
+    *,
+    whiten: bool,
+) -> Separation:
     frame = AffineFrame.of(inner, outer, whiten=whiten)
     direction = recession(inner, outer, frame)
     if direction is not None:
         return _unbounded(inner, outer, frame, direction)
-    limits = Limits.of(max_iterations, max_seconds)
     # what rounding left of dependent columns decides on t, not on this ellipsoid
     rough = tolerance if frame.exact or frame.certain.any() else max(tolerance, ROUGH)
     plain = _assessed(inner, outer, frame, solver, rough, limits, fixed=not whiten)

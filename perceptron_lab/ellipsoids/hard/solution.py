@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import Self
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import affordable, time_is_up
 
 ROUNDING = 2e-13
 """The width of a bracket that rounding leaves, relative to 1 + t."""
@@ -18,27 +18,23 @@ MOST_NUMBERS = 150_000_000
 
 @dataclass(frozen=True)
 class Limits:
-    """When a solver ends without having reached its tolerance."""
+    """When a solver ends without having reached its tolerance: so, and when the time is up."""
 
     iterations: int  # of the solver at most, in total
-    deadline: float = math.inf  # on :func:`time.monotonic`, or infinity
-
-    @classmethod
-    def of(cls, iterations: int, seconds: float | None) -> Self:
-        """Return the limits that begin now."""
-        return cls(iterations, math.inf if seconds is None else time.monotonic() + seconds)
 
     def after(self, iterations: int) -> Self:
         """Return the limits that are left after so many iterations."""
-        return type(self)(self.iterations - iterations, self.deadline)
+        return type(self)(self.iterations - iterations)
 
-    def seconds_left(self) -> float:
-        """Return the seconds to the deadline, 0 or more."""
-        return max(0.0, self.deadline - time.monotonic())
+    def reached(self, iterations: int, operations: float = 0.0) -> bool:
+        """Return whether so many iterations are all there is, or the time is.
 
-    def reached(self, iterations: int) -> bool:
-        """Tell whether so many iterations, or the time, are all there is."""
-        return iterations >= self.iterations or time.monotonic() >= self.deadline
+        Parameters
+        ----------
+        operations
+            Of floating point, that the next iteration makes without a look at the clock.
+        """
+        return iterations >= self.iterations or time_is_up() or not affordable(operations)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ G in A satisfies G >= 0 and G L = 0. Rank 0 is the same with A = 0: there the te
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -35,6 +34,7 @@ import scipy.sparse as sp
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import time_is_up, time_limit
 
 MEMORY = 20
 """Pairs of steps and gradients that L-BFGS keeps."""
@@ -165,26 +165,26 @@ def minimised(
     seconds: float | None = None,
 ) -> Minimum:
     """Descend by L-BFGS until a step lowers the objective by no more than the tolerance."""
-    deadline = math.inf if seconds is None else time.monotonic() + seconds
 
-    def stop_at_deadline(xk: Any) -> None:
-        if time.monotonic() >= deadline:
+    def stop_when_time_is_up(xk: Any) -> None:
+        if time_is_up():
             raise StopIteration
 
-    found = scipy.optimize.minimize(
-        objective.value_and_gradient,
-        start.packed(),
-        jac=True,
-        method="L-BFGS-B",
-        callback=stop_at_deadline,
-        options={
-            "maxiter": steps,
-            "maxfun": 20 * steps,
-            "maxcor": MEMORY,
-            "ftol": tolerance,
-            "gtol": 1e-3 * tolerance,
-        },
-    )
+    with time_limit(math.inf if seconds is None else seconds):
+        found = scipy.optimize.minimize(
+            objective.value_and_gradient,
+            start.packed(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=stop_when_time_is_up,
+            options={
+                "maxiter": steps,
+                "maxfun": 20 * steps,
+                "maxcor": MEMORY,
+                "ftol": tolerance,
+                "gtol": 1e-3 * tolerance,
+            },
+        )
     quadratic = Quadratic.unpacked(found.x, objective.features)
     return Minimum(quadratic, float(found.fun), int(found.nit), found.status == 0)
 

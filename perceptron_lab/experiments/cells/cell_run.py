@@ -30,6 +30,7 @@ from perceptron_lab.experiments.cells.messages import encoded, record_of
 from perceptron_lab.experiments.cells.operating_system import in_words, isolate, limit_memory
 from perceptron_lab.experiments.running.plan import Cell
 from perceptron_lab.goals import Width
+from perceptron_lab.killable_calls import call_directly
 from perceptron_lab.learners.learning import learn
 from perceptron_lab.programs.optimiser import minimise
 from perceptron_lab.recording import Watch
@@ -232,6 +233,7 @@ def run_job(handles: Handles, memory: int, server: int) -> None:
         The process that has forked this one; without it this one ends.
     """
     isolate(server)
+    call_directly()
     signal.set_wakeup_fd(-1)  # it is the server's pipe
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.dup2(handles.output, 1)

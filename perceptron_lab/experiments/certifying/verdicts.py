@@ -59,8 +59,8 @@ def verdict_claims(found: SeparationVerdict, system: Any) -> Exact:
     if claim is None:
         return Exact(missing={"verdict": "nothing is decided"})
     exact = accepted([("verdict", claim), *sign_claims(found)], system)
-    if not found.proofs:
-        exact.missing["coefficients"] = "their classes are not decided"
+    if not found.classified:
+        exact.missing["coefficients"] = "their classes are not decided, or not all of them"
     return exact
 
 

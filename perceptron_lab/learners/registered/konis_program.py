@@ -15,7 +15,7 @@ from perceptron_lab.datasets.problem import Task
 from perceptron_lab.learners.extraction import CHECKED
 from perceptron_lab.learners.learning import Learned, Learner
 from perceptron_lab.learners.sayings import NOT_SEPARATED, NOT_SOLVED, SEPARATED, saying
-from perceptron_lab.linear.floating_rows import INFINITE, run_highs
+from perceptron_lab.linear.floating_rows import INFINITE, solved_here
 from perceptron_lab.refusals import refusing
 from perceptron_lab.results import FloatArray
 
@@ -59,7 +59,7 @@ def konis_program(rows: FloatArray, seconds: float = 1e6) -> KonisAnswer:
         At most.
     """
     count, width = rows.shape
-    found = run_highs(
+    found = solved_here(
         -rows.sum(axis=0),
         (np.full(width, -1.0), np.ones(width)),
         sp.csr_array(rows),

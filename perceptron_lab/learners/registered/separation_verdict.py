@@ -51,7 +51,8 @@ class ProvedSeparation(Learner):
     Figures: ``separated_rows``, ``overlap_rows``; ``finite``, ``plus_infinite``,
     ``minus_infinite``, ``undetermined``, how many coefficients are so, and ``diverging``, how many
     are not finite; ``cpu_seconds``. All but the last are counted again by ``plab verify``, in exact
-    arithmetic. The array ``classes`` holds 0, 1, 2 or 3 of each coefficient, in this order.
+    arithmetic. The array ``classes`` holds 0, 1, 2 or 3 of each coefficient, in this order;
+    nothing where some are not decided.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class ProvedSeparation(Learner):
         given = labelled(task.examples, task.labels, affine=self.affine)
         found = decided(given, max_seconds=self.max_seconds)
         seconds = time.process_time() - began
-        codes = [CLASSES.index(one.name) for one in found.proofs]
+        codes = [CLASSES.index(one.name) for one in found.proofs if found.classified]
         return Learned(
             self._scores(found, task),
             _status(found),
@@ -115,7 +116,7 @@ def _counts(found: SeparationVerdict) -> dict[str, float]:
         "separated_rows": float(len(found.separated_rows)),
         "overlap_rows": float(len(found.overlap_rows)),
     }
-    if not found.proofs:
+    if not found.classified:
         return rows
     counts = Counter(one.name for one in found.proofs)
     known = {figure: float(counts[name]) for name, figure in _FIGURES.items()}
