@@ -41,7 +41,7 @@ def test_an_answer_ends_at_any_question_with_what_is_proved(
 ) -> None:
     """With HiGHS's proposals, or by exact pivots alone."""
     if not proposed:
-        monkeypatch.setattr("perceptron_lab.linear.deciding._in_doubles", lambda _: None)
+        monkeypatch.setattr("perceptron_lab.linear.deciding.complementary_pair", lambda _: None)
     given, count = system(kind), StopAt()
     whole = ended(given, count)
     assert whole.proved
