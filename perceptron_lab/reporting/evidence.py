@@ -128,6 +128,8 @@ class Evidence:
         They are the columns ``problem.PARAMETER`` of the runs, None where its dataset has no such.
         """
         columns = [name for name in self.frame.columns if name.startswith(PARAMETER)]
+        if not columns:
+            return {}  # releases of pandas differ in what the records of no columns are
         # The first row of the problem; the others have the same parameters.
         (row,) = self.frame[self.frame["problem"] == problem][columns][:1].to_dict("records")
         return {str(name).removeprefix(PARAMETER): _scalar(row[name]) for name in columns}
