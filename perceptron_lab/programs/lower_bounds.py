@@ -115,12 +115,7 @@ class OtherSide:
 
     @cached_property
     def least(self) -> float:
-        """A proved lower bound of the least eigenvalue of G; <= 0 where F_i may be dependent.
-
-        -inf where G is beyond the range of doubles.
-        """
-        if not np.isfinite(self.gram).all():
-            return -math.inf
+        """A proved lower bound of the least eigenvalue of G; <= 0 where F_i may be dependent."""
         magnitude = abs(self.rows)
         weighted = sp.csr_array(sp.diags_array(self.multiplicity) @ magnitude)
         sums = weighted.T @ np.asarray(magnitude.sum(axis=1)).ravel()
@@ -155,8 +150,6 @@ class OtherSide:
         if self.least <= 0.0:
             return None
         near = self.corrected(weights)
-        if not np.isfinite(near).all():
-            return None
         lowest = self.lowest(near)
         return (near, lowest) if lowest > 0.0 else None
 
@@ -230,7 +223,7 @@ class OtherSide:
             bound = self.prove(near)
             if bound is not None:
                 return near, bound
-            if inside is None or not np.isfinite(near).all():
+            if inside is None:
                 return None
             lacking = max(-self.lowest(near), 1e-14 * float(np.abs(near).max()))
             taken = max(_MORE * taken, 2.0 * lacking / (inside[1] + lacking))

@@ -20,6 +20,8 @@ import pytest
 
 from perceptron_lab import ConicSystem, maximum_support, separation, solve
 from perceptron_lab.cli.main import main
+from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.errors import InputError
 from perceptron_lab.exact.readings import of_conditions
 from perceptron_lab.linear.linear_result import LinearResult
 from perceptron_lab.linear.proofs import PROOF, LinearProof, at_most, faults
@@ -364,6 +366,11 @@ def test_programs_of_extreme_numbers(name: str, tmp_path: Path, plab: Callable[.
     with np.errstate(all="ignore"):  # numpy's warnings are not the answers
         assert went_through(plab, path) is not None
         assert went_through(plab, path, "--optimum") is not None
+
+
+def test_the_number_of_a_column_has_few_digits() -> None:
+    with pytest.raises(InputError, match=r"there is no column 2{18}\.\.\.; give 1 to 3, or last"):
+        Columns("2" * 5000).place_in(["a", "b", "c"])
 
 
 def test_integers_of_thousands_of_digits_in_tables_and_words(

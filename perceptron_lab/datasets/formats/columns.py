@@ -79,7 +79,8 @@ class Columns:
                 f"first line, a number from 1 to {len(names)}, or {LAST}"
             )
         if len(labels) > _LONGEST_COUNT or not 1 <= int(labels) <= len(names):
-            raise InputError(f"there is no column {labels}; give 1 to {len(names)}, or {LAST}")
+            shown = f"{labels[:_LONGEST_COUNT]}{'...' * (len(labels) > _LONGEST_COUNT)}"
+            raise InputError(f"there is no column {shown}; give 1 to {len(names)}, or {LAST}")
         return int(labels) - 1
 
     def refuse_hidden_labels(self, names: Sequence[str], last: Any) -> None:
