@@ -10,7 +10,6 @@ import numpy as np
 import scipy.linalg
 
 from perceptron_lab.claims import UNPROVED
-from perceptron_lab.errors import NumericalError
 from perceptron_lab.killable_calls import killable
 from perceptron_lab.peers.base import QUICK, quiet
 from perceptron_lab.peers.direct import ClarabelDirect, Direct, ScsDirect, Solved
@@ -19,7 +18,6 @@ from perceptron_lab.peers.sdpa_program import Blocks
 from perceptron_lab.peers.sdpa_programs import Csdp, Dsdp, Sdpa, SdpaProgram
 from perceptron_lab.programs.given_program import GivenProgram
 from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import TimeIsUp
 
 Solver = Literal["csdp", "sdpa", "dsdp5", "clarabel", "scs"]
 
@@ -74,28 +72,22 @@ class AskedSolver:
         ------
         NumericalError
             If there is none; the message says why.
+        TimeIsUp
+            If a time limit ends first.
         """
         if self.solver in _PROGRAMS:
             command = _PROGRAMS[self.solver](**self._limits(seconds))
             answer, said = command.answered(program.sdpa())
             return Approximation(answer.variables, answer.slack, answer.multipliers, said)
-        asked = _answered if program.rows.nnz <= QUICK else _killable
-        found, said = asked(self.solver, self._limits(seconds), program)
+        given = self.solver, self._limits(seconds), program
+        quick = program.rows.nnz <= QUICK
+        found, said = _answered(*given) if quick else killable(_answered, *given)
         multipliers = program.dense(found.multipliers / program.multiplicity)
         return Approximation(found.point, program.dense(found.slack), multipliers, said)
 
     def _limits(self, seconds: float) -> dict[str, float]:
         limits = {"time_limit": seconds}
         return limits if self.tolerance is None else limits | {"tolerance": self.tolerance}
-
-
-def _killable(
-    solver: Solver, limits: dict[str, float], program: GivenProgram
-) -> tuple[Solved, str]:
-    try:
-        return killable(_answered, solver, limits, program)
-    except TimeIsUp:
-        raise NumericalError(f"{solver} has given no answer within the time limit") from None
 
 
 def _answered(

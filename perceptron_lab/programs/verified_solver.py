@@ -123,6 +123,9 @@ class VerifiedSolver(Optimiser):
             return said
         try:
             answer = run.asked_first(search.system)
+        except TimeIsUp:
+            search.unproved = Status.TIME_LIMIT
+            return f"{self.solver} has given no answer within the time limit"
         except NumericalError as error:
             search.unproved = Status.NUMERICAL_ERROR
             return str(error)
@@ -242,7 +245,7 @@ class _Run:
         clock, found = time.perf_counter(), None
         try:
             central = self.ask(replace(program, constant=np.zeros_like(program.constant)))
-        except NumericalError:
+        except (NumericalError, TimeIsUp):
             return None
         for (part, span), matrix in zip(program.matrices, central.multipliers, strict=False):
             number = [at for _, at in program.blocks].index(span)

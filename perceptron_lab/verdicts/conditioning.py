@@ -69,7 +69,7 @@ def _change(rows: WholeRows) -> Columns | None:
     kept = np.flatnonzero(sizes > 0.0)
     if not len(kept):
         return None
-    check_time(4.0 * rows.count * len(kept) ** 2)
+    check_time(12.0 * rows.count * len(kept) ** 2)  # pivots make it slower
     triangle, order = sla.qr(near[:, kept] / sizes[kept], mode="r", pivoting=True)
     diagonal = np.abs(np.diagonal(triangle))
     rank = int(np.count_nonzero(diagonal > _DEPENDENT * diagonal[0]))

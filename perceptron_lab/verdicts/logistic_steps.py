@@ -63,7 +63,7 @@ def proposals(rows: FloatArray) -> Iterator[Proposal]:
         If a time limit ends before the next step.
     """
     count, width = rows.shape
-    check_time(8.0 * count * width**2)
+    check_time(20.0 * count * width**2)
     basis = _Basis(rows)
     point = np.zeros(basis.orthonormal.shape[1])
     scores = np.zeros(len(rows))

@@ -99,7 +99,7 @@ def _leading(weighted: FloatArray) -> IntArray:
     """Return the places of min(m, n) rows that span most of all, by pivots on their sizes."""
     if not len(weighted):
         return np.zeros(0, dtype=np.int64)
-    check_time(4.0 * max(weighted.shape) * min(weighted.shape) ** 2)
+    check_time(12.0 * max(weighted.shape) * min(weighted.shape) ** 2)
     sizes = np.abs(weighted).max(axis=0)
     scaled = weighted / np.where(sizes > 0.0, sizes, 1.0)
     order = sla.qr(scaled.T, mode="r", pivoting=True, overwrite_a=True, check_finite=False)[1]

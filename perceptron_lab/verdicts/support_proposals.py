@@ -96,7 +96,7 @@ def _some(rows: FloatArray, updates: int) -> int:
 
 def _require_singular_values(rows: FloatArray) -> None:
     """Raise TimeIsUp unless there is time for a singular value decomposition."""
-    check_time(14.0 * max(rows.shape) * min(rows.shape) ** 2)
+    check_time(40.0 * max(rows.shape) * min(rows.shape) ** 2)
 
 
 def _cautious(rows: FloatArray) -> ConicSystem:

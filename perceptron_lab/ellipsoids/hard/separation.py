@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -25,6 +26,7 @@ from perceptron_lab.ellipsoids.hard.solution import Solution
 from perceptron_lab.ellipsoids.lifting import quadratic_values
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, IntArray, Status
+from perceptron_lab.time_limit import TimeIsUp, last_proofs
 
 NEGLIGIBLE = 1e-6
 """A t that is not proved to be positive counts as 0 up to this; MARGIN_BOUNDED says so."""
@@ -184,13 +186,20 @@ class Assessment:
     solution: Solution
 
     def separation(self) -> Separation:
-        """Return the solution with its proofs."""
+        """Return the solution with the proofs that the time suffices for."""
         solution, inside = self.solution, self.negatives[self.kept]
-        weights, (own, ellipsoid, lower) = solution.weights, self._separating(inside)
-        proof = None
-        if lower == 0.0 and solution.ratio < SMALL:
-            proof = prove_inseparable(self.positives, inside, weights, self.frame)
-        upper = 0.0 if proof else proved_upper_bound(self.positives, inside, weights, self.frame)
+        weights = solution.weights
+        own = ellipsoid = proof = None
+        lower, upper = 0.0, math.inf
+        with last_proofs():
+            with suppress(TimeIsUp):
+                own, ellipsoid, lower = self._separating(inside)
+            with suppress(TimeIsUp):
+                if lower == 0.0 and solution.ratio < SMALL:
+                    proof = prove_inseparable(self.positives, inside, weights, self.frame)
+            with suppress(TimeIsUp):
+                bound = proved_upper_bound
+                upper = 0.0 if proof else bound(self.positives, inside, weights, self.frame)
         status = status_of(lower, upper, proof)
         # (8.2) for the canonical ellipsoid, or for the solution as it is
         quadratic = solution.quadratic if own is None else own.homogeneous

@@ -24,7 +24,7 @@ from perceptron_lab.ellipsoids.hard.separation import (
 from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.time_limit import time_limit
+from perceptron_lab.time_limit import TimeIsUp, time_limit
 
 _SOLVERS = {
     "auto": "constraint_generation:solve_by_size",
@@ -100,11 +100,18 @@ def maximal_separation(
     InputError
         If the examples are not as described, or their products of coordinates would not fit.
     NumericalError
-        If the solver gives up; with ``central-path`` if the classes are separable or touch.
+        If the solver gives up, or the time is too short for a first ellipsoid; with
+        ``central-path`` if the classes are separable or touch.
     """
     inner, outer = two_classes(positives, negatives)
-    with time_limit(math.inf if max_seconds is None else max_seconds):
-        return _separated(inner, outer, solver, tolerance, Limits(max_iterations), whiten=whiten)
+    limits = Limits(max_iterations)
+    try:
+        with time_limit(math.inf if max_seconds is None else max_seconds):
+            return _separated(inner, outer, solver, tolerance, limits, whiten=whiten)
+    except TimeIsUp:
+        raise NumericalError(
+            "the time was too short for a first ellipsoid; raise max_seconds"
+        ) from None
 
 
 def _separated(
@@ -142,7 +149,7 @@ def _separated(
     parts, left = (finer.positives, finer.negatives, finer.frame), limits.after(found.iterations)
     try:
         whole = _assessed(*parts, "auto", tolerance, left, fixed=not whiten)
-    except (NumericalError, InputError) as error:
+    except (NumericalError, InputError, TimeIsUp) as error:
         message = f"{found.message}; what is left of dependent columns leaves t open: {error}"
         return replace(found, message=message, complete=False)
     how += f"; with what is left of columns that depend on others, {whole.solution.message}"

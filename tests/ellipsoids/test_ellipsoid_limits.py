@@ -1,0 +1,96 @@
+"""Ellipsoids that are ended early: brackets hold, and what is not affordable is left out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from perceptron_lab.ellipsoids.hard.interior_point import follow
+from perceptron_lab.ellipsoids.hard.primal_dual import Iterate, Program
+from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
+from perceptron_lab.ellipsoids.hard.solution import Limits
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.estimators import EllipsoidSeparationClassifier
+from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import TimeIsUp, time_limit
+from tests.stops import StopAt
+
+FURTHER = 8
+
+
+def shells(outside: float) -> tuple[FloatArray, FloatArray]:
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((60, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    return points[:30], outside * points[30:] * rng.uniform(1.0, 1.3, (30, 1))
+
+
+@pytest.mark.parametrize("outside", [2.0, 0.5])
+@pytest.mark.parametrize("solver", ["interior-point", "constraint-generation"])
+def test_a_separation_ends_at_any_question_with_a_bracket(outside: float, solver: str) -> None:
+    count, parts = StopAt(), shells(outside)
+    with time_limit(math.inf, count):
+        whole = maximal_separation(*parts, solver=solver)
+    incomplete = 0
+    for questions in np.unique(np.linspace(1, count.asked, 12).astype(int)).tolist():
+        stop = StopAt(questions)
+        with time_limit(math.inf, stop):
+            found = maximal_separation(*parts, solver=solver)
+        assert stop.asked <= questions + FURTHER
+        assert found.ratio_lower <= whole.ratio_upper
+        assert found.ratio_upper >= whole.ratio_lower
+        incomplete += not found.complete
+    assert incomplete
+
+
+def test_an_iteration_that_would_outlast_the_limit_is_not_begun() -> None:
+    inside, outside = shells(2.0)
+    rows = np.vstack([inside, outside])
+    program = Program(np.column_stack([rows, np.ones(60)]), np.repeat([1.0, -1.0], 30))
+    start = Iterate.first(program)
+    with time_limit(program.operations / 1e11):
+        assert follow(program, start, 1e-9, 0.0, Limits(100)) == (start, 0)
+    assert follow(program, start, 1e-9, 0.0, Limits(100))[1] > 0
+
+
+def test_proofs_without_time_leave_the_bracket_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> None:
+        raise TimeIsUp
+
+    module = "perceptron_lab.ellipsoids.hard.separation."
+    for name in ("proved_lower_bound", "proved_upper_bound", "prove_inseparable"):
+        monkeypatch.setattr(module + name, late)
+    found = maximal_separation(*shells(2.0))
+    assert not found.proved
+    assert (found.ratio_lower, found.ratio_upper) == (0.0, math.inf)
+
+
+def test_a_hull_that_takes_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> None:
+        raise TimeIsUp
+
+    monkeypatch.setattr("perceptron_lab.ellipsoids.hard.separation_ratio.recession", late)
+    with pytest.raises(NumericalError, match="raise max_seconds"):
+        maximal_separation(*shells(2.0))
+
+
+def test_a_central_path_without_time_leaves_what_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = np.vstack(shells(0.5))
+    labels = np.repeat([1, 0], 30)
+    model = EllipsoidSeparationClassifier()
+    monkeypatch.setattr("perceptron_lab.estimators.ellipsoid_separation.time_is_up", lambda: True)
+
+    module = "perceptron_lab.ellipsoids.hard.central_path._Barrier.descend"
+
+    def ended(*_: object) -> None:
+        raise NumericalError("the central path ends at nu = 300 by its limits")
+
+    monkeypatch.setattr(module, ended)
+    with pytest.warns(ConvergenceWarning, match="ends at nu"):
+        model.fit(examples, labels)
+    assert str(model.status_) == "INFEASIBLE"
+    assert not model.converged_
+    assert model.predict(examples).shape == (60,)
