@@ -343,9 +343,11 @@ class _Enclosing:
             self.lower, self.vectors = found, vectors.copy()
 
     def _lower_upper(self, x: FloatArray, floor: float = 0.0) -> None:
-        found, point = proved_by(self.program, x, self._factor, floor)
-        if found < self.upper or not len(self.point):
-            self.upper, self.point = found, point
+        """Prove an upper bound at x, if there is time for it."""
+        with suppress(TimeIsUp):
+            found, point = proved_by(self.program, x, self._factor, floor)
+            if found < self.upper or not len(self.point):
+                self.upper, self.point = found, point
 
     def _record(self, sweeps: int, estimate: float) -> None:
         course = self.course

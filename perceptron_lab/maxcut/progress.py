@@ -39,8 +39,9 @@ class Limits:
         """
         if sweeps >= self.sweeps:
             return f"the budget of {self.sweeps} sweeps is spent"
-        asked = None if self.stop is None else self.stop()
-        if asked is None and seconds_left() <= min(last, _PROOFS * self.seconds):
+        left = seconds_left()
+        asked = None if self.stop is None else self.stop()  # after the clock, which asks it as well
+        if asked is None and left <= min(last, _PROOFS * self.seconds):
             return f"the budget of {self.seconds:g} seconds is spent"
         return asked
 
