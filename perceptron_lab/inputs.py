@@ -81,7 +81,7 @@ def _refuse_columns(frame: Any) -> None:
         missing = column.isna().to_numpy(dtype=bool)
         if missing.any():
             raise InputError(
-                f"column {name!r} has no value in row {frame.index[missing][0]!r} "
+                f"column {name!r} has no value in row {frame.index[missing].tolist()[0]!r} "
                 f"({missing.sum()} such rows); fill it, or remove rows (frame.dropna())"
             )
         if column.dtype.kind in "buif":  # truth values are 0 and 1
