@@ -52,9 +52,7 @@ class EllipsoidAnswer:
     def __str__(self) -> str:
         lines = []
         for inside in sorted(set(self.classes.tolist()) - self.separations.keys()):
-            lines.append(
-                f"{self.file}: an ellipsoid with {inside!r} is not asked for: no time is left"
-            )
+            lines.append(f"{self.file}: no time is left for an ellipsoid with {inside!r} inside")
         for inside, found in self.separations.items():
             said = f"whether an ellipsoid with {inside!r} inside separates the classes is open"
             if found.status in (*_FOUND, Status.INFEASIBLE):
@@ -151,7 +149,7 @@ def ellipsoid_answer(
         classes = labels_of(contents.classes, len(contents.classes))
         signs = signs_of(classes, len(classes))
         positive, negative = classes[signs > 0][0].item(), classes[signs < 0][0].item()
-        separations = {}
+        separations: dict[Any, Separation] = {}
         with time_limit(math.inf if seconds is None else seconds, asked):
             for inside, sign, share in ((positive, 1.0, 0.5), (negative, -1.0, 1.0)):
                 rows = dense[sign * signs > 0], dense[sign * signs < 0]

@@ -2,7 +2,8 @@
 
 20 runs are interrupted at random times, those of ``plab solve`` and those of Python in turn, on
 problems of all kinds that need far longer: seconds, and seconds of the processor, which others who
-use the machine do not change, from the signal to the end of the process, which ``plab solve`` ends with what is proved so far, and Python by KeyboardInterrupt.
+use the machine do not change, from the signal to the end of the process. ``plab solve`` ends with
+what is proved so far, or at once while it reads, and Python by KeyboardInterrupt.
 """
 
 from __future__ import annotations

@@ -313,7 +313,10 @@ def test_an_interrupted_question_tells_what_is_proved(
     monkeypatch.setattr(live.Interrupt, "asked", interrupted)
     words = ["two.csv", "--labels", "kind", question]
     printed = said(capsys, *words, code=130)
-    told = {"--verdict": "not decided whether", "--ellipsoid": "is not asked for: no time is left"}
+    told = {
+        "--verdict": "not decided whether",
+        "--ellipsoid": "no time is left for an ellipsoid with",
+    }
     assert told[question] in printed
 
 
