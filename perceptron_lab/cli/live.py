@@ -17,17 +17,22 @@ from perceptron_lab.results import Trace
 
 
 class Interrupt:
-    """Whether the run is to end: the first Ctrl-C asks it to, a second one ends the program."""
+    """Whether the run is to end: the first Ctrl-C asks it to, a second one ends the program.
+
+    While data are read, before the first question, nothing is proved: then the first one does.
+    """
 
     def __init__(self) -> None:
         self._reason: str | None = None
+        self._begun = False
 
     def asked(self) -> str | None:
-        """Return the reason to end, or None; asked between chunks of steps."""
+        """Return the reason to end, or None; asked between parts of the computation."""
+        self._begun = True
         return self._reason
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._reason is not None:
+        if self._reason is not None or not self._begun:
             raise KeyboardInterrupt
         self._reason = "interrupted; what is proved so far holds"
 

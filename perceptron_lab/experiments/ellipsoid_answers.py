@@ -18,7 +18,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import labels_of, refuse_rounded, signs_of
 from perceptron_lab.outward import bracket_text
 from perceptron_lab.results import FloatArray, Status
-from perceptron_lab.time_limit import seconds_left, time_limit
+from perceptron_lab.time_limit import seconds_left, time_is_up, time_limit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,8 @@ class EllipsoidAnswer:
     features
         The names of the coordinates; None where the file has none.
     separations
-        Class inside -> its separation from the other one; the larger label first.
+        Class inside -> its separation from the other one; the larger label first, and it alone
+        where no time is left for the other.
     """
 
     file: Path
@@ -50,6 +51,8 @@ class EllipsoidAnswer:
 
     def __str__(self) -> str:
         lines = []
+        for inside in sorted(set(self.classes.tolist()) - self.separations.keys()):
+            lines.append(f"{self.file}: no time is left for an ellipsoid with {inside!r} inside")
         for inside, found in self.separations.items():
             said = f"whether an ellipsoid with {inside!r} inside separates the classes is open"
             if found.status in (*_FOUND, Status.INFEASIBLE):
@@ -146,10 +149,12 @@ def ellipsoid_answer(
         classes = labels_of(contents.classes, len(contents.classes))
         signs = signs_of(classes, len(classes))
         positive, negative = classes[signs > 0][0].item(), classes[signs < 0][0].item()
-        separations = {}
+        separations: dict[Any, Separation] = {}
         with time_limit(math.inf if seconds is None else seconds, asked):
             for inside, sign, share in ((positive, 1.0, 0.5), (negative, -1.0, 1.0)):
                 rows = dense[sign * signs > 0], dense[sign * signs < 0]
+                if separations and time_is_up():
+                    break
                 most = share * seconds_left()
                 separations[inside] = maximal_separation(*rows, max_seconds=most)
     return EllipsoidAnswer(file, dense, classes, contents.features, separations)

@@ -38,6 +38,7 @@ from perceptron_lab.time_limit import (
     affordable,
     last_proofs,
     seconds_left,
+    time_is_up,
     time_limit,
 )
 
@@ -156,7 +157,11 @@ class _Enclosing:
             self._record(ascent.sweeps, estimate)
             worth = estimate <= self.width and affordable(self._proof_operations)
             outside = self._tried(dual, ascent) if worth else None
-            near = not self._local and estimate <= min(_NEAR * self.width, _AGAIN * corrected_at)
+            near = (
+                not self._local
+                and not time_is_up()
+                and estimate <= min(_NEAR * self.width, _AGAIN * corrected_at)
+            )
             if not self.reached and near:
                 moved = dual.corrected()
                 corrected_at = estimate * (1.0 if moved.lacking < dual.lacking / 2.0 else _IN_VAIN)

@@ -287,6 +287,39 @@ def test_the_first_interrupt_asks_and_the_second_ends() -> None:
     assert signal.getsignal(signal.SIGINT) is earlier
 
 
+@pytest.mark.usefixtures("_heard")
+def test_an_interrupt_before_the_first_question_ends_at_once() -> None:
+    """While data are read, nothing is proved that could be told."""
+    with live.interruptible() as interrupt, pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert interrupt.asked() is None
+
+
+@pytest.mark.usefixtures("_heard")
+@pytest.mark.parametrize("question", ["--verdict", "--ellipsoid"])
+def test_an_interrupted_question_tells_what_is_proved(
+    question: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    lines = [f"{a},{b},{k}" for (a, b), k in zip(rng.random((40, 2)), "xy" * 20, strict=True)]
+    Path("two.csv").write_text("\n".join(["a,b,kind", *lines]))
+    asked = live.Interrupt.asked
+
+    def interrupted(interrupt: live.Interrupt) -> str | None:
+        if asked(interrupt) is None:
+            signal.raise_signal(signal.SIGINT)
+        return asked(interrupt)
+
+    monkeypatch.setattr(live.Interrupt, "asked", interrupted)
+    words = ["two.csv", "--labels", "kind", question]
+    printed = said(capsys, *words, code=130)
+    told = {
+        "--verdict": "not decided whether",
+        "--ellipsoid": "no time is left for an ellipsoid with",
+    }
+    assert told[question] in printed
+
+
 def test_a_bound_of_overlapping_classes_tells_of_the_exact_verdict(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
@@ -105,6 +106,7 @@ def maximal_separation(
     """
     inner, outer = two_classes(positives, negatives)
     limits = Limits(max_iterations)
+    load_kernels()
     try:
         with time_limit(math.inf if max_seconds is None else max_seconds):
             return _separated(inner, outer, solver, tolerance, limits, whiten=whiten)
