@@ -28,6 +28,7 @@ def spectral_norm_above(matrix: FloatArray | sp.csr_array) -> float:
     """
     check_time()
     rough = rough_norm_above(matrix)
+    check_time()
     side = min(matrix.shape)
     if not 0 < side <= EXACT_UP_TO:
         return rough

@@ -169,6 +169,7 @@ class Scaled:
         """Return the least-squares solution of B x ~ target, and its residual."""
         found, residual = np.zeros(self._columns.shape[1]), target
         for _ in range(1 + REFINED):
+            check_time()
             gradient = self._weight * (self._columns.T @ residual)
             step = scipy.linalg.cho_solve(self._factor, gradient, check_finite=False)
             found = found + self._weight * step
@@ -218,6 +219,7 @@ def _factored(columns: FloatArray) -> tuple[FloatArray, tuple[FloatArray, bool]]
     normal *= scale
     normal *= scale[:, None]
     for ridge in RIDGES:
+        check_time(float(len(scale)) ** 3 / 3.0)
         raised = normal.copy()
         raised[np.diag_indices(len(scale))] = 1.0 + ridge
         try:

@@ -88,6 +88,7 @@ class MatrixScaling(Scaling):
         for pencil, inverse in zip(self._of.pencils, self._inverse, strict=True):
             check_time(4.0 * pencil.size * order)
             half = (pencil.reshape(-1, order) @ inverse.T).reshape(size, order, order)
+            check_time(2.0 * pencil.size * order)
             parts.append(self._of.triangles(inverse @ half).T)
         return np.concatenate(parts)
 

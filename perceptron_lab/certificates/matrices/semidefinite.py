@@ -167,6 +167,7 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
 
         Inequality (C31) of docs/notes/how-to-distrust-us.md.
         """
+        check_time()
         columns = sp.csc_array(data)
         weighted = sp.csc_array(sp.diags_array(np.sqrt(self.cone.multiplicity)) @ columns)
         entries = np.asarray(columns[:, [0]].toarray()).ravel()  # of F_0
@@ -176,6 +177,7 @@ class SemidefiniteProofs(ConeProofs[Semidefinite]):
         else:
             values = scipy.linalg.eigvalsh(self.cone.matrix(entries))
             first = float(np.abs(values[[0, -1]]).max())
+        check_time()
         split = math.hypot(first, rough_norm_above(weighted[:, 1:]))
         return min(spectral_norm_above(sp.csr_array(weighted)), split) * SLACK
 
