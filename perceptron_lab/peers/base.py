@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from mmap import mmap
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -111,9 +112,18 @@ def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: An
         If a time limit ends first.
     """
     data: Any = system.operator.data if isinstance(system.operator, Matrix) else None
-    in_memory = sp.issparse(data) or type(data) is np.ndarray  # and not on a disk
-    quick = not in_memory or data.size <= QUICK
+    quick = not _in_memory(data) or data.size <= QUICK
     return function(*arguments) if quick else killable(function, *arguments)
+
+
+def _in_memory(data: Any) -> bool:
+    """Return whether data are a matrix whose numbers are no part of a file."""
+    if sp.issparse(data):
+        return True
+    part = data
+    while isinstance(part, np.ndarray) and not isinstance(part, np.memmap):
+        part = part.base
+    return isinstance(data, np.ndarray) and not isinstance(part, np.memmap | mmap)
 
 
 @contextmanager

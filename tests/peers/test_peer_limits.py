@@ -1,0 +1,83 @@
+"""External solvers on large data: the answers of small ones, and killed when the time is up."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab.peers import base
+from perceptron_lab.peers.direct import ScsDirect
+from perceptron_lab.results import FloatArray, Status
+from perceptron_lab.time_limit import TimeIsUp, time_limit
+from tests.stops import StopAt
+
+SOLVERS = ["nnls", "highs", "scs-direct", "clarabel-direct", "scs", "linear-svc", "sgd", "svc"]
+
+
+@pytest.fixture
+def rows() -> FloatArray:
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((30, 4))
+    return np.asarray(table * np.sign(table @ [1.0, 2.0, -1.0, 0.5])[:, None])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_another_process_answers_as_this_one(
+    solver: str, rows: FloatArray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = solve(rows, solver)
+    monkeypatch.setattr(base, "QUICK", 0)
+    there = solve(rows, solver)
+    assert here.status is there.status is Status.FEASIBLE
+    assert np.array_equal(here.point, there.point)
+    for name in ("updates", "iterations", "queries", "products", "message"):
+        assert getattr(here, name) == getattr(there, name)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_solver_without_an_answer_in_time_claims_nothing(
+    solver: str, rows: FloatArray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def late(function: object, *_: object) -> None:
+        asked.append(function)
+        raise TimeIsUp
+
+    monkeypatch.setattr(base, "QUICK", 0)
+    monkeypatch.setattr(base, "killable", late)
+    found = solve(rows, solver, stop=StopAt(3))
+    assert asked
+    assert found.status is Status.TIME_LIMIT
+    assert found.message.startswith("stopped")
+    assert not found.point.any()
+
+
+def test_data_on_a_disk_are_not_sent(
+    monkeypatch: pytest.MonkeyPatch, rows: FloatArray, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(base, "QUICK", 0)
+    monkeypatch.setattr(base, "killable", lambda *_: pytest.fail("rows are sent"))
+    np.save(tmp_path / "rows.npy", rows)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    assert base.in_time(ConicSystem.from_rows(mapped), len, [1, 2]) == 2
+
+
+def test_solvers_are_given_what_is_left(monkeypatch: pytest.MonkeyPatch, rows: FloatArray) -> None:
+    given: list[float] = []
+
+    class Refusing:
+        def __init__(self, *_: object, **options: float) -> None:
+            given.append(options["time_limit_secs"])
+            raise ArithmeticError
+
+    monkeypatch.setattr("perceptron_lab.peers.direct.scs.SCS", Refusing)
+    for limit, seconds in ((math.inf, 300.0), (50.0, 50.0)):
+        with time_limit(limit):
+            solve(rows, ScsDirect(), budget=Budget(seconds=1e4))
+        assert seconds - 10.0 < given[-1] <= seconds
