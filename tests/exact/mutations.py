@@ -474,6 +474,12 @@ def forgery(rng: random.Random) -> tuple[bytes, bytes]:
     return text.encode("utf-8", "surrogatepass"), example.content
 
 
+def one_change(rng: random.Random) -> tuple[bytes, bytes]:
+    """Return the bytes of a certificate after one change of its record or data."""
+    example = rng.choice(RECORD + DATA)(small_certificate(rng), rng)
+    return written(example).encode("utf-8", "surrogatepass"), example.content
+
+
 # Harmless changes
 
 

@@ -555,6 +555,12 @@ def program(rng: random.Random) -> Example:
     return example(data, content, claims)
 
 
+def sdpa_file(costs: Sequence[float], orders: Sequence[int], *entries: str) -> bytes:
+    """Return an SDPA file of these costs, orders and entries."""
+    lines = [str(len(costs)), str(len(orders)), " ".join(map(str, orders))]
+    return "\n".join([*lines, " ".join(map(str, costs)), *entries, ""]).encode()
+
+
 # Squares
 
 

@@ -85,7 +85,7 @@ def gram(data: dict[str, Any], content: bytes) -> System:
 
 def squares(data: dict[str, Any], content: bytes) -> System:
     found = _system("squares", content)
-    require_form(len(found.rows) * found.width**2 <= 2**27, "too many products of entries")
+    require_form(len(found.rows) * found.width**2 <= 2**25, "too many products of entries")
     inside = integer(data["inside"], 1, len(found.rows) - 1)
     blocks = [("rows", inside), ("rows", len(found.rows) - inside)]
     return System("squares", found.rows, found.width, blocks, found.scale)

@@ -342,7 +342,7 @@ def require_cone(
     less = fmpq(p, q) * norm
     for kind, order, part in by_block(system, scores):
         if kind == "rows":
-            require_proof(all(s >= less for s in part), "a row")
+            require_proof(all(at_least(s, fmpq(p, q), square) for s in part), "a row")
         elif kind == "second-order":
             *u, t = part
             t -= less
