@@ -45,8 +45,8 @@ def _dominated(
     module: Any, entries: dict[tuple[int, int], int], order: int, factor: list[Any]
 ) -> bool:
     """Return whether 2^s M - LL', or M - 2^-s LL', is dominated by its diagonal, for sure."""
-    shift = module.whole(factor[0], -module.MOST, module.MOST)
-    columns = [module.entries(*column, order) for column in factor[1:]]
+    shift = module.whole(factor[0], -module.SHIFT, module.SHIFT)
+    columns = [module.entries(column, order, module.SHORT) for column in factor[1:]]
     lengths = [len(column) for column in columns]
     flat = [value for column in columns for value in column.values()]
     longest = max(map(abs, flat), default=0).bit_length()

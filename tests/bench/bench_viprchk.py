@@ -29,7 +29,7 @@ def of_normal_rows(unknowns):
     """The checker's system, and the claim that it has no point."""
     rows = np.random.default_rng(0).standard_normal((3 * unknowns, unknowns))
     reading = of_rows(rows)
-    bits = reading.said["bits"]
+    bits = reading.system().scale.bit_length() - 1
     vectors = [exactly(row, bits) for row in rows]
     return reading.system(), infeasible_rows(vectors, range(len(rows)), np.ones(len(rows)))
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from perceptron_lab.experiments.certifying.certify import Outcome, certify
-from tests.exact.judge import Row, fractions_of
 from tests.experiments.certified import LEARNER, SEPARABLE, certified
 
 SMALL = {"dataset": "margin-sets", "family": "gaussian"}
@@ -61,6 +60,11 @@ def certificates(folder: Path) -> dict[str, Path]:
     return found
 
 
+def as_number(value: Any) -> int:
+    """Return a number of a certificate, a JSON integer or hexadecimal digits."""
+    return int(value, 16) if isinstance(value, str) else int(value)
+
+
 def record_of(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_bytes())
     return found
@@ -71,11 +75,6 @@ def rows_of(path: Path) -> Any:
     said = record_of(path)["data"]
     file = path.parent / said["file"]
     return np.load(file) if said["form"] != "sdpa" else conditions_of(file.read_text())
-
-
-def exact_rows_of(path: Path) -> list[Row]:
-    """Return the data of a certificate as fractions."""
-    return fractions_of(rows_of(path))
 
 
 def conditions_of(text: str) -> Any:
@@ -100,13 +99,3 @@ def content_of(rows: Any, form: str) -> bytes:
     for at, row in enumerate(rows[1:].tolist(), 1):
         lines += [f"{i} 1 {at} {at} {one if i else -one}" for i, one in enumerate(row) if one]
     return ("\n".join(lines) + "\n").encode()
-
-
-def cone_of(path: Path) -> list[list[Any]]:
-    """Return the blocks of a certificate's cone."""
-    said = record_of(path)["data"]
-    if "blocks" in said:
-        return list(said["blocks"])
-    first = 1 if said["form"] == "sdpa" else said.get("inside", len(rows_of(path)))
-    others = len(rows_of(path)) - first
-    return [["rows", first], *([["rows", others]] if others else [])]

@@ -21,7 +21,7 @@ from perceptron_lab.experiments.storage.certificate_files import read_certificat
 from perceptron_lab.experiments.verification.claims import Claims
 from perceptron_lab.operators.kernels import Rbf
 from perceptron_lab.results import Status
-from tests.exact.judge import as_number
+from tests.exact.certificates_on_disk import as_number
 from tests.experiments.certified import CELLS, KERNEL, LEARNER, SEPARABLE, certified
 
 BRACKET = ["feasible", "margin at least", "margin at most"]

@@ -15,7 +15,7 @@ import pytest
 from perceptron_lab.exact.checker import checker
 from perceptron_lab.exact.vipr import vipr_text
 from perceptron_lab.experiments.certifying.certify import Outcome, certify
-from tests.exact.judge import as_number
+from tests.exact.certificates_on_disk import as_number
 from tests.exact.viprchk import accepted, said_by_viprchk, viprchk
 from tests.experiments.certified import certified
 

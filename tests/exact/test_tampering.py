@@ -15,14 +15,14 @@ import pytest
 
 from perceptron_lab.exact.checker import checker
 from tests.exact.certificates_on_disk import (
+    as_number,
     certificates,
-    cone_of,
     content_of,
-    exact_rows_of,
     record_of,
     rows_of,
 )
-from tests.exact.judge import as_number, fractions_of, truly_proved
+from tests.exact.second_checker.check import PROVED, answers
+from tests.exact.second_checker.numbers import Refuted, Unreadable
 from tests.repetitions import parts
 
 Record = dict[str, Any]
@@ -34,15 +34,27 @@ def on_disk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def accepted(path: Path, record: Record) -> list[Record]:
-    """Return the claims of a record that the checker accepts, beside a certificate's data."""
+    """Return the claims of a record that the checkers accept, beside a certificate's data."""
     other = path.with_name("tampered.json")
     other.write_text(json.dumps(record))
     try:
-        answers = checker().check(str(other))
+        found = checker().check(str(other))
     except Exception:  # as for the checker's own command line, it is unreadable
         return []
-    claims = zip(record["claims"], answers, strict=True)
-    return [claim for claim, (_, reason) in claims if not reason]
+    pairs = zip(record["claims"], found, strict=True)
+    claims = [claim for claim, (_, reason) in pairs if not reason]
+    assert claims == by_the_second(other, record)
+    return claims
+
+
+def by_the_second(path: Path, record: Record) -> list[Record]:
+    """Return the claims of a record that the second checker accepts."""
+    content = path.with_name(record["data"]["file"]).read_bytes()
+    try:
+        found = answers(path.read_bytes(), content)
+    except (Refuted, Unreadable):
+        return []
+    return [claim for claim, one in zip(record["claims"], found, strict=True) if one == PROVED]
 
 
 def numbers_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -101,9 +113,7 @@ def test_no_tampered_certificate_is_accepted_whose_proof_is_none(
     on_disk: dict[str, Path], seeds: range
 ) -> None:
     names = list(on_disk)
-    exact = {name: exact_rows_of(path) for name, path in on_disk.items()}
-    cones = {name: cone_of(path) for name, path in on_disk.items()}
-    kept, false = 0, 0
+    kept = 0
     for seed in seeds:
         rng = random.Random(seed)
         name = names[seed % len(names)]
@@ -111,9 +121,6 @@ def test_no_tampered_certificate_is_accepted_whose_proof_is_none(
         changed = tampered(record, rng)
         for claim in accepted(path, changed):
             kept += claim not in record["claims"]
-            form = record["data"].get("form")
-            false += not truly_proved(exact[name], cones[name], claim, form)
-    assert not false
     assert kept  # some changes leave a proof that is one
 
 
@@ -141,11 +148,7 @@ def test_other_data_with_their_own_sha256_are_judged_as_they_are(
         same = hashlib.sha256(content).hexdigest() == record["data"]["sha256"]
         assert same or not accepted(path, record)  # the sha256 is that of the data meant
         record["data"]["sha256"] = hashlib.sha256(content).hexdigest()
-        found = accepted(path, record)
-        refused += len(found) < len(record["claims"])
-        form, cone = record["data"].get("form"), cone_of(on_disk[name])
-        for claim in found:
-            assert truly_proved(fractions_of(rows), cone, claim, form)
+        refused += len(accepted(path, record)) < len(record["claims"])
     assert refused
 
 

@@ -1,0 +1,59 @@
+"""Whether claims about rows are true, whatever proves them: by linear programs in fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from tests.exact.second_checker.claims import scores_at
+from tests.exact.second_checker.numbers import integer, integers
+from tests.exact.second_checker.systems import System
+from tests.linear.exact_simplex import has_a_point
+
+Vector = list[Fraction]
+
+
+def is_true(system: System, claim: dict[str, Any]) -> bool | None:
+    """Return whether a claim is true; None if it is not about rows, or about a margin above 0."""
+    if not system.only_rows or system.form == "squares":
+        return None
+    rows, name = _dense(system), claim["claim"]
+    bound = claim.get("bound", [0, 1])
+    p, q = integer(bound[0]), integer(bound[1])
+    if name == "feasible":
+        return _possible(rows)
+    if name == "infeasible" or (name == "margin at most" and p == 0):
+        return not _possible(rows)
+    if name.startswith("sign"):
+        column, sign = integer(claim["column"]), integer(claim["sign"])
+        entry = [Fraction(sign * (j == column)) for j in range(system.width)]
+        return _possible([entry], rows) is (name == "sign occurs")
+    if name == "partition":
+        scores = scores_at(system, integers(claim["point"]))
+        positive = (_possible([row], rows) for row in rows)
+        return all(one == (score > 0) for one, score in zip(positive, scores, strict=True))
+    if name.startswith("closed"):
+        return _possible(rows[:1], rows) is (name == "closed feasible")
+    if name.startswith("objective"):
+        assert system.costs is not None
+        costs = [Fraction(int(one.p), int(one.q)) for one in system.costs]
+        excess = [Fraction(p, q), *(-one for one in costs)]  # p / q x_0 - c'x
+        if name == "objective at most":
+            return _possible(rows, [excess])
+        return not _possible([rows[0], excess], rows)
+    return None
+
+
+def _dense(system: System) -> list[Vector]:
+    found = [[Fraction()] * system.width for _ in system.rows]
+    for line, row in zip(found, system.rows, strict=True):
+        for j, one in row.items():
+            line[j] = Fraction(int(one.p), int(one.q))
+    return found
+
+
+def _possible(positive: list[Vector], others: list[Vector] | None = None) -> bool:
+    """Return whether some y has positive scores of some rows, and none below 0 of others."""
+    rows = [*positive, *(others or [])]
+    right = [1] * len(positive) + [0] * (len(rows) - len(positive))
+    return has_a_point(rows, right, [], [])
