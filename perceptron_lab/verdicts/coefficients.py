@@ -44,6 +44,7 @@ _FIRST: Final = 4  # Rows to begin with, per dimension of N's null space
 _ADDED: Final = 20  # Rows that a violating direction adds at most
 _MOST_HALVES: Final = 5000
 _PIVOTS: Final = 10_000_000
+_PRODUCTS: Final = 2**20  # Of Python's numbers between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -214,8 +215,12 @@ class _Cone:
         known = set(self.used)
         new = [k for k in chosen.tolist() if k not in known]
         if new:
-            table = self.rows.whole(np.array(new)) @ self.nulls.T
-            images = [[int(one) for one in row] for row in table]
+            step = max(1, _PRODUCTS // self.nulls.size)
+            images: list[list[int]] = []
+            for start in range(0, len(new), step):
+                check_time()
+                table = self.rows.whole(np.array(new[start : start + step])) @ self.nulls.T
+                images += [[int(one) for one in row] for row in table]
             self.used += new
             self.divisors += [math.gcd(*one) for one in images]
             self.images += [without_divisor(one) for one in images]
