@@ -117,6 +117,8 @@ _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
         Field("certificate.notes", list_of(TEXT), required=False),
         Field("certificate.exception", list_of(TEXT), required=False),
         Field("certificate.rows", TEXT, required=False),
+        Field("certificate.equations", COUNT, required=False),
+        Field("certificate.x", list_of(FRACTION), required=False),
     ),
     "linear": (
         Field("certificate.method", TEXT),
