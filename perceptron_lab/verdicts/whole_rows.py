@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpz_mat
 
 from perceptron_lab.doubles import Doubles, exact_numbers
 from perceptron_lab.numerics.exact_doubles import to_double
@@ -21,6 +22,7 @@ DIGITS: Final = 53
 """Bits of a double."""
 LARGEST: Final = sys.float_info.max
 _CHUNK: Final = 2**18  # Numbers that are Python's own at a time: less than 0.1 s
+_LONG: Final = 1000  # Bits of weights, from which on python-flint multiplies them
 _TINY: Final = 2.0**-900  # Above what is lost where terms are below all doubles
 _SMALL: Final = 2.0**61  # Whole numbers below it, and their sums of two, are those of a machine
 
@@ -87,8 +89,10 @@ class WholeRows:
         """Return sum_i w_i a_i over some rows, exactly."""
         given, start = np.array(weights, dtype=object), 0
         total = np.zeros(self.width, dtype=object)
+        long = max(map(_bits, weights), default=0) > _LONG
         for some, whole in self.chunks(rows):
-            total += given[start : start + len(some)] @ whole
+            part = given[start : start + len(some)]
+            total += _product(part, whole) if long else part @ whole
             start += len(some)
         return [int(one) for one in total]
 
@@ -147,6 +151,12 @@ class WholeRows:
     def given(self, direction: Sequence[int]) -> list[Fraction]:
         """Return b in the units of the numbers given."""
         return [one * scale for one, scale in zip(direction, self.scales, strict=True)]
+
+
+def _product(weights: Any, whole: Any) -> Any:
+    """Return w'A by python-flint, which multiplies long numbers faster."""
+    product: Any = fmpz_mat([weights.tolist()]) * fmpz_mat(whole.tolist())
+    return np.array([int(one) for one in product.entries()], dtype=object)
 
 
 def _bits(number: int) -> int:

@@ -139,3 +139,11 @@ def test_columns_of_fewer_rows_are_not_replaced() -> None:
     rng = np.random.default_rng(0)
     rows = labelled(rng.standard_normal((5, 9)), [0, 1, 0, 1, 0]).rows
     assert conditioned(rows) == (rows, None)
+
+
+def test_long_weights_combine_rows_as_short_ones_do() -> None:
+    rows, rng = examples("overlap").rows, np.random.default_rng(0)
+    short = rng.integers(-9, 10, rows.count).tolist()
+    every = np.arange(rows.count)
+    plain = rows.combined(every, short)
+    assert rows.combined(every, [one << 2000 for one in short]) == [one << 2000 for one in plain]
