@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -28,7 +27,7 @@ from perceptron_lab.linear.alternatives import Alternative, Work, alternative
 from perceptron_lab.results import IntArray
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.exact_solutions import Equation, Factors, factorised
-from perceptron_lab.time_limit import TimeIsUp, check_time
+from perceptron_lab.time_limit import check_time
 from perceptron_lab.verdicts.cone_proposals import cone_proposal
 from perceptron_lab.verdicts.pairs import Pair, mixed, without_divisor
 from perceptron_lab.verdicts.whole_rows import WholeRows
@@ -68,14 +67,16 @@ class Coefficient:
 
 
 def coefficients(rows: WholeRows, pair: Pair) -> Iterator[tuple[int, Coefficient]]:
-    """Yield the coefficients with their classes, finite ones first, until the time is up."""
+    """Yield the coefficients with their classes, finite ones first.
+
+    TimeIsUp is raised where a time limit ends before the next one.
+    """
     work = Work(_PIVOTS)
     cone = _Cone(rows, pair)
-    with suppress(TimeIsUp):
-        for j in sorted(range(rows.width), key=lambda j: cone.nulls[:, j].any()):
-            one = cone.coefficient(j, work)
-            if one is not None:
-                yield j, one
+    for j in sorted(range(rows.width), key=lambda j: cone.nulls[:, j].any()):
+        one = cone.coefficient(j, work)
+        if one is not None:
+            yield j, one
 
 
 class _Cone:

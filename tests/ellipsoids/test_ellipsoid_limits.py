@@ -46,14 +46,17 @@ def test_a_separation_ends_at_any_question_with_a_bracket(outside: float, solver
     assert incomplete
 
 
-def test_an_iteration_that_would_outlast_the_limit_is_not_begun() -> None:
+def test_an_iteration_that_would_outlast_the_limit_is_not_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     inside, outside = shells(2.0)
     rows = np.vstack([inside, outside])
     program = Program(np.column_stack([rows, np.ones(60)]), np.repeat([1.0, -1.0], 30))
     start = Iterate.first(program)
-    with time_limit(program.operations / 1e11):
-        assert follow(program, start, 1e-9, 0.0, Limits(100)) == (start, 0)
     assert follow(program, start, 1e-9, 0.0, Limits(100))[1] > 0
+    few = "perceptron_lab.ellipsoids.hard.solution.affordable"
+    monkeypatch.setattr(few, lambda operations: operations < program.operations)
+    assert follow(program, start, 1e-9, 0.0, Limits(100)) == (start, 0)
 
 
 def test_proofs_without_time_leave_the_bracket_open(monkeypatch: pytest.MonkeyPatch) -> None:

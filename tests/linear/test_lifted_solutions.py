@@ -114,7 +114,16 @@ def test_lifting_ends_between_digits_where_the_time_is_up(monkeypatch: pytest.Mo
     matrix = [[whole(rng, 60) for _ in range(20)] for _ in range(20)]
     lifted = LiftedMatrix.of(matrix)
     assert lifted is not None
-    for questions in (1, 7, 30):
+    count, pieces = StopAt(), list[int]()
+    module = "perceptron_lab.system.lifted_solutions.lifted_digits"
+    monkeypatch.setattr(module, lambda *a: pieces.append(len(a[-1])) or lifted_digits(*a))
+    with time_limit(1000.0, count):
+        lifted.solution([2] + [1] * 19)
+    assert set(pieces) == {1}
+    assert count.asked >= len(pieces) + 20  # for each piece, and for each unknown
+    lifted = LiftedMatrix.of(matrix)
+    assert lifted is not None
+    for questions in (1, 7, 30, count.asked - 15):
         stop = StopAt(questions)
         with time_limit(1000.0, stop), pytest.raises(TimeIsUp):
             lifted.solution([1] * 20)

@@ -45,7 +45,7 @@ def test_an_answer_ends_at_any_question_with_what_is_proved(
     given, count = system(kind), StopAt()
     whole = ended(given, count)
     assert whole.proved
-    statuses = set()
+    statuses, moved = set(), False
     for questions in np.unique(np.geomspace(1, count.asked + 1, 20).astype(int)).tolist():
         stop = StopAt(questions)
         found = ended(given, stop)
@@ -59,8 +59,10 @@ def test_an_answer_ends_at_any_question_with_what_is_proved(
             assert lower == 0.0
             assert upper is not None
             at = [Fraction(one) for one in found.point.tolist()]
+            moved |= any(at)
             assert upper >= given.violation(at)
     assert statuses == {whole.status, Status.TIME_LIMIT}
+    assert moved == proposed  # to the least violation, by the last program of HiGHS
 
 
 def test_a_program_that_highs_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
