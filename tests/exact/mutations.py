@@ -105,8 +105,15 @@ def other_number(example: Example, rng: random.Random) -> Example:
     if path is None:
         return example
     old = at_path(example.record, path)
-    near = old + rng.choice((-1, 1)), -old, 2 * old, old * 10 ** rng.randrange(30), 0, old**3
-    return put(example, rng, path, rng.choice((*near, hex(old), float(old), str(old), bool(old))))
+    near = old + rng.choice((-1, 1)), -old, 2 * old, old * 10 ** rng.randrange(30), 0, hex(old)
+    if abs(old) < 10**300:
+        near += (old**3, float(old), str(old), bool(old))
+    return put(example, rng, path, shown(rng.choice(near)))
+
+
+def shown(value: Any) -> Any:
+    """Return a value, in hexadecimal digits if it is a number that JSON cannot write."""
+    return hex(value) if type(value) is int and abs(value) > 10**4000 else value
 
 
 def from_elsewhere(example: Example, rng: random.Random) -> Example:
@@ -194,8 +201,7 @@ def other_bound(example: Example, rng: random.Random) -> Example:
     pairs = [1, 0], [0, 0], [-1, 0], [1, -1], [5, 1], [10**6, 1], [-1, 1], [-999, 1000], [0, 1]
     large = [10**5000, 1], [1, 10**4200], [2**9000, 1], [0, 2**8193], ["0x1", "0x2"], [2, 0]
     bound = rng.choice((*pairs, *large))
-    shown = [one if abs(one) < 10**4200 else hex(one) for one in bound if isinstance(one, int)]
-    return put(example, rng, ("claims", number, "bound"), shown or bound)
+    return put(example, rng, ("claims", number, "bound"), [shown(one) for one in bound])
 
 
 def other_blocks(example: Example, rng: random.Random) -> Example:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,13 @@ def test_what_is_meant_is_accepted_or_refused_as_its_name_says(tmp_path: Path) -
     assert len(set(names)) == len(names) > 400
     for case in suite(tmp_path, 0):
         assert (case.answer[0] == 0) is ("PROVED" in case.name), case
+
+
+def test_the_page_tells_how_many_mutants_there_are() -> None:
+    page = Path("docs/notes/how-to-distrust-us.md").read_text(encoding="utf-8")
+    told = re.search(r"Of the checker ([0-9 ]+) mutants were made", page)
+    assert told is not None
+    assert int(told[1].replace(" ", "")) == sum(1 for _ in mutants())
 
 
 def test_each_reason_is_one_of_a_line() -> None:

@@ -101,7 +101,11 @@ UNTIED: Listed = {
         "| name | what | guarantee": "formulas of theorems",
         "L bounds the norms": "definitions",
     },
-    "docs/notes/how-to-distrust-us.md": {"**(C15) Kernels.**": "formulas"},
+    "docs/notes/how-to-distrust-us.md": {
+        "The last certificate of the sample": "counts of the command that it names",
+        "Of the checker": "counted by tests/exact/test_checker_mutants.py",
+        "**(C15) Kernels.**": "formulas",
+    },
     "docs/papers/ellipsoids.md": {
         "Whether an ellipsoid separates is proved": "what is proved, in formulas",
     },
