@@ -101,7 +101,7 @@ UNTIED: Listed = {
         "L bounds the norms": "definitions",
     },
     "docs/notes/how-to-distrust-us.md": {
-        "The sample's certificates are": "the order of maxG60",
+        "The sample's certificates are": "the order of maxG11",
         "Of the checker": "counted by tests/exact/test_checker_mutants.py",
         "**(C15) Kernels.**": "formulas",
     },
