@@ -102,7 +102,7 @@ UNTIED: Listed = {
         "L bounds the norms": "definitions",
     },
     "docs/notes/how-to-distrust-us.md": {
-        "The last certificate of the sample": "counts of the command that it names",
+        "The sample's certificates are": "the order of maxG11",
         "Of the checker": "counted by tests/exact/test_checker_mutants.py",
         "**(C15) Kernels.**": "formulas",
     },
