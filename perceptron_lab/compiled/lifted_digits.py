@@ -68,7 +68,8 @@ def lifted_digits(
     words, offset
         A + offset 2^(32 (k - 1)) >= 0 to the base 2^32, shape ``(k, n, n)``; 0 < offset <= 2^31.
     rest
-        r, by words to the base 2^32, the last of any sign, shape ``(n, k + 2)``; it is replaced.
+        r, by words to the base 2^32, the last of any sign, shape ``(n, l)``, l >= k + 2; it is
+        replaced.
     prime
         p < 2^31.
     digits

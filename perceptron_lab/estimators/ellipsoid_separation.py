@@ -16,10 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.ellipsoids.hard.separation import Separation, ranks
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
+from perceptron_lab.ellipsoids.hard.solution import LimitReached
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.estimators.binary import BinaryClassifier
 from perceptron_lab.results import FloatArray
-from perceptron_lab.time_limit import time_is_up, time_limit
+from perceptron_lab.time_limit import time_limit
 
 Inseparable = Literal["central-path", "solver", "error"]
 
@@ -131,7 +132,8 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
         try:
             ranking = separation(solver="central-path")
         except NumericalError as error:
-            if time_is_up():  # what is proved of the classes holds
+            if self.max_seconds is not None and isinstance(error, LimitReached):
+                # what is proved of the classes holds
                 warnings.warn(f"{found.message}; {error}", ConvergenceWarning, stacklevel=3)
                 self.converged_ = False
                 return found

@@ -23,7 +23,7 @@ from perceptron_lab.programs.search import Search
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import Result, Status
 from perceptron_lab.system import ConicSystem
-from perceptron_lab.time_limit import time_limit
+from perceptron_lab.time_limit import TimeIsUp, time_limit
 
 
 class Optimiser(ABC):
@@ -99,8 +99,12 @@ def minimise(
     began = time.perf_counter()
     limits = budget or Budget()
     search = Search(system, tuple(oracles), limits, seed, watch, stop, wanted)
-    with time_limit(limits.seconds, stop):
-        ending = optimiser.minimise(search)
+    try:
+        with time_limit(limits.seconds, stop):
+            ending = optimiser.minimise(search)
+    except TimeIsUp:
+        said = None if stop is None else stop()
+        ending = said or f"the budget of {limits.seconds:g} seconds is spent"
     search.record("end")
     status, message = _ending(search, ending)
     point = search.point

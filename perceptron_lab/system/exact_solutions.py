@@ -113,11 +113,11 @@ class Factors:
         """
         numerators, denominator = over_common(guess)
         solved = set(self.pivots)
-        sides = [
-            rights[i] * denominator
-            - sum(a * numerators[j] for j, a in self.entries[i].items() if j not in solved)
-            for i in self.rows
-        ]
+        sides = []
+        for i in self.rows:
+            check_time()
+            known = sum(a * numerators[j] for j, a in self.entries[i].items() if j not in solved)
+            sides.append(rights[i] * denominator - known)
         answer = self._square_solution(sides)
         if answer is None:
             return None

@@ -59,8 +59,6 @@ class LiftedMatrix:
         residues = np.array([int(one) for one in inverse.entries()], dtype=np.uint32)
         self.inverse = residues.reshape(len(matrix), len(matrix))
         self._denominator = fmpz(1)  # of the last solution
-        self._longest = max(max(max(row), -min(row)) for row in matrix).bit_length()
-        self._words, self._table = 0, (np.empty(0), 0)
 
     @classmethod
     def of(cls, matrix: Matrix) -> LiftedMatrix | None:
@@ -98,22 +96,15 @@ class LiftedMatrix:
         numerators, self._denominator = _fractions(values, modulus, fmpz(1) << most)
         return numerators, self._denominator
 
-    def table(self, words: int) -> tuple[Any, int]:
-        """Return A + offset 2^(32 (k - 1)) >= 0 by k words to the base 2^32, and the offset.
-
-        Parameters
-        ----------
-        words
-            k at least; the entries of A may need more. Shape of the table: ``(k, n, n)``.
-        """
-        words = max(words, self._longest // _WORD + 1)
-        if words != self._words:
-            offset = 1 << max(0, self._longest - _WORD * (words - 1))
-            shift = offset << _WORD * (words - 1)
-            shifted = [[a + shift for a in row] for row in self._matrix]
-            self._table = np.moveaxis(_words(shifted, words), -1, 0).copy(), offset
-            self._words = words
-        return self._table
+    @cached_property
+    def table(self) -> tuple[Any, int]:
+        """A + offset 2^(32 (k - 1)) >= 0 to the base 2^32, shape ``(k, n, n)``, and the offset."""
+        longest = max(max(max(row), -min(row)) for row in self._matrix).bit_length()
+        words = longest // _WORD + 1
+        offset = 1 << max(0, longest - _WORD * (words - 1))
+        shift = offset << _WORD * (words - 1)
+        shifted = [[a + shift for a in row] for row in self._matrix]
+        return np.moveaxis(_words(shifted, words), -1, 0).copy(), offset
 
     def _hadamard(self, right: Sequence[int]) -> tuple[int, int]:
         """Return bits of upper bounds of the numerators of x and of its denominator."""
@@ -135,10 +126,10 @@ class _Digits:
     """The digits of x, A x = b, to the prime as base, as many as are asked for."""
 
     def __init__(self, matrix: LiftedMatrix, right: Sequence[int]) -> None:
-        longest = max(map(abs, right)).bit_length()
         self._matrix = matrix
-        self._table, self._offset = matrix.table(max(longest - _WORD, 0) // _WORD + 1)
-        words = len(self._table)
+        self._table, self._offset = matrix.table
+        longest = max(map(abs, right)).bit_length()
+        words = max(len(self._table), max(longest - _WORD, 0) // _WORD + 1)
         self._rest = _words([[b] for b in right], words + 2)[:, 0].astype(np.int64)
         signs = np.ascontiguousarray(self._rest[:, -1]).astype(np.int32)
         self._rest[:, -1] = signs
@@ -158,7 +149,9 @@ class _Digits:
     def _extend(self, steps: int) -> None:
         """Lift until there are so many digits; the clock is read in between."""
         size = self._digits.shape[1]
-        at_once = max(1, _AT_A_TIME // ((len(self._table) + 1) * size * size))
+        # Products of words, and divisions, which take longer
+        step = (len(self._table) + 1) * size * size + 16 * self._rest.size
+        at_once = max(1, _AT_A_TIME // step)
         while len(self._digits) < steps:
             check_time()
             some = min(at_once, steps - len(self._digits))

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from perceptron_lab.ellipsoids.hard.interior_point import follow
 from perceptron_lab.ellipsoids.hard.primal_dual import Iterate, Program
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
-from perceptron_lab.ellipsoids.hard.solution import Limits
+from perceptron_lab.ellipsoids.hard.solution import LimitReached, Limits
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.estimators import EllipsoidSeparationClassifier
 from perceptron_lab.results import FloatArray
@@ -83,13 +83,12 @@ def test_a_hull_that_takes_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_central_path_without_time_leaves_what_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     examples = np.vstack(shells(0.5))
     labels = np.repeat([1, 0], 30)
-    model = EllipsoidSeparationClassifier()
-    monkeypatch.setattr("perceptron_lab.estimators.ellipsoid_separation.time_is_up", lambda: True)
+    model = EllipsoidSeparationClassifier(max_seconds=1000.0)
 
     module = "perceptron_lab.ellipsoids.hard.central_path._Barrier.descend"
 
     def ended(*_: object) -> None:
-        raise NumericalError("the central path ends at nu = 300 by its limits")
+        raise LimitReached("the central path ends at nu = 300 by its limits")
 
     monkeypatch.setattr(module, ended)
     with pytest.warns(ConvergenceWarning, match="ends at nu"):

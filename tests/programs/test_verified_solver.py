@@ -29,6 +29,7 @@ from perceptron_lab.programs.upper_bounds import moved_inside
 from perceptron_lab.programs.verified_solver import VerifiedSolver, semidefinite_factor
 from perceptron_lab.results import FloatArray, Result, Status
 from perceptron_lab.system import ConicSystem
+from perceptron_lab.time_limit import TimeIsUp
 from tests.programs.small_programs import dense_program, judged, maxcut, rational
 from tests.programs.test_lower_bounds import definite, rationally, semidefinite_blocks
 from tests.repetitions import repeated
@@ -262,3 +263,15 @@ def test_the_given_program_in_sdpas_format_is_the_file_it_was_read_from() -> Non
     np.testing.assert_allclose(moved.slack(x), given.slack(x) - 0.5 * given.identity)
     traces = given.rows.T @ given.identity
     np.testing.assert_allclose(moved.objective, given.objective - 0.25 * traces)
+
+
+def test_a_search_that_has_no_time_ends_with_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> None:
+        raise TimeIsUp
+
+    monkeypatch.setattr(VerifiedSolver, "minimise", late)
+    found = minimise(maxcut(1), VerifiedSolver(), budget=Budget(10, 100.0))
+    assert found.status is Status.TIME_LIMIT
+    assert "the budget of 100 seconds is spent" in found.message
+    stopped = minimise(maxcut(1), VerifiedSolver(), stop=lambda: "stopped")
+    assert "stopped" in stopped.message

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg.blas import dsyrk
 
-from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution
+from perceptron_lab.ellipsoids.hard.solution import Classes, LimitReached, Limits, Solution
 from perceptron_lab.ellipsoids.lifting import flat, lifted, squares, symmetric
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray, IntArray
@@ -140,7 +140,7 @@ class _Barrier:
             if decrement >= 0.25:
                 point = point / point[-1]  # s = 1 at every minimum: the function is logarithmic
             step += 1
-        raise NumericalError(
+        raise LimitReached(
             f"the central path ends at nu = {nu:g} by its limits; raise max_iterations or "
             "max_seconds"
         )

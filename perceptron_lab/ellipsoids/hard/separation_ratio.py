@@ -22,7 +22,13 @@ from perceptron_lab.ellipsoids.hard.separation import (
     described,
     status_of,
 )
-from perceptron_lab.ellipsoids.hard.solution import Classes, Limits, Solution, middle
+from perceptron_lab.ellipsoids.hard.solution import (
+    Classes,
+    LimitReached,
+    Limits,
+    Solution,
+    middle,
+)
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.time_limit import TimeIsUp, time_limit
@@ -111,7 +117,7 @@ def maximal_separation(
         with time_limit(math.inf if max_seconds is None else max_seconds):
             return _separated(inner, outer, solver, tolerance, limits, whiten=whiten)
     except TimeIsUp:
-        raise NumericalError(
+        raise LimitReached(
             "the time was too short for a first ellipsoid; raise max_seconds"
         ) from None
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-from perceptron_lab.errors import InputError
+from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.results import FloatArray
 from perceptron_lab.time_limit import affordable, time_is_up
 
@@ -14,6 +14,10 @@ ROUNDING = 2e-13
 """The width of a bracket that rounding leaves, relative to 1 + t."""
 MOST_NUMBERS = 150_000_000
 """Numbers that the products of coordinates of all examples may take: 1.2 GB."""
+
+
+class LimitReached(NumericalError):
+    """A solver without an answer at its limits."""
 
 
 @dataclass(frozen=True)
