@@ -172,7 +172,7 @@ def test_auto_keeps_the_weights_that_it_has_come_to(first: int) -> None:
 
 
 def test_limits_of_a_caller_end_a_run() -> None:
-    with time_limit(1e6, Stop(10)):
+    with time_limit(1e6, Stop(3)):  # before the perceptron can have come to a solution
         result = solve(rows(), "perceptron", goal="budget", budget=ENDLESS)
         assert time_is_up()
     assert result.status is Status.TIME_LIMIT
