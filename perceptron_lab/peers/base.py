@@ -28,7 +28,7 @@ from perceptron_lab.time_limit import TimeIsUp, seconds_left, time_limit
 _Value = TypeVar("_Value")
 
 QUICK = 20_000
-"""Entries of data up to which solvers are called in this process."""
+"""Entries of data, and of the cone, up to which solvers are called in this process."""
 Rows = FloatArray | sp.csr_array  # Rows as a solver takes them, dense or sparse
 
 
@@ -104,7 +104,10 @@ def _answered(
 
 
 def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: Any) -> _Value:
-    """Return what a solver's function returns, called where it can be killed if the data are large.
+    """Return what a solver's function returns, called where it can be killed if they are large.
+
+    Sparse data of large matrices are large as well: the entries of the cone count as those of the
+    data do. Rows of a file are handed over in this process, whose memory a second copy would fill.
 
     Raises
     ------
@@ -112,7 +115,7 @@ def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: An
         If a time limit ends first.
     """
     data: Any = system.operator.data if isinstance(system.operator, Matrix) else None
-    quick = not _in_memory(data) or data.size <= QUICK
+    quick = not _in_memory(data) or max(data.size, system.cone.size) <= QUICK
     return function(*arguments) if quick else killable(function, *arguments)
 
 

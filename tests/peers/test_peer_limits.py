@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from perceptron_lab import Budget, ConicSystem, solve
+from perceptron_lab.cones.semidefinite import Semidefinite
+from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.peers import base
 from perceptron_lab.peers.direct import ScsDirect
 from perceptron_lab.results import FloatArray, Status
@@ -81,3 +84,11 @@ def test_solvers_are_given_what_is_left(monkeypatch: pytest.MonkeyPatch, rows: F
         with time_limit(limit):
             solve(rows, ScsDirect(), budget=Budget(seconds=1e4))
         assert seconds - 10.0 < given[-1] <= seconds
+
+
+def test_sparse_data_of_large_matrices_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "killable", lambda *_: "sent")
+    for order, answer in ((10, 2), (250, "sent")):
+        cone = Semidefinite(order, *np.triu_indices(order))
+        system = ConicSystem(Matrix(sp.csr_array(cone.identity[:, None])), cone)
+        assert base.in_time(system, len, [1, 2]) == answer

@@ -31,7 +31,8 @@ class RidgeInverse:
     """B = (a I + u_1 u_1' + .. + u_k u_k')^-1, by one rank-one update per cut, in Fortran order."""
 
     def __init__(self, dimension: int, ridge: float) -> None:
-        self.matrix = np.eye(dimension, order="F") / ridge
+        self.matrix = np.zeros((dimension, dimension), order="F")
+        np.fill_diagonal(self.matrix, 1.0 / ridge)
 
     def take(self, unit: FloatArray) -> None:
         """Add u u' to the inverse of B: B <- B - (B u)(B u)' / (1 + u'B u)."""
