@@ -8,6 +8,7 @@ process of Python that is started at the first such call, and again after it was
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import pickle
 import signal
@@ -18,6 +19,9 @@ from contextlib import suppress
 from queue import Empty, Queue
 from threading import Thread
 from typing import IO, Any, Final, NoReturn, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.time_limit import TimeIsUp, check_time, time_is_up
@@ -49,8 +53,8 @@ def killable(function: Callable[..., _Value], *arguments: Any) -> _Value:
     Parameters
     ----------
     function
-        Of a module; it and its arguments are pickled. It has no time limit there: hand it
-        ``seconds_left()``.
+        Of a module; it and its arguments are pickled, arrays of a mapped file as their places in
+        the file. It has no time limit there: hand it ``seconds_left()``.
 
     Raises
     ------
@@ -106,7 +110,7 @@ class _Worker:
     def answer(self, request: Any) -> tuple[bool, Any]:
         """Return whether a call succeeded, and its value or its exception."""
         replies: Queue[bytes | None] = Queue()
-        content = pickle.dumps(request)
+        content = _pickled(request)
         Thread(target=self._exchange, args=(content, replies), daemon=True).start()
         while True:
             try:
@@ -135,6 +139,44 @@ class _Worker:
         for pipe in (self._requests, self._replies):
             with suppress(OSError):  # what was not written yet
                 pipe.close()
+
+
+class _Pickler(pickle.Pickler):
+    """Of an array whose numbers are in a mapped file it writes where they are."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """Return how a view of a mapped file is made again; of all else, what pickle does."""
+        mapped = mapping(value)
+        if mapped is None or mapped.mode == "c" or not os.path.isfile(mapped.filename or ""):
+            return NotImplemented
+        offset = mapped.offset + value.ctypes.data - mapped.ctypes.data
+        return _mapped_again, (mapped.filename, offset, value.dtype, value.shape, value.strides)
+
+
+def mapping(data: object) -> np.memmap[Any, Any] | None:
+    """Return the mapped file that an array is a view of; None for all others."""
+    found = None
+    while isinstance(data, np.ndarray):
+        found = data if isinstance(data, np.memmap) else None
+        data = data.base
+    return found
+
+
+def _mapped_again(
+    name: str,
+    offset: int,
+    kind: np.dtype[Any],
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+) -> npt.NDArray[Any]:
+    content = np.memmap(name, np.uint8, "r")
+    return np.ndarray(shape, kind, content, offset, strides)
+
+
+def _pickled(value: object) -> bytes:
+    content = io.BytesIO()
+    _Pickler(content, pickle.HIGHEST_PROTOCOL).dump(value)
+    return content.getvalue()
 
 
 @atexit.register

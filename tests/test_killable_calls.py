@@ -6,6 +6,9 @@ import math
 import os
 import signal
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +37,26 @@ def test_values_come_back_from_another_process_that_serves_again() -> None:
     assert first == second != os.getpid()
     numbers = np.arange(1e6)
     assert killable(np.dot, numbers, numbers) == float(numbers @ numbers)
+
+
+VIEWS: list[Callable[[Any], Any]] = [
+    lambda table: table,
+    np.asarray,
+    lambda table: table[3:, ::2],
+    lambda table: np.asarray(table)[::-1].T,
+    lambda table: np.asarray(table[5]),
+    lambda table: table.view(np.int64),
+]
+
+
+def test_views_of_a_mapped_file_are_mapped_by_the_other_process(tmp_path: Path) -> None:
+    np.save(tmp_path / "table.npy", np.random.default_rng(0).standard_normal((400, 50)))
+    table = np.load(tmp_path / "table.npy", mmap_mode="r")
+    for view in (make(table) for make in VIEWS):
+        assert len(killable_calls._pickled(view)) < 1000
+        assert killable(np.array_equal, view, np.array(view))
+    os.remove(tmp_path / "table.npy")
+    assert killable(np.array_equal, table, np.array(table))  # sent, as no other can map it
 
 
 def test_what_is_printed_is_no_answer() -> None:

@@ -18,7 +18,7 @@ from perceptron_lab.algorithms.base import AnyAlgorithm, S, SeesAll, State, Step
 from perceptron_lab.claims import Claim, FeasiblePoint
 from perceptron_lab.errors import InputError, NumericalError
 from perceptron_lab.facts import Facts
-from perceptron_lab.killable_calls import killable
+from perceptron_lab.killable_calls import killable, mapping
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import Bound, FloatArray
 from perceptron_lab.system import ConicSystem
@@ -107,7 +107,8 @@ def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: An
     """Return what a solver's function returns, called where it can be killed if they are large.
 
     Sparse data of large matrices are large as well: the entries of the cone count as those of the
-    data do. Rows of a file are handed over in this process, whose memory a second copy would fill.
+    data do. Of rows in a file of numpy's format the other process maps the file; other buffers of
+    files are used in this one, as a second copy might fill the memory.
 
     Raises
     ------
@@ -115,18 +116,18 @@ def in_time(system: ConicSystem, function: Callable[..., _Value], *arguments: An
         If a time limit ends first.
     """
     data: Any = system.operator.data if isinstance(system.operator, Matrix) else None
-    quick = not _in_memory(data) or max(data.size, system.cone.size) <= QUICK
+    quick = not _sendable(data) or max(data.size, system.cone.size) <= QUICK
     return function(*arguments) if quick else killable(function, *arguments)
 
 
-def _in_memory(data: Any) -> bool:
-    """Return whether data are a matrix whose numbers are no part of a file."""
-    if sp.issparse(data):
+def _sendable(data: object) -> bool:
+    """Return whether another process can have data without a copy of a file's numbers."""
+    if sp.issparse(data) or ((mapped := mapping(data)) is not None and mapped.mode != "c"):
         return True
     part = data
-    while isinstance(part, np.ndarray) and not isinstance(part, np.memmap):
+    while isinstance(part, np.ndarray):
         part = part.base
-    return isinstance(data, np.ndarray) and not isinstance(part, np.memmap | mmap)
+    return isinstance(data, np.ndarray) and not isinstance(part, mmap)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,14 +62,17 @@ def test_a_solver_without_an_answer_in_time_claims_nothing(
     assert not found.point.any()
 
 
-def test_data_on_a_disk_are_not_sent(
-    monkeypatch: pytest.MonkeyPatch, rows: FloatArray, tmp_path: Path
+@pytest.mark.parametrize(("mode", "sent"), [("r", True), ("r+", True), ("c", False)])
+def test_only_files_that_another_process_can_map_are_sent(
+    mode: Any, sent: bool, monkeypatch: pytest.MonkeyPatch, rows: FloatArray, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(base, "QUICK", 0)
-    monkeypatch.setattr(base, "killable", lambda *_: pytest.fail("rows are sent"))
+    monkeypatch.setattr(base, "killable", lambda *_: "sent")
     np.save(tmp_path / "rows.npy", rows)
-    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
-    assert base.in_time(ConicSystem.from_rows(mapped), len, [1, 2]) == 2
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode=mode)
+    for view in (mapped, np.asarray(mapped)):
+        answer = base.in_time(ConicSystem.from_rows(view), len, [1, 2])
+        assert answer == ("sent" if sent else 2)
 
 
 def test_solvers_are_given_what_is_left(monkeypatch: pytest.MonkeyPatch, rows: FloatArray) -> None:
