@@ -34,7 +34,7 @@ TITLES: Mapping[str, Sequence[Field]] = {
 
 def tables() -> str:
     """Return all tables, each with its title."""
-    return "\n".join(f"\n### {title}\n\n{_table(fields)}" for title, fields in TITLES.items())
+    return "\n".join(f"\n## {title}\n\n{_table(fields)}" for title, fields in TITLES.items())
 
 
 def _table(fields: Sequence[Field]) -> str:
