@@ -28,7 +28,7 @@ SHORT = 0.1
 # Seconds that last proofs may take beyond a limit, and the part of it that they may take besides
 ALLOWANCE, SHARE = 0.75, 0.05
 # Seconds that they may take once the work was to stop
-STOPPED = 0.4
+STOPPED = 0.3
 
 
 class _Limits(NamedTuple):

@@ -38,7 +38,7 @@ def labelled(folder: Path) -> Path:
 
 def rows(folder: Path) -> Path:
     path = folder / "rows.npy"
-    np.save(path, np.random.default_rng(0).standard_normal((6000, 1500)))
+    np.save(path, np.random.default_rng(0).standard_normal((3000, 1500)))
     return path
 
 
@@ -77,9 +77,9 @@ _DATA = (
     "y = rng.choice([-1, 1], 3000); A = rng.standard_normal((300, 450)).round(3); "
 )
 PROGRAMS = {
-    "solve": "pl.solve(rng.standard_normal((6000, 1500)), budget=pl.Budget(10**9, 300))",
+    "solve": "pl.solve(rng.standard_normal((3000, 1500)), budget=pl.Budget(10**9, 300))",
     "separation": "pl.separation(X, y)",
-    "fit": "estimators.MaxMarginClassifier(tol=1e-12).fit(X[:, :200] + 9 * y[:, None], y)",
+    "fit": "estimators.MaxMarginClassifier(tol=1e-12).fit(rng.standard_normal((3000, 1450)), y)",
     "kernel": "estimators.MaxMarginClassifier(kernel='rbf', tol=1e-12).fit(X, y)",
     "linear": "pl.solve(pl.ConicSystem.from_linear(np.zeros((0, 450)), [], (A, A[:, 0]), lower=0))",
     "optimum": "pl.optimum(X[:2000].T @ X[:2000] + 0 * A[0, 0], width=1e-15)",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from perceptron_lab.ellipsoids.hard import primal_dual
 from perceptron_lab.ellipsoids.hard.interior_point import follow
 from perceptron_lab.ellipsoids.hard.primal_dual import Iterate, Program
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
@@ -46,17 +47,28 @@ def test_a_separation_ends_at_any_question_with_a_bracket(outside: float, solver
     assert incomplete
 
 
-def test_an_iteration_that_would_outlast_the_limit_is_not_begun(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_time_ends_an_iteration_between_two_panels(monkeypatch: pytest.MonkeyPatch) -> None:
     inside, outside = shells(2.0)
     rows = np.vstack([inside, outside])
     program = Program(np.column_stack([rows, np.ones(60)]), np.repeat([1.0, -1.0], 30))
     start = Iterate.first(program)
+    monkeypatch.setattr(primal_dual, "PANEL", 8)
     assert follow(program, start, 1e-9, 0.0, Limits(100))[1] > 0
-    few = "perceptron_lab.ellipsoids.hard.solution.affordable"
-    monkeypatch.setattr(few, lambda operations: operations < program.operations)
-    assert follow(program, start, 1e-9, 0.0, Limits(100)) == (start, 0)
+    stop = StopAt(4)  # the first two questions are asked before the iteration
+    with time_limit(math.inf, stop):
+        assert follow(program, start, 1e-9, 0.0, Limits(100)) == (start, 0)
+    assert stop.asked == 4
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (128, 128), (300, 129), (700, 300)])
+def test_panels_give_the_triangular_factor(shape: tuple[int, int]) -> None:
+    columns = np.random.default_rng(0).standard_normal(shape)
+    kept = columns.copy()
+    found = primal_dual.triangular_factor(columns)
+    expected = np.linalg.qr(columns, mode="r")
+    np.testing.assert_array_equal(columns, kept)
+    np.testing.assert_array_equal(found, np.triu(found))
+    np.testing.assert_allclose(found, expected, atol=1e-13 * np.abs(expected).max())
 
 
 def test_proofs_without_time_leave_the_bracket_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from perceptron_lab.ellipsoids.hard.rescaling import Rescaling
 from perceptron_lab.ellipsoids.hard.solution import Bracket, Classes, Limits, Solution
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.results import FloatArray
+from perceptron_lab.time_limit import TimeIsUp
 
 ATTEMPTS = 3
 """Coordinates at most in which the iteration starts again."""
@@ -106,10 +107,12 @@ def follow(
     iterate: Iterate | None = start
     while iterate is not None and stalled < STALLED:
         close = iterate.upper(program) - iterate.ratio <= gap
-        ended = limits.reached(used, program.operations)
-        if iterate.bracket(program).narrow(tolerance) or close or ended:
+        if iterate.bracket(program).narrow(tolerance) or close or limits.reached(used):
             break
-        iterate = advanced(program, iterate)
+        try:
+            iterate = advanced(program, iterate)
+        except TimeIsUp:
+            break
         used += 1
         if iterate is None:
             break

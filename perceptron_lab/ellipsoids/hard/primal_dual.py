@@ -32,10 +32,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dormqr
 
 from perceptron_lab.ellipsoids.hard.solution import Bracket
 from perceptron_lab.ellipsoids.lifting import flat, quadratic_forms, squares
 from perceptron_lab.results import FloatArray, IntArray
+from perceptron_lab.time_limit import check_time
 
 CLEAR = 0.5
 """Slack of every example at the first point, at least."""
@@ -45,6 +47,8 @@ REFINEMENTS = 2
 """Of every direction."""
 SHARE, MORE = 0.9, 0.09
 """Of the way to the boundary that a step goes; the more, the longer the step is."""
+PANEL = 128
+"""Columns that are factored together, between two questions about the time."""
 CENTRING = 2.0
 """The power of the share of complementarity that the predictor leaves, which is aimed at."""
 
@@ -70,12 +74,6 @@ class Program:
     def unknowns(self) -> int:
         """N = n (n + 1) / 2, the entries of E^: no more examples determine it, in general."""
         return self.order * (self.order + 1) // 2
-
-    @property
-    def operations(self) -> float:
-        """Those of an iteration: a QR factorisation, and other parts that take as long again."""
-        count = len(self.rows)
-        return 8.0 * (self.unknowns + count / 1.5) * count**2
 
     def part(self, chosen: IntArray) -> Self:
         """Return the program of some of the examples."""
@@ -160,6 +158,29 @@ class Direction(NamedTuple):
     weights: FloatArray
 
 
+def triangular_factor(columns: FloatArray) -> FloatArray:
+    """Return R of the QR factorisation of a matrix with no fewer rows than columns, in panels.
+
+    Raises
+    ------
+    TimeIsUp
+        If the time is up between two panels.
+    """
+    left = np.array(columns, order="F")
+    triangle = np.zeros((left.shape[1],) * 2)
+    for first in range(0, len(triangle), PANEL):
+        check_time()
+        panel, rest = left[first:, first : first + PANEL], left[first:, first + PANEL :]
+        (reflectors, scales), factor = scipy.linalg.qr(panel, mode="raw", check_finite=False)
+        rows = slice(first, first + len(scales))
+        triangle[rows, rows] = factor
+        if rest.size:
+            work = PANEL * rest.shape[1]
+            rest[:], _, _ = dormqr("L", "T", reflectors, scales, rest, work)
+            triangle[rows, rows.stop :] = rest[: len(scales)]
+    return triangle
+
+
 @dataclass(frozen=True)
 class Scaled:
     """An iterate in scaled coordinates, and the factor of its equations."""
@@ -192,10 +213,11 @@ class Scaled:
         columns = np.vstack([forms.T, np.diag(ratios)])
         sizes = np.linalg.norm(columns, axis=0)
         columns /= sizes
-        triangle = np.asarray(np.linalg.qr(columns, mode="r"))
+        triangle = triangular_factor(columns)
         diagonal = np.abs(triangle.diagonal())
         if not diagonal.min() > np.finfo(float).eps * diagonal.max():
             raise np.linalg.LinAlgError("the equations are singular")
+        check_time()
         products = np.sqrt(slacks * iterate.weights)
         return cls(
             program, iterate, frame, images, middle, products, ratios, columns, sizes, triangle
@@ -247,6 +269,7 @@ class Scaled:
         level = negative / self.sizes
         across = self._normal(level)
         for _ in range(1 + REFINEMENTS):
+            check_time()
             change = self._normal(right)
             more = -float(level @ change + negative @ weights)
             more /= float(level @ across)
@@ -282,7 +305,13 @@ class Scaled:
 
 @np.errstate(all="ignore")  # what is not finite is not inside
 def advanced(program: Program, iterate: Iterate) -> Iterate | None:
-    """Return the next iterate, its slacks and weights positive; the matrices are so to rounding."""
+    """Return the next iterate, its slacks and weights positive; the matrices are so to rounding.
+
+    Raises
+    ------
+    TimeIsUp
+        If the time is up before the iterate is found.
+    """
     try:
         found = Scaled.at(program, iterate).step()
     except (np.linalg.LinAlgError, ValueError):
