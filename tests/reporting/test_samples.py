@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,10 @@ STORED = [path.parent for path in SAMPLES.glob(f"*/{schema.NAME}")]
 STORED.sort(key=lambda folder: (folder / schema.NAME).stat().st_size)
 
 
+def rows_of(table: Path) -> list[list[str]]:
+    return list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
+
+
 def names(folder: Path, *endings: str) -> set[str]:
     return {path.name for path in folder.iterdir() if path.suffix in endings}
 
@@ -35,8 +41,12 @@ def test_every_sample_has_its_store() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", repeated(STORED, kept=5), ids=lambda folder: folder.name)
-def test_its_tables_are_made_again_byte_by_byte(folder: Path, tmp_path: Path) -> None:
-    """Captions may say by now that the rows are those of another version; the numbers stay."""
+def test_its_tables_are_made_again(folder: Path, tmp_path: Path) -> None:
+    """Captions may say by now that the rows are those of another version; the numbers stay.
+
+    On the processor that made the sample they are the same bytes; on another one a least squares
+    fit, or a logarithm, may differ in its last digits.
+    """
     copy = tmp_path / folder.name
     copy.mkdir()
     shutil.copy(folder / schema.NAME, copy)
@@ -46,7 +56,10 @@ def test_its_tables_are_made_again_byte_by_byte(folder: Path, tmp_path: Path) ->
     written = names(copy, ".csv")
     assert written
     for name in written:
-        assert (copy / name).read_bytes() == (folder / name).read_bytes(), name
+        again, before = (rows_of(place / name) for place in (copy, folder))
+        assert [len(row) for row in again] == [len(row) for row in before], name
+        for cell, known in zip(chain(*again), chain(*before), strict=True):
+            assert cell == known or float(cell) == pytest.approx(float(known), rel=1e-9), name
 
 
 @pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
