@@ -123,11 +123,21 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             if found.complete and not (self.inseparable == "solver" or ranks(found)):
                 found = self._ranking(found, separation)
         self.separation_, self.status_ = found, found.status
-        self._refuse_other_labels(data, positive)
+        self._compare_with_proof(data, positive)
         return self
 
-    def _refuse_other_labels(self, data: FloatArray, positive: BoolArray) -> None:
-        """Set UNVERIFIED where f does not give the labels that are proved to be separated; warn."""
+    def _compare_with_proof(self, data: FloatArray, positive: BoolArray) -> None:
+        """Set UNVERIFIED where f does not give the labels that are proved to be separated.
+
+        Warn of that, and where nothing is proved.
+        """
+        if self.status_ is Status.UNVERIFIED and self.converged_:
+            warnings.warn(
+                f"{self.separation_.message}; scale the features, drop columns that depend on "
+                "others, or use SoftEllipsoidClassifier",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         if self.status_ not in (Status.FEASIBLE, Status.UNBOUNDED):
             return
         wrong = np.flatnonzero((self.separation_.decision_values(data) > 0.0) != positive)
@@ -142,8 +152,8 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             mend = "drop the dependent columns"
         self.status_ = Status.UNVERIFIED
         warnings.warn(
-            f"{self.separation_.message}; but {reason}: predict gives {len(wrong)} examples another "
-            f"label (the first is row {wrong[0]}); {mend}, or use SoftEllipsoidClassifier",
+            f"{self.separation_.message}; but {reason}: predict gives {len(wrong)} examples "
+            f"another label (the first is row {wrong[0]}); {mend}, or use SoftEllipsoidClassifier",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -177,7 +177,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             self._keep_points(np.array([one.point for one in found]))
         else:
             self._keep_coefficients(np.array([one.point for one in found]) * signs, data)
-            self._refuse_rounded_signs(data, signs)
+            self._compare_with_proof(data, signs)
         self._warn(found)
         return self
 
@@ -252,7 +252,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         for name in names:
             self.__dict__.pop(name, None)
 
-    def _refuse_rounded_signs(self, data: Any, signs: FloatArray) -> None:
+    def _compare_with_proof(self, data: Any, signs: FloatArray) -> None:
         """Set UNVERIFIED where rounded kernel values lose the signs that are proved; warn."""
         if self.status_ is not Status.FEASIBLE:
             return
@@ -297,12 +297,13 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         """Return f_k(x) of checked examples, shape ``(m, k)``."""
         if self.kernel is None:
             return linear_values(data, self.coef_, self.intercept_)
-        seen = new_values(self.kernel, data, self.support_vectors_, self.support_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            seen = new_values(self.kernel, data, self.support_vectors_, self.support_)
         if not np.isfinite(seen).all():
             row = int(np.argmin(np.isfinite(seen).all(axis=1)))
             raise InputError(
-                f"kernel={self.kernel!r} overflows on row {row} of X; scale the features, or choose "
-                "other parameters of the kernel"
+                f"kernel={self.kernel!r} overflows on row {row} of X; scale the features, or "
+                "choose other parameters of the kernel"
             )
         if self.fit_intercept:  # K + 1 as it was learned, rounded
             return linear_values(seen + 1.0, self.dual_coef_, np.zeros(len(self.dual_coef_)))
