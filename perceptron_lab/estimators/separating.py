@@ -32,7 +32,8 @@ from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.constructors import Margin
 from perceptron_lab.time_limit import time_limit
 
-RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
+RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None
 Proportion: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0)] | None
