@@ -13,7 +13,7 @@ from perceptron_lab import registry
 from perceptron_lab.algorithms.base import Algorithm, AnyAlgorithm
 from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.driver import Oracle, Stop, drive
-from perceptron_lab.errors import InputError
+from perceptron_lab.errors import ConfigError, InputError
 from perceptron_lab.facts import Facts
 from perceptron_lab.failures import sentence
 from perceptron_lab.goals import Budget, Goal, goal_of
@@ -140,6 +140,8 @@ def solve(
     if isinstance(labels, str | Algorithm | type):
         if algorithm is not None:
             raise InputError(f"labels {labels!r} name an algorithm; give solve(X, y, algorithm)")
+        if isinstance(labels, str):
+            _refuse_text(labels)
         labels, algorithm = None, labels
     record = _algorithm("auto" if algorithm is None else algorithm)
     if not isinstance(budget, Budget | None):
@@ -185,6 +187,18 @@ def _algorithm(given: str | AnyAlgorithm | type[AnyAlgorithm]) -> AnyAlgorithm:
     )
 
 
+def _refuse_text(labels: str) -> None:
+    """Refuse a text in the place of labels that names no algorithm."""
+    try:
+        registry.target("algorithm", labels)
+    except ConfigError as error:
+        raise ConfigError(
+            f"labels {labels!r}; give an array with one label per example, such as "
+            f"table[{labels!r}] (of a file: plab solve FILE --labels {labels}), or an algorithm: "
+            f"{error}"
+        ) from None
+
+
 def _with_defaults(kind: type[AnyAlgorithm]) -> AnyAlgorithm:
     """Return the record of a class, all its parameters their defaults."""
     lacks = sorted(getattr(kind, "__abstractmethods__", ()))
@@ -203,7 +217,8 @@ def _refuse_arguments(given: Mapping[str, Any]) -> None:
     """Refuse arguments of another type; their values are checked where they are used."""
     for name, (kind, mend) in _ARGUMENTS.items():
         value = given[name]
-        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+        optional = value is None and name != "seed"
+        if not optional and (not isinstance(value, kind) or isinstance(value, bool)):
             raise InputError(f"{name} {value!r} ({type(value).__name__}); give {mend}")
 
 

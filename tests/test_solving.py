@@ -22,7 +22,7 @@ from perceptron_lab.datasets.formats.file_contents import FORMATS
 from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.datasets.generated.maxcut import maxcut_data
 from perceptron_lab.datasets.pencil import homogenised
-from perceptron_lab.errors import DataError, InputError
+from perceptron_lab.errors import ConfigError, DataError, InputError
 from perceptron_lab.operators import matrix
 from perceptron_lab.operators.kernels import Kernel, Linear, Polynomial, Rbf
 from perceptron_lab.operators.matrix import Matrix
@@ -553,6 +553,7 @@ class Hungry(Perceptron):
         ({"algorithm": dict}, "give a name of `plab list algorithms`, or a record"),
         ({"seed": "a"}, r"seed 'a' \(str\); give a whole number, 0 or more"),
         ({"seed": 1.5}, "give a whole number"),
+        ({"seed": None}, r"seed None \(NoneType\); give a whole number"),
         ({"record_at": 5}, r"record_at 5 \(int\); give a list of numbers of updates"),
         ({"facts": 0.1}, r"facts 0.1 \(float\); give Facts\(margin="),
         ({"observe": 3}, "observe 3 .*give a function of the point"),
@@ -566,6 +567,13 @@ class Hungry(Perceptron):
 def test_a_wrong_argument_is_answered_by_a_sentence(given: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         solve(ROWS, **given)
+
+
+def test_the_name_of_a_column_is_no_array_of_labels() -> None:
+    with pytest.raises(ConfigError, match=r"labels 'y'; .* table\['y'\].*unknown algorithm"):
+        solve(ROWS, labels="y")
+    with pytest.raises(ConfigError, match=r"'perceptrn' \(did you mean 'perceptron'\?\)"):
+        solve(ROWS, "perceptrn")
 
 
 def test_the_class_of_an_oracle_stands_for_its_defaults() -> None:

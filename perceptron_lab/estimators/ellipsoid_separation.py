@@ -18,8 +18,8 @@ from perceptron_lab.ellipsoids.hard.separation import Separation, ranks
 from perceptron_lab.ellipsoids.hard.separation_ratio import SolverName, maximal_separation
 from perceptron_lab.ellipsoids.hard.solution import LimitReached
 from perceptron_lab.errors import InputError, NumericalError
-from perceptron_lab.estimators.binary import BinaryClassifier
-from perceptron_lab.results import FloatArray
+from perceptron_lab.estimators.binary import BinaryClassifier, BoolArray
+from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.time_limit import time_limit
 
 Inseparable = Literal["central-path", "solver", "error"]
@@ -34,11 +34,14 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
     :func:`~perceptron_lab.ellipsoids.hard.separation_ratio.maximal_separation`. The larger label is
     inside. There are no slacks: what happens in each case is stated by ``status_``,
 
-    - FEASIBLE: an ellipsoid separates the classes (if one does only by what rounding left of
-      columns that depend on others, it is no rule for other examples, and f ranks as below);
+    - FEASIBLE: an ellipsoid is proved to separate the classes, and ``predict`` gives the labels of
+      all examples;
     - UNBOUNDED: no example of the smaller label lies in the affine hull of the larger one's, as
       generically if there are no more of those than features; f falls with the squared distance
-      from that hull, unless some examples are off it by rounding only;
+      from that hull;
+    - UNVERIFIED: an ellipsoid separates the classes (``separation_``), but only by what rounding
+      left of columns that depend on others. That is no rule for other examples: f ranks as below,
+      with a ConvergenceWarning; or nothing is proved;
     - else no ellipsoid separates them (t = 0, and E^ is empty): f ranks by the direction in which
       the central path of (7.9) approaches that solution, or as ``inseparable`` says.
 
@@ -65,9 +68,9 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
     Attributes
     ----------
     status_
-        As above.
+        As above, of ``predict``.
     separation_
-        t, E^, the weights and what is proved of them.
+        t, E^, the weights and what is proved of them; its own status is that of the doubles given.
     """
 
     def __init__(
@@ -120,7 +123,40 @@ class EllipsoidSeparationClassifier(BinaryClassifier):
             if found.complete and not (self.inseparable == "solver" or ranks(found)):
                 found = self._ranking(found, separation)
         self.separation_, self.status_ = found, found.status
+        self._compare_with_proof(data, positive)
         return self
+
+    def _compare_with_proof(self, data: FloatArray, positive: BoolArray) -> None:
+        """Set UNVERIFIED where f does not give the labels that are proved to be separated.
+
+        Warn of that, and where nothing is proved.
+        """
+        if self.status_ is Status.UNVERIFIED and self.converged_:
+            warnings.warn(
+                f"{self.separation_.message}; scale the features, drop columns that depend on "
+                "others, or use SoftEllipsoidClassifier",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if self.status_ not in (Status.FEASIBLE, Status.UNBOUNDED):
+            return
+        wrong = np.flatnonzero((self.separation_.decision_values(data) > 0.0) != positive)
+        if not len(wrong):
+            return
+        reason, mend = "it does by less than predict rounds", "scale the features"
+        if self.separation_.finer is not None or self.status_ is Status.UNBOUNDED:
+            reason = (
+                "it does so only by what rounding left of columns that depend on others, which is "
+                "no rule for other examples"
+            )
+            mend = "drop the dependent columns"
+        self.status_ = Status.UNVERIFIED
+        warnings.warn(
+            f"{self.separation_.message}; but {reason}: predict gives {len(wrong)} examples "
+            f"another label (the first is row {wrong[0]}); {mend}, or use SoftEllipsoidClassifier",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     def _ranking(self, found: Separation, separation: Callable[..., Separation]) -> Separation:
         """Return the end of the central path, where no ellipsoid separates the classes."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from perceptron_lab.algorithms.advance import advance
 from perceptron_lab.algorithms.base import AnyAlgorithm
+from perceptron_lab.certificates.rounding import normalised
 from perceptron_lab.errors import NumericalError
 from perceptron_lab.goals import Budget, Goal
 from perceptron_lab.operators.classes import Classes
@@ -121,8 +122,13 @@ def _look(system: ConicSystem, other: AnyAlgorithm, best: LeastViolation, most: 
 
 def length_of(system: ConicSystem, point: FloatArray) -> float:
     """Return the norm by which margins are measured: norm(w) of the geometric one."""
-    operator = system.operator
-    return operator.length(point) if isinstance(operator, Classes) else system.norm(point)
+    if not isinstance(system.operator, Classes):
+        return system.norm(point)
+    scaled = normalised(point[:-1])
+    if scaled is None:
+        return system.operator.length(point)
+    power = float(np.abs(point[:-1]).max()) / float(np.abs(scaled).max())
+    return float(np.linalg.norm(scaled)) * power
 
 
 def _decided(system: ConicSystem, result: Result) -> Result:
@@ -156,5 +162,7 @@ def _proved(system: ConicSystem, compact: FloatArray, result: Result) -> Separat
         unit = compact
     lower = -math.inf if result.margin_lower is None else result.margin_lower
     upper = math.inf if result.margin_upper is None else result.margin_upper
-    margin = system.margin(system.operator.expand(unit))
-    return Separation(unit, margin, max(lower, proof.margin_lower), upper, result)
+    margin, lower = system.margin(system.operator.expand(unit)), max(lower, proof.margin_lower)
+    if proof.feasible:  # computed, and of rounded numbers: up to that it is in the bracket
+        margin = min(max(margin, lower), upper)
+    return Separation(unit, margin, lower, upper, result)

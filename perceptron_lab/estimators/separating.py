@@ -18,6 +18,7 @@ from perceptron_lab.algorithms.base import AnyAlgorithm
 from perceptron_lab.datasets.problem import Examples
 from perceptron_lab.errors import InputError
 from perceptron_lab.estimators.kernel_choice import KernelChoice, dense, learned_matrix, new_values
+from perceptron_lab.estimators.linear_values import linear_values
 from perceptron_lab.estimators.one_problem import Separation, separate
 from perceptron_lab.estimators.validation import (
     learned_examples,
@@ -31,7 +32,8 @@ from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.constructors import Margin
 from perceptron_lab.time_limit import time_limit
 
-RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
+RandomState: TypeAlias = Seed | np.random.RandomState | np.random.Generator | None
 Proportion: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0)] | None
@@ -176,6 +178,7 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             self._keep_points(np.array([one.point for one in found]))
         else:
             self._keep_coefficients(np.array([one.point for one in found]) * signs, data)
+            self._compare_with_proof(data, signs)
         self._warn(found)
         return self
 
@@ -250,6 +253,21 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         for name in names:
             self.__dict__.pop(name, None)
 
+    def _compare_with_proof(self, data: Any, signs: FloatArray) -> None:
+        """Set UNVERIFIED where rounded kernel values lose the signs that are proved; warn."""
+        if self.status_ is not Status.FEASIBLE:
+            return
+        wrong = np.flatnonzero((self._values(data).T * signs <= 0.0).any(axis=0))
+        if len(wrong):
+            self.status_ = Status.UNVERIFIED
+            warnings.warn(
+                "the classes are proved separable, but the kernel values of examples, as computed "
+                f"in predict, round {len(wrong)} of them to the wrong side (the first is row "
+                f"{wrong[0]}); scale the features, or choose another kernel",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
     def _warn(self, found: list[Separation]) -> None:
         """Warn of the first function whose run has not reached its end, ``fit`` as the place."""
         for k, one in enumerate(found):
@@ -273,14 +291,24 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f_k(x) of every example, shape ``(m,)`` for two classes and else ``(m, k)``."""
-        data = new_examples(self, X, sparse=True)
-        if self.kernel is None:
-            values = np.asarray(data @ self.coef_.T)
-        else:
-            seen = new_values(self.kernel, data, self.support_vectors_, self.support_)
-            values = seen @ self.dual_coef_.T
-        values = values + self.intercept_
+        values = self._values(new_examples(self, X, sparse=True))
         return values.ravel() if values.shape[1] == 1 else values
+
+    def _values(self, data: Any) -> FloatArray:
+        """Return f_k(x) of checked examples, shape ``(m, k)``."""
+        if self.kernel is None:
+            return linear_values(data, self.coef_, self.intercept_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            seen = new_values(self.kernel, data, self.support_vectors_, self.support_)
+        if not np.isfinite(seen).all():
+            row = int(np.argmin(np.isfinite(seen).all(axis=1)))
+            raise InputError(
+                f"kernel={self.kernel!r} overflows on row {row} of X; scale the features, or "
+                "choose other parameters of the kernel"
+            )
+        if self.fit_intercept:  # K + 1 as it was learned, rounded
+            return linear_values(seen + 1.0, self.dual_coef_, np.zeros(len(self.dual_coef_)))
+        return linear_values(seen, self.dual_coef_, self.intercept_)
 
     def predict(self, X: npt.ArrayLike | Examples) -> npt.NDArray[Any]:
         """Return the class of the largest f_k(x); of two, ``classes_[1]`` where f(x) > 0."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
+from pathlib import PurePath
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -65,8 +67,15 @@ def refuse_one_class(estimator: Any, classes: npt.NDArray[Any], rows: int) -> No
         )
 
 
+def _refuse_others(name: str, value: Any, mend: str) -> None:
+    """Refuse what is no array and no list of values: a path, a dictionary, an iterator."""
+    if isinstance(value, str | bytes | PurePath | Mapping | Set | Iterator):
+        raise InputError(f"{name} is {repr(value)[:40]} ({type(value).__name__}); give {mend}")
+
+
 def _refuse_labels(labels: Any) -> None:
     """Refuse labels of several kinds, of which numpy would make texts, and missing ones."""
+    _refuse_others("y", labels, "one label per example, such as the column table['y']")
     if labels is None or str(getattr(labels, "dtype", "object")) != "object":
         return
     values = np.asarray(labels, dtype=object).ravel().tolist()
@@ -83,12 +92,31 @@ def _refuse_labels(labels: Any) -> None:
 
 def _validated(estimator: Any, examples: Any, sparse: bool, **others: Any) -> Any:
     """Return what scikit-learn's checks return, the examples without a silent rounding."""
+    mend = "rows of numbers, such as pandas.read_csv(path)[columns], or its values"
+    _refuse_others("X", examples, mend)
+    if examples is None:
+        raise InputError(f"X is None; give {mend}")
     accepted = "csr" if sparse else False
     try:
         found = validate_data(
             estimator, examples, accept_sparse=accepted, dtype=np.float64, **others
         )
+    except OverflowError:
+        raise InputError(
+            "X holds an integer beyond 1.8e308, which no double is near to; scale the features"
+        ) from None
+    except TypeError as error:
+        if "'complex'" not in str(error):
+            raise
+        raise InputError(
+            "X holds complex numbers; give real ones, such as the real and the imaginary parts as "
+            "two columns"
+        ) from None
     except ValueError as error:
+        if "inhomogeneous" in str(error):
+            raise InputError(
+                "rows of X differ in length, or an entry is a list; give as many numbers in each"
+            ) from None
         if NO_NUMBER in str(error):
             if hasattr(examples, "columns"):
                 refuse_rounded(examples)  # which names the column

@@ -39,11 +39,30 @@ DATES = pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2020-01-02", "2020-
         (np.zeros((0, 2)), [], "0 sample"),
         (ROWS, [[0, 1], [0, 1], [1, 0]], "y should be a 1d array|bad input shape|multilabel"),
         ([[2**53 + 1], [2], [4]], LABELS, "no double is equal to"),
+        ([[10**400], [2], [4]], LABELS, "X holds an integer beyond 1.8e308"),
+        ([[1j], [2], [4]], LABELS, "X holds complex numbers; give real ones"),
+        (np.array([[1j], [2], [4]]), LABELS, "Complex data not supported"),
+        ([[1.0, 2.0], [3.0], [4.0]], LABELS, "rows of X differ in length"),
+        ("data.csv", LABELS, r"X is 'data.csv' \(str\); give rows of numbers, such as pandas.read"),
+        ({"a": [1, 2, 4]}, LABELS, r"X is \{'a': \[1, 2, 4\]\} \(dict\); give rows"),
+        (iter(ROWS), LABELS, r"X is <list_iterator.*; give rows of numbers"),
+        (None, LABELS, "X is None; give rows of numbers"),
+        (ROWS, "y", r"y is 'y' \(str\); give one label per example, such as the column"),
+        (ROWS, {0, 1}, r"y is \{0, 1\} \(set\); give one label"),
+        (ROWS, iter(LABELS), "y is <list_iterator.*; give one label"),
     ],
 )
 def test_examples_and_labels(rows: Any, labels: Any, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         MaxMarginClassifier().fit(rows, labels)
+
+
+@pytest.mark.parametrize(
+    "rows", ["data.csv", {"a": [5.0]}, [[10**400]], [[1j]], [[5.0], [5.0, 6.0]]]
+)
+def test_new_examples(rows: Any) -> None:
+    with pytest.raises(ValueError, match=r"^X (is|holds)|^rows of X"):
+        MaxMarginClassifier().fit(ROWS, LABELS).predict(rows)
 
 
 def test_dates_are_no_numbers() -> None:
@@ -63,6 +82,8 @@ def test_dates_are_no_numbers() -> None:
         ({"tol": 1.0}, "tol=1.0: input should be less than 1"),
         ({"fit_intercept": "no"}, "fit_intercept='no': input should be a valid boolean"),
         ({"random_state": "x"}, "random_state='x': input should be"),
+        ({"random_state": -1}, "random_state=-1: input should be greater than or equal to 0"),
+        ({"random_state": 2**32}, "random_state=4294967296: input should be less than 4294967296"),
         ({"kernel": "precomputed"}, r"kernel='precomputed' with X of shape \(3, 1\)"),
     ],
 )

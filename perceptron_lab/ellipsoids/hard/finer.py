@@ -124,6 +124,17 @@ class FinerEllipsoid:
     ellipsoid: Ellipsoid  # of rows (x, z), or of x
     residues: Residues | None  # z; None where the ellipsoid is one of x
 
+    def of_rows(self) -> Ellipsoid:
+        """Return the ellipsoid as one of the rows x, its coefficients rounded."""
+        whole, residues = self.ellipsoid, self.residues
+        if residues is None:
+            return whole
+        columns = residues.coefficients.shape[1]
+        shift, across = whole.shift[:columns], whole.factor[:, columns:]
+        moved = residues.appended_to(shift[None])[0, columns:] - whole.shift[columns:]
+        factor = whole.factor[:, :columns] + across @ residues.coefficients
+        return Ellipsoid(shift, factor, whole.offset + across @ moved)
+
     def lower_bound(
         self, positives: FloatArray, negatives: FloatArray, frame: AffineFrame
     ) -> float:

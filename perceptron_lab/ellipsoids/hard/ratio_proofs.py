@@ -67,9 +67,30 @@ def proved_lower_bound(
 
     t = 0 is always feasible, by E^ = e e'.
     """
-    parts = ellipsoid.shift, ellipsoid.factor, ellipsoid.offset
-    most = float(square_bounds(*images_with_radius(positives, *parts))[1].max())
-    least = float(square_bounds(*images_with_radius(negatives, *parts))[0].min())
+    return _lower_bound(positives, negatives, ellipsoid, 0.0)
+
+
+@np.errstate(all="ignore")  # what is not finite proves nothing
+def lower_bound_despite_rounding(
+    positives: FloatArray, negatives: FloatArray, ellipsoid: Ellipsoid
+) -> tuple[float, float]:
+    """Return the same bounds for all rows that one rounding of each entry could have left."""
+    return _lower_bound(positives, negatives, ellipsoid, UNIT_ROUNDOFF)
+
+
+def _lower_bound(
+    positives: FloatArray, negatives: FloatArray, ellipsoid: Ellipsoid, error: float
+) -> tuple[float, float]:
+    """Return both bounds, entries of rows being known up to a part ``error``."""
+
+    def bounds(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        parts = ellipsoid.shift, ellipsoid.factor, ellipsoid.offset
+        images, radius = images_with_radius(points, *parts)
+        if error:
+            radius = radius + 1.01 * error * (np.abs(points) @ np.abs(ellipsoid.factor).T)
+        return square_bounds(images, radius)
+
+    most, least = float(bounds(positives)[1].max()), float(bounds(negatives)[0].min())
     if not (math.isfinite(most) and math.isfinite(least) and most > 0.0):
         return 0.0, most
     excess = math.nextafter(least - most, -math.inf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -22,7 +22,7 @@ from perceptron_lab.ellipsoids.hard.ratio_proofs import (
     proved_lower_bound,
     proved_upper_bound,
 )
-from perceptron_lab.ellipsoids.hard.solution import Solution
+from perceptron_lab.ellipsoids.hard.solution import Bracket, Solution, middle
 from perceptron_lab.ellipsoids.lifting import quadratic_values
 from perceptron_lab.outward import text_above, text_below
 from perceptron_lab.results import FloatArray, IntArray, Status
@@ -78,6 +78,14 @@ class Rule:
         off = self.across * (self.frame.offsets(points) ** 2).sum(axis=1) if self.across else 0.0
         return np.asarray((self.threshold - self.quadratic[-1, -1]) - inside - off)
 
+    @classmethod
+    def of_ellipsoid(cls, ellipsoid: Ellipsoid, frame: AffineFrame, ratio: float) -> Self:
+        """Return (8.2) of an ellipsoid that holds the positives, in its own coordinates G x."""
+        count = len(ellipsoid.offset)
+        own = replace(frame, shift=ellipsoid.shift, basis=ellipsoid.factor.T)
+        local = Ellipsoid(np.zeros(count), np.eye(count), ellipsoid.offset)
+        return cls(own, local.homogeneous, middle(ratio), 0.0)
+
     def homogeneous(self) -> FloatArray:
         """Return the matrix of the quadratic for (x, 1), shape ``(k + 1, k + 1)``."""
         lifting = self.frame.lifting()
@@ -100,10 +108,13 @@ class Separation:
     proved
         Whether that is proved on the doubles given; UNBOUNDED may hold to rounding only.
     ratio
-        t, computed: the squared ratio of the half-axes less 1; infinite if unbounded.
+        The largest t, computed, in its bracket: the squared ratio of the half-axes less 1; infinite
+        if unbounded.
     ratio_lower, ratio_upper
-        The proved bracket of the largest t. Where columns depend on others but for rounding it may
-        lie above ``ratio``: see ``finer``.
+        The proved bracket of the largest t.
+    reached
+        The t of the ellipsoid and the rule returned, computed: below ``ratio`` where columns depend
+        on others but for rounding, see ``finer``.
     matrix
         E^ of (7.9), shape ``(k + 1, k + 1)``: canonical (7.8) if it separates, e e' in the limit of
         the central path; for UNBOUNDED the direction of recession, if there is one.
@@ -137,6 +148,7 @@ class Separation:
     negative_weights: FloatArray
     rule: Rule
     message: str
+    reached: float = math.inf
     iterations: int = 0
     complete: bool = True
     ellipsoid: Ellipsoid | None = None
@@ -204,7 +216,7 @@ class Assessment:
         # (8.2) for the canonical ellipsoid, or for the solution as it is
         quadratic = solution.quadratic if own is None else own.homogeneous
         rule = Rule(self.frame, quadratic, solution.threshold, self._across(solution.ratio))
-        ratio = 0.0 if proof else max(solution.ratio, lower, 0.0)
+        ratio = 0.0 if proof else Bracket(lower, upper).within(max(solution.ratio, lower, 0.0))
         matrix, gaps = rule.homogeneous(), None
         if solution.limit is None:
             points = (self.frame.coordinates(part) for part in (self.positives, inside))
@@ -218,7 +230,7 @@ class Assessment:
         proved = status is not Status.UNVERIFIED
         found = status, proved, ratio, lower, upper, matrix, weights[0], spread, rule, words
         nothing = proof and proof.among(self.kept, len(self.negatives))
-        ended = solution.iterations, solution.complete
+        ended = ratio, solution.iterations, solution.complete
         return Separation(*found, *ended, ellipsoid, nothing, gaps=gaps)
 
     def _separating(self, inside: FloatArray) -> tuple[Ellipsoid | None, Ellipsoid | None, float]:
@@ -254,7 +266,7 @@ def ranks(found: Separation) -> bool:
     It does not where the solver's t is 0: its matrix is e e' but for its own errors.
     """
     already = found.gaps is None
-    return already or found.ellipsoid is not None or found.ratio > NEGLIGIBLE
+    return already or found.ellipsoid is not None or found.reached > NEGLIGIBLE
 
 
 def status_of(lower: float, upper: float, proof: Inseparability | None) -> Status:

@@ -14,7 +14,12 @@ from perceptron_lab.compiled.kernel import load_kernels
 from perceptron_lab.ellipsoids.examples import two_classes
 from perceptron_lab.ellipsoids.hard.affine_frame import AffineFrame
 from perceptron_lab.ellipsoids.hard.finer import FinerClasses, FinerEllipsoid, is_narrow
-from perceptron_lab.ellipsoids.hard.ratio_proofs import Recession, recession
+from perceptron_lab.ellipsoids.hard.ratio_proofs import (
+    Recession,
+    lower_bound_despite_rounding,
+    proved_lower_bound,
+    recession,
+)
 from perceptron_lab.ellipsoids.hard.separation import (
     Assessment,
     Rule,
@@ -23,6 +28,7 @@ from perceptron_lab.ellipsoids.hard.separation import (
     status_of,
 )
 from perceptron_lab.ellipsoids.hard.solution import (
+    Bracket,
     Classes,
     LimitReached,
     Limits,
@@ -147,7 +153,7 @@ def _separated(
             f"({how})"
         )
         unbounded = replace(found, status=Status.UNBOUNDED, proved=True, message=message)
-        return replace(unbounded, ratio_lower=math.inf, ratio_upper=math.inf)
+        return replace(unbounded, ratio=math.inf, ratio_lower=math.inf, ratio_upper=math.inf)
     narrow = is_narrow(found.ratio_lower, found.ratio_upper)
     if narrow or (frame.exact and limits.reached(found.iterations)):
         return found
@@ -161,7 +167,8 @@ def _separated(
         message = f"{found.message}; what is left of dependent columns leaves t open: {error}"
         return replace(found, message=message, complete=False)
     how += f"; with what is left of columns that depend on others, {whole.solution.message}"
-    return _refined(found, whole.separation(), finer, how)
+    better = whole.separation()
+    return _refined(_coarser(found, better, finer, (inner, outer), frame), better, finer, how)
 
 
 def _assessed(
@@ -204,6 +211,31 @@ def _unbounded(
     return Separation(Status.UNBOUNDED, *found, recession=direction)
 
 
+def _coarser(
+    found: Separation,
+    better: Separation,
+    classes: FinerClasses,
+    examples: tuple[FloatArray, FloatArray],
+    frame: AffineFrame,
+) -> Separation:
+    """Return the finer ellipsoid as one of the rows x, if more than their rounding separates them.
+
+    Nearly dependent columns have residues far above one rounding of the entries: then it is a rule
+    for other points as well.
+    """
+    if better.ellipsoid is None:
+        return found
+    ellipsoid = FinerEllipsoid(better.ellipsoid, classes.residues).of_rows()
+    reached, most = lower_bound_despite_rounding(*examples, ellipsoid)
+    if not reached > found.ratio_lower:
+        return found
+    ellipsoid = ellipsoid.scaled(1.0 / most)
+    rule = Rule.of_ellipsoid(ellipsoid, frame, reached)
+    lower = proved_lower_bound(*examples, ellipsoid)[0]
+    ranked = replace(found, rule=rule, matrix=rule.homogeneous(), ellipsoid=ellipsoid)
+    return replace(ranked, ratio=lower, ratio_lower=lower, reached=lower)
+
+
 def _refined(found: Separation, better: Separation, classes: FinerClasses, how: str) -> Separation:
     """Return a separation with the bounds of t, and their proofs, of its finer classes as well.
 
@@ -213,11 +245,12 @@ def _refined(found: Separation, better: Separation, classes: FinerClasses, how: 
     upper = min(found.ratio_upper, better.ratio_upper)
     proof = better.inseparability
     status = status_of(lower, upper, proof)
-    words = described(status, lower, upper, proof, found.ratio)
+    ratio = 0.0 if proof else Bracket(lower, upper).within(max(found.ratio, better.ratio))
+    words = described(status, lower, upper, proof, found.reached)
     # the ellipsoid found may fall short of the lower bound
     short = ""
-    if not (is_narrow(found.ratio, lower) or found.ratio > lower):
-        short = f"; the ellipsoid returned does not use that, and reaches t = {found.ratio:.6g}"
+    if not (is_narrow(found.reached, lower) or found.reached > lower):
+        short = f"; the ellipsoid returned does not use that, and reaches t = {found.reached:.6g}"
     finer = None
     if better.ellipsoid is not None and better.ratio_lower > found.ratio_lower:
         finer = FinerEllipsoid(better.ellipsoid, classes.residues)
@@ -229,7 +262,8 @@ def _refined(found: Separation, better: Separation, classes: FinerClasses, how: 
         found,
         status=status,
         proved=status is not Status.UNVERIFIED,
-        ratio=0.0 if proof else found.ratio,
+        ratio=ratio,
+        reached=0.0 if proof else found.reached,
         ratio_lower=lower,
         ratio_upper=upper,
         positive_weights=weights[0],

@@ -1,0 +1,68 @@
+"""Values of linear functions in doubles that have the sign of the exact ones."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from perceptron_lab.certificates.rounding import exact_dot, product_with_radius
+from perceptron_lab.results import FloatArray
+from perceptron_lab.roundoff import SMALLEST, UNIT_ROUNDOFF
+
+LARGEST = Fraction(sys.float_info.max)
+
+
+def linear_values(rows: Any, weights: FloatArray, intercepts: FloatArray) -> FloatArray:
+    """Return f_k(x) = w_k'x + b_k of every row, finite and of the right sign, shape ``(m, k)``.
+
+    Sums in which rounding or overflow may decide the sign are formed in exact arithmetic and
+    rounded once. A value beyond the range of doubles becomes the largest or the smallest one of
+    its sign.
+
+    Parameters
+    ----------
+    rows
+        Examples, an array in double precision or a CSR array, shape ``(m, n)``.
+    weights, intercepts
+        w_k and b_k, shapes ``(k, n)`` and ``(k,)``.
+    """
+    if not weights.shape[1]:  # a kernel without support examples
+        return np.tile(intercepts, (rows.shape[0], 1))
+    with np.errstate(all="ignore"):  # values that are not finite are computed again
+        values = np.asarray(rows @ weights.T + intercepts)
+        stored = rows if isinstance(rows, np.ndarray) else rows.data
+        largest = max(float(stored.max(initial=0.0)), -float(stored.min(initial=0.0)))
+        sizes = largest * np.abs(weights).sum(axis=1) + np.abs(intercepts)
+    terms = weights.shape[1] + 1
+    bounds = 1.01 * (terms + 2) * UNIT_ROUNDOFF * sizes + 2.0 * terms * SMALLEST
+    for k, bound in enumerate(bounds.tolist()):
+        uncertain = np.flatnonzero(~(np.abs(values[:, k]) > bound) | ~np.isfinite(values[:, k]))
+        if len(uncertain):
+            some = rows[uncertain]
+            values[uncertain, k] = _signed_values(some, weights[k], float(intercepts[k]))
+    return values
+
+
+def _signed_values(rows: Any, weights: FloatArray, intercept: float) -> FloatArray:
+    """Return w'x + b of every row, exact sums rounded once where rounding may decide the sign."""
+    with np.errstate(all="ignore"):
+        values, radius = product_with_radius(rows, weights)
+        values = values + intercept
+        radius = radius * (1.0 + 1e-10) + 2.0 * UNIT_ROUNDOFF * np.abs(values)
+    for at in np.flatnonzero(~(np.abs(values) > radius) | ~np.isfinite(values)).tolist():
+        row, used = rows[[at]], slice(None)
+        if isinstance(row, np.ndarray):
+            row = row[0]
+        else:
+            row, used = row.data, row.indices
+        values[at] = _nearest(exact_dot(row, weights[used]) + Fraction(intercept))
+    return np.asarray(values)
+
+
+def _nearest(value: Fraction) -> float:
+    """Return the nearest double; not 0 and not infinity where the value is neither."""
+    near = float(min(max(value, -LARGEST), LARGEST))
+    return near if near or not value else (SMALLEST if value > 0 else -SMALLEST)
