@@ -291,13 +291,15 @@ class _Run:
         if inner is None or face.variable is None:
             return
         whole, found = self.search.system, []
-        points = [lifted(whole, face, reduction, one) for one in (answer.point, inner[0][1:])]
+        size = max(1.0, float(np.abs(answer.point).max(initial=0.0)))
         for power in _LIFTS:
-            for point in points:
-                point[1 + face.variable] = power * max(1.0, float(np.abs(answer.point).max()))
-            inside = moved_inside(whole, points[0], (points[1], inner[1]))
-            if inside is not None:
-                found.append(inside)
+            near, inside = (
+                lifted(whole, face, reduction, x, power * size)
+                for x in (answer.point, inner[0][1:])
+            )
+            moved = moved_inside(whole, near, (inside, inner[1]))
+            if moved is not None:
+                found.append(moved)
         if found:
             self.search.take_upper(*min(found, key=itemgetter(1)))
 
