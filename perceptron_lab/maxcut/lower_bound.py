@@ -59,6 +59,8 @@ def proved_lower(program: MaxCutProgram, vectors: FloatArray) -> float:
     require_ieee_mode()
     if vectors.ndim != 2 or len(vectors) != program.order or not np.isfinite(vectors).all():
         return -math.inf
+    if program.zero:
+        return 0.0
     largest = np.abs(vectors).max(axis=1, initial=0.0)
     if not largest.all():
         return -math.inf

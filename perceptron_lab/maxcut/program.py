@@ -181,6 +181,21 @@ class MaxCutProgram:
         return len(self.diagonal)
 
     @cached_property
+    def zero(self) -> bool:
+        """Whether C = 0, as of a graph without edges: then the optimum is 0."""
+        return not (self.diagonal.any() or self.weights.data.any())
+
+    @cached_property
+    def of_a_graph(self) -> bool:
+        """Whether C is L / 4 of a graph of two vertices or more, up to rounding: C 1 = 0.
+
+        Then <C, ss'> of signs s is the weight of a cut; otherwise it is just a number.
+        """
+        sums = np.abs(self.diagonal + np.asarray(self.weights.sum(axis=1)).ravel())
+        sizes = np.abs(self.diagonal) + self.row_sizes
+        return self.order > 1 and bool((sums <= 1e-12 * sizes).all())
+
+    @cached_property
     def edges(self) -> tuple[IntArray, IntArray, FloatArray]:
         """The places i < j of the c_ij and their values, by rows."""
         upper = sp.coo_array(sp.triu(self.weights, 1))

@@ -85,6 +85,8 @@ def proved_by(
     x = np.asarray(x, dtype=np.float64)
     if x.shape != (program.order,) or not np.isfinite(x).all():
         return math.inf, x
+    if program.zero:
+        return 0.0, np.zeros_like(x)
     with np.errstate(over="ignore", invalid="ignore"):
         exponent = program.exponent
         y, diagonal = np.ldexp(x, -exponent), np.ldexp(program.diagonal, -exponent)

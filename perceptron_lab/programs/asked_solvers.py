@@ -124,8 +124,8 @@ def errors_of(program: GivenProgram, answer: Approximation) -> dict[str, float]:
             )
         ]
     )
-    b = 1.0 + float(np.abs(program.objective).max())
-    size = 1.0 + float(np.abs(program.constant).max())
+    b = 1.0 + float(np.abs(program.objective).max(initial=0.0))
+    size = 1.0 + float(np.abs(program.constant).max(initial=0.0))
     product = sum(
         float(np.vdot(x, z)) for x, z in zip(answer.multipliers, answer.slack, strict=True)
     )

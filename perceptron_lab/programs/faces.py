@@ -216,16 +216,22 @@ def restricted(system: ConicSystem, face: Face) -> Reduction:
     )
 
 
-def lifted(system: ConicSystem, face: Face, reduction: Reduction, point: FloatArray) -> FloatArray:
-    """Return (1, x) of the original program with these variables, and 0 for the others.
+def lifted(
+    system: ConicSystem, face: Face, reduction: Reduction, point: FloatArray, multiple: float
+) -> FloatArray:
+    """Return (1, x) of the original program with these variables, and 0 for those left out.
 
     Parameters
     ----------
     point
         x of the reduced program, shape ``(k,)``.
+    multiple
+        The value of the variable of vv', if the face has one.
     """
     found = np.zeros(system.unknowns)
     found[0], found[1 + reduction.variables] = 1.0, point
+    if face.variable is not None:
+        found[1 + face.variable] = multiple
     return found
 
 

@@ -68,6 +68,14 @@ class GivenProgram:
             constant=self.constant + slack * self.identity,
         )
 
+    def relaxed(self) -> GivenProgram:
+        """Return the program min t, F(x) + t I positive semidefinite, t the last variable."""
+        return replace(
+            self,
+            objective=np.append(np.zeros_like(self.objective), 1.0),
+            rows=sp.csr_array(sp.hstack([self.rows, sp.csr_array(self.identity[:, None])])),
+        )
+
     def slack(self, x: FloatArray) -> FloatArray:
         """Return the entries of F(x)."""
         return np.asarray(self.rows @ x - self.constant)

@@ -83,7 +83,7 @@ class LowRank(Optimiser):
             stop=search.stop,
         )
         _taken(search, found)
-        if self.hyperplanes and len(found.vectors):
+        if self.hyperplanes and len(found.vectors) and program.of_a_graph:
             clock = time.perf_counter()
             with last_proofs():
                 self._round(search, program, found)

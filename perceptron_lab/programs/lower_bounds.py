@@ -115,7 +115,12 @@ class OtherSide:
 
     @cached_property
     def least(self) -> float:
-        """A proved lower bound of the least eigenvalue of G; <= 0 where F_i may be dependent."""
+        """A proved lower bound of the least eigenvalue of G; <= 0 where F_i may be dependent.
+
+        Infinity for a program without variables, as one on a face may be.
+        """
+        if not self.rows.shape[1]:
+            return math.inf
         magnitude = abs(self.rows)
         weighted = sp.csr_array(sp.diags_array(self.multiplicity) @ magnitude)
         sums = weighted.T @ np.asarray(magnitude.sum(axis=1)).ravel()
@@ -173,7 +178,11 @@ class OtherSide:
         weights
             X~, flat, shape ``(size,)``: blocks without that of x_0.
         """
-        if weights.shape != (self.size,) or not np.isfinite(weights).all() or self.least <= 0.0:
+        if weights.shape != (self.size,) or not np.isfinite(weights).all():
+            return None
+        if not weights.any() and not self.objective.any():
+            return 0.0  # X = 0 is feasible: of c = 0 the optimum is 0, or there is no point
+        if self.least <= 0.0:
             return None
         objective = objective_of(self.system)
         asked = objective.values
@@ -213,6 +222,8 @@ class OtherSide:
         the best number, and corrected. What is then missing to semidefiniteness is made up by
         ``inner``, a point of :meth:`interior` (default: that of least norm), if there is one.
         """
+        if not self.objective.any():
+            return np.zeros(self.size), 0.0
         inside = inner or self.inner
         if not np.isfinite(weights).all() or not weights.any() or self.least <= 0.0:
             return None

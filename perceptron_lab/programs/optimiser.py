@@ -18,7 +18,7 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.goal_proofs import Proved
 from perceptron_lab.goals import Budget, Goal, Width, goal_of
 from perceptron_lab.outward import text_above, text_below
-from perceptron_lab.programs.proofs import NO_BOUND
+from perceptron_lab.programs.proofs import DUAL, NO_BOUND
 from perceptron_lab.programs.search import Search
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import Result, Status
@@ -55,6 +55,7 @@ def minimise(
     watch: Watch | None = None,
     stop: Stop | None = None,
     goal: Goal | Mapping[str, float] | None = None,
+    earlier: Result | None = None,
 ) -> Result:
     """Minimise the objective of a semidefinite program, with proved bounds of the optimum.
 
@@ -68,6 +69,8 @@ def minimise(
         As for :func:`~perceptron_lab.solving.solve`; the budget is that of the whole run.
     goal
         ``{"width": w}``, in place of the optimiser's own width; None leaves it to that.
+    earlier
+        A result of the same program, whose lower bound the search starts with.
 
     Returns
     -------
@@ -99,6 +102,8 @@ def minimise(
     began = time.perf_counter()
     limits = budget or Budget()
     search = Search(system, tuple(oracles), limits, seed, watch, stop, wanted)
+    if earlier is not None and earlier.optimum_lower is not None and DUAL in earlier.proof:
+        search.take_lower(dict(earlier.proof), earlier.optimum_lower)
     try:
         with time_limit(limits.seconds, stop):
             ending = optimiser.minimise(search)
@@ -151,7 +156,10 @@ def minimise(
 def _ending(search: Search, ending: str) -> tuple[Status, str]:
     """Return the status and the message of a run."""
     if search.infeasible is not None:
-        return Status.INFEASIBLE, f"no point is strictly feasible: {search.infeasible.message}"
+        said = f"no point is strictly feasible: {search.infeasible.message}"
+        if search.lower is not None:
+            said += f"; the infimum is proved to be at least {text_below(search.lower, 10)}"
+        return Status.INFEASIBLE, said
     lower, upper = search.lower, search.upper
     said = "no bound of the optimum is proved"
     if lower is not None and upper is not None:

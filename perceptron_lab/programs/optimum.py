@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,7 @@ from perceptron_lab.datasets.formats.problem_files import read_system
 from perceptron_lab.driver import Stop
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import Budget
+from perceptron_lab.maxcut.graphs import is_networkx, program_of_graph
 from perceptron_lab.maxcut.program import MaxCutProgram
 from perceptron_lab.programs.deep_cut_ellipsoid import DeepCutEllipsoid
 from perceptron_lab.programs.levels import objective_of
@@ -29,8 +32,9 @@ Program = str | Path | ConicSystem | MaxCutProgram | sp.sparray | npt.NDArray[np
 
 
 def optimum(
-    path_or_system: Program,
+    path_or_system: Program | None = None,
     *,
+    graph: Any = None,
     width: float = 1e-8,
     budget: Budget | None = None,
     seed: int = 0,
@@ -44,7 +48,11 @@ def optimum(
     path_or_system
         The path of an SDPA file, a homogenised system with an objective, or one of MAXCUT's
         relaxations: a :class:`.MaxCutProgram`, or a symmetric matrix C, dense or scipy.sparse, for
-        max <C, X>, diag(X) = 1, X positive semidefinite.
+        max <C, X>, diag(X) = 1, X positive semidefinite. C is no adjacency matrix: see ``graph``.
+    graph
+        In place of it a graph, for the relaxation of its MAXCUT: a networkx graph, edges
+        ``(u, v[, weight])``, or a symmetric adjacency matrix, as
+        :func:`~perceptron_lab.maxcut.graphs.program_of_graph` takes them.
     width
         The wanted (upper - lower) / max(1, |upper|).
     budget, seed, watch, stop
@@ -62,7 +70,13 @@ def optimum(
     Raises
     ------
     InputError, DataError
-        If the program makes no sense, or has no objective.
+        If the program makes no sense, or has no objective; if both or neither of it and a graph
+        are given.
+
+    Warns
+    -----
+    UserWarning
+        If C is nonnegative with a zero diagonal, as an adjacency matrix is.
 
     Examples
     --------
@@ -72,11 +86,19 @@ def optimum(
     >>> found = optimum(triangle)
     >>> found.optimum_lower <= 2.25 <= found.optimum_upper, found.goal_reached
     (True, True)
+    >>> found = optimum(graph=[("a", "b"), ("b", "c"), ("c", "a")])
+    >>> found.optimum_lower <= 2.25 <= found.optimum_upper, found.certificate["figures"]["cut"]
+    (True, 2.0)
     """
+    if (path_or_system is None) == (graph is None):
+        raise InputError("give a program or graph=..., one of the two")
+    if graph is not None:
+        path_or_system = program_of_graph(graph)
     limits = budget or Budget()
     asked = {"budget": limits, "seed": seed, "watch": watch, "stop": stop}
     if isinstance(path_or_system, str | Path):  # reading takes no part of the budget
         path_or_system = read_system(Path(path_or_system))
+    assert path_or_system is not None
     with time_limit(limits.seconds, stop):
         return found_by(program_of(path_or_system), width=width, **asked)[1]  # type: ignore[arg-type]
 
@@ -122,6 +144,7 @@ def _best(
                 watch=watch,
                 stop=stop,
                 goal={"width": width},
+                earlier=None if best is None else best[1],
             )
         except InputError as error:
             refused = error
@@ -151,7 +174,18 @@ def program_of(given: Program) -> ConicSystem:
     if isinstance(given, ConicSystem):
         objective_of(given)
         return given
-    program = given if isinstance(given, MaxCutProgram) else MaxCutProgram.of_matrix(given)
+    if isinstance(given, MaxCutProgram):
+        return given.system()
+    if is_networkx(given):
+        raise InputError("a networkx graph is no program; give optimum(graph=...)")
+    program = MaxCutProgram.of_matrix(given)
+    if program.weights.nnz and not program.diagonal.any() and (program.weights.data >= 0.0).all():
+        warnings.warn(
+            "C is nonnegative with a zero diagonal, as an adjacency matrix is; its optimum is no "
+            "bound of a cut: of a graph give optimum(graph=C)",
+            UserWarning,
+            stacklevel=3,
+        )
     return program.system()
 
 

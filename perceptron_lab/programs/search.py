@@ -26,6 +26,7 @@ from perceptron_lab.programs.levels import (
 )
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.proofs import DUAL, LEVEL, prove_level
+from perceptron_lab.programs.refutations import Refutation
 from perceptron_lab.programs.upper_bounds import mended
 from perceptron_lab.recording import Watch
 from perceptron_lab.results import FloatArray, Result, Status, Trace
@@ -86,7 +87,7 @@ class Search:
     point: FloatArray | None = None
     proof: dict[str, FloatArray] = field(default_factory=dict)
     inner: tuple[FloatArray, float] | None = None
-    infeasible: Result | None = None
+    infeasible: Result | Refutation | None = None
     levels: list[Level] = field(default_factory=list)
     trace: Trace = field(default_factory=Trace)
     updates: int = 0

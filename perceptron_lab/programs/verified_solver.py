@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import replace
 from operator import itemgetter
@@ -40,6 +41,7 @@ from perceptron_lab.programs.interiors import FRACTIONS, inner_point, inner_weig
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.optimiser import Optimiser
 from perceptron_lab.programs.proofs import DUAL, FACE, FACE_BLOCK, VECTORS
+from perceptron_lab.programs.refutations import refuted
 from perceptron_lab.programs.search import Search
 from perceptron_lab.programs.upper_bounds import moved_inside, prove_upper
 from perceptron_lab.refusals import refusing
@@ -134,6 +136,8 @@ class VerifiedSolver(Optimiser):
         if search.other is None and run.prove_large(program, answer):
             return answer.said
         run.prove_upper(program, answer)
+        if search.upper is None:
+            run.refute(program)
         search.record("upper bound")
         if time_is_up():
             search.without_lower = _NO_TIME_BELOW
@@ -202,6 +206,19 @@ class _Run:
         if found is not None:
             search.take_upper(*found)
 
+    def refute(self, program: GivenProgram) -> None:
+        """Prove, if it is so, that no x is strictly feasible.
+
+        The multiplier X of min t, F(x) + t I psd, has <F_i, X> = 0, tr X = 1 and <F_0, X> = t,
+        which is not negative then.
+        """
+        clock = time.perf_counter()
+        with suppress(NumericalError, TimeIsUp):
+            weights = program.weights(self.ask(program.relaxed()).multipliers)
+            with last_proofs():
+                self.search.infeasible = refuted(self.search.system, weights)
+        self.search.proof_seconds += time.perf_counter() - clock
+
     def prove_lower(self, program: GivenProgram, answer: Approximation) -> bool:
         """Prove the bound of X, corrected and moved inside; return whether that worked."""
         clock, other, found = time.perf_counter(), self.search.other, None
@@ -264,11 +281,15 @@ class _Run:
         before, said = search.seconds, None
         try:
             reduction = restricted(search.system, face)
+            where = {FACE: face.basis, FACE_BLOCK: np.array([float(face.block)])}
+            other = OtherSide.of(reduction.system)
+            if not len(reduction.variables):  # nothing is left to be asked
+                search.take_lower({DUAL: np.zeros(other.size), **where}, 0.0)
+                return None
             answer = self.asked_first(reduction.system)
             said, program = answer.said, self.program_of(reduction.system)
-            found = self._repaired(OtherSide.of(reduction.system), program, answer)
+            found = self._repaired(other, program, answer)
             if found is not None:
-                where = {FACE: face.basis, FACE_BLOCK: np.array([float(face.block)])}
                 search.take_lower({DUAL: found[0], **where}, found[1])
             if face.variable is not None:
                 search.figures = errors_of(program, answer)
@@ -291,13 +312,15 @@ class _Run:
         if inner is None or face.variable is None:
             return
         whole, found = self.search.system, []
-        points = [lifted(whole, face, reduction, one) for one in (answer.point, inner[0][1:])]
+        size = max(1.0, float(np.abs(answer.point).max(initial=0.0)))
         for power in _LIFTS:
-            for point in points:
-                point[1 + face.variable] = power * max(1.0, float(np.abs(answer.point).max()))
-            inside = moved_inside(whole, points[0], (points[1], inner[1]))
-            if inside is not None:
-                found.append(inside)
+            near, inside = (
+                lifted(whole, face, reduction, x, power * size)
+                for x in (answer.point, inner[0][1:])
+            )
+            moved = moved_inside(whole, near, (inside, inner[1]))
+            if moved is not None:
+                found.append(moved)
         if found:
             self.search.take_upper(*min(found, key=itemgetter(1)))
 
@@ -306,6 +329,8 @@ class _Run:
     ) -> tuple[FloatArray, float] | None:
         """Return weights that prove a bound, and the bound; None, and why, where that fails."""
         whole = program if self.asked.whole else GivenProgram.of(other.system)
+        if not other.objective.any():
+            return np.zeros(other.size), 0.0
         if other.least <= 0.0:
             self.search.without_lower = _DEPENDENT
             return None

@@ -17,6 +17,7 @@ from perceptron_lab.programs.faces import Face, exposed_face, face_of_null_space
 from perceptron_lab.programs.lower_bounds import OtherSide
 from perceptron_lab.programs.optimiser import minimise
 from perceptron_lab.programs.proofs import DUAL, FACE, FACE_BLOCK, proved_again
+from perceptron_lab.programs.upper_bounds import prove_upper
 from perceptron_lab.programs.verified_solver import VerifiedSolver
 from perceptron_lab.results import FloatArray
 from perceptron_lab.system import ConicSystem
@@ -192,3 +193,18 @@ def test_a_null_space_of_whole_numbers_is_found(seed: int) -> None:
     assert face_of_null_space(0, np.eye(6)) is None
     turn = np.linalg.qr(rng.standard_normal((6, 6)))[0]
     assert face_of_null_space(0, turn @ np.diag([0.0, 0, 1, 1, 1, 1]) @ turn.T) is None
+
+
+@pytest.mark.parametrize("exponent", [-24, -30])
+def test_a_point_lifted_from_a_face_is_the_one_that_was_proved(exponent: int) -> None:
+    """[[x, -e, 0], [-e, y, 0], [0, 0, e - y]], e small: with x = 1e8 nothing is proved."""
+    e = 2.0**exponent
+    table = np.array(
+        [(1, 0, 0, 0, 1), (2, 0, 1, 1, 1), (2, 0, 2, 2, -1), (0, 0, 2, 2, -e), (0, 0, 0, 1, e)]
+    )
+    system = homogenised(
+        SdpaData.from_entries(np.zeros(2), [3], table[:, :4].astype(np.int64), table[:, 4])
+    )
+    found = minimise(system, VerifiedSolver(solver="clarabel"))
+    assert found.optimum_upper == 0.0
+    assert prove_upper(system, found.point) == 0.0

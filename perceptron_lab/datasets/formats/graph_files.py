@@ -82,7 +82,7 @@ def parse_graph(text: str) -> sp.csr_array:
     if not widths <= {3} and not widths <= {2}:
         raise InputError("edges have to be lines `i j weight` (or `i j`, of weight 1, all of them)")
     try:
-        numbers = np.array(lines[1:], dtype=np.float64).reshape(edges, -1)
+        numbers = np.array(lines[1:], dtype=np.float64).reshape(edges, max(widths, default=2))
     except ValueError as error:
         raise InputError(f"an edge holds something else than numbers ({error})") from None
     weights = numbers[:, 2] if widths == {3} else np.ones(edges)
