@@ -11,6 +11,7 @@ Where doubles have too few digits for cones other than rows, q is enclosed by ba
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,12 +30,14 @@ from perceptron_lab.certificates.contract import (
 from perceptron_lab.certificates.margin import prove_weights
 from perceptron_lab.certificates.matrices.definite import lowest_eigenvalue_bound
 from perceptron_lab.certificates.rounding import in_range, norm_above
+from perceptron_lab.certificates.rows.orthant import opposite_twins
 from perceptron_lab.certificates.rows.vertices import positive_vertex
 from perceptron_lab.cones.base import Cone
 from perceptron_lab.cones.orthant import Orthant
 from perceptron_lab.operators.base import Operator
 from perceptron_lab.operators.blockwise import combined
 from perceptron_lab.operators.classes import Classes
+from perceptron_lab.operators.gram import Gram
 from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.roundoff import SMALLEST, above, gamma
@@ -54,6 +57,10 @@ NOTHING = 1e-11
 SHORT = 2.0**20
 # Weights with norm(A w) below this part of the sum of norms may be brought inside
 NEAR = 1e-6
+RATIONAL = "in rational numbers, with errors"
+
+# Finds doubles near exact weights of rows, near given ones; None where it does not
+Exactly = Callable[[Matrix, FloatArray], FloatArray | None]
 
 
 @dataclass(frozen=True)
@@ -70,22 +77,35 @@ class InfeasibilityProof:
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite proves nothing
 def prove_infeasible(
-    operator: Operator, cone: Cone, weights: FloatArray
+    operator: Operator, cone: Cone, weights: FloatArray, exactly: Exactly | None = None
 ) -> InfeasibilityProof | None:
     """Prove that exact weights with A w = 0 exist near these; None where that does not succeed.
 
     Rows and blocks whose weights vanish are left out: a subset without a solution suffices. Where
     that fails, the weights are moved inside by growing multiples of e. For kernels, whose features
-    are never formed, nothing is proved. The data are the original ones, unscaled. TimeIsUp, where
-    the time limit does not allow for it.
+    are never formed, weights of two identical examples of opposite labels are proved, wherever they
+    are. The data are the original ones, unscaled. TimeIsUp, where the time limit does not allow for
+    it.
+
+    Parameters
+    ----------
+    operator, cone, weights
+        The data, and flat weights in the dual cone, up to rounding.
+    exactly
+        What finds weights of rows in rational numbers, near given ones; None where none may be.
     """
     ray = ray_on(operator, weights, cone.size)
     if ray is not None and isinstance(operator, Classes):
-        return _prove_classes(operator, ray)
+        return _prove_classes(operator, ray, exactly)
+    if isinstance(operator, Gram):
+        return _prove_identical(operator, cone)
     if ray is None or not isinstance(operator, Matrix):
         return None
     if cone.of_rows:
         few = _prove_vertex(operator, cone, ray) or _prove_short(operator, cone, ray)
+        if few is None and exactly is not None:
+            exact = exactly(operator, ray)
+            few = None if exact is None else InfeasibilityProof(exact, 0.0, RATIONAL)
         if few is not None:
             return few
     ray = ray / np.abs(ray).max()
@@ -114,11 +134,25 @@ def _prove_by_balls(operator: Matrix, cone: Cone, weights: FloatArray) -> Infeas
     return InfeasibilityProof(*found, "in Dikin's ellipsoid by ball arithmetic, q")
 
 
-def _prove_classes(classes: Classes, weights: FloatArray) -> InfeasibilityProof | None:
+def _prove_identical(gram: Gram, cone: Cone) -> InfeasibilityProof | None:
+    """Prove it by two identical examples of opposite labels, of weights 1/2 each."""
+    pair = opposite_twins(gram)
+    if pair is None:
+        return None
+    weights = np.zeros(cone.size)
+    weights[pair] = 0.5
+    exact = prove_weights(gram, cone, weights) == 0.0
+    method = "identical examples of opposite labels, with errors"
+    return InfeasibilityProof(weights, 0.0, method) if exact else None
+
+
+def _prove_classes(
+    classes: Classes, weights: FloatArray, exactly: Exactly | None
+) -> InfeasibilityProof | None:
     """Prove it of the rows s_i (x_i, 1) that have weights: a subset without a solution suffices."""
     support = np.flatnonzero(weights)
     rows = Matrix(classes.rows(support), roundings=classes.roundings)
-    found = prove_infeasible(rows, Orthant(len(support)), weights[support])
+    found = prove_infeasible(rows, Orthant(len(support)), weights[support], exactly)
     if found is None:
         return None
     flat = np.zeros(len(weights))

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from perceptron_lab.errors import NumericalError
 from perceptron_lab.linear.alternatives import Work
 from perceptron_lab.linear.exact_answers import (
     absorbed,
@@ -99,6 +100,8 @@ def decide(
         found = search.decided()
     if found is None:
         found = _undecided(search, None if stop is None else stop())
+    if search.failure:
+        found.method = f"{found.method}; {search.failure}"
     found.pivots = search.work.made
     found.iterations = 0 if search.proposal is None else search.proposal.iterations
     return found
@@ -112,11 +115,15 @@ class _Search:
     work: Work
     rows: FloatingRows | None = None
     proposal: Proposal | None = None
+    failure: str = ""  # What HiGHS ended with instead of a proposal
 
     def decided(self) -> Decision | None:
         """Return the decision; None if there are too many pivots, or conditions."""
         self.rows = floating_rows(self.system)
-        self.proposal = complementary_pair(self.rows)
+        try:
+            self.proposal = complementary_pair(self.rows)
+        except NumericalError as error:
+            self.failure = str(error)
         found = None
         if self.proposal is not None:
             found = _made_exact(self.system, self.rows, self.proposal, self.work)
@@ -163,7 +170,8 @@ def _made_exact(
         return _infeasible(system, _fewest(system, thin, work), "weights near those of HiGHS")
     always: Weights | None = None
     with suppress(TimeIsUp):
-        always = weights_near(system, guess, 0) if len(proposal.tight) else {}
+        # w'b = w'A x = 0 comes of itself: all that has a weight is tight at the point
+        always = weights_near(system, guess, None) if len(proposal.tight) else {}
     return _feasible(system, point, always or {}, "near a point of HiGHS", work)
 
 
@@ -272,7 +280,10 @@ def _undecided(search: _Search, said: str | None) -> Decision:
     with last_proofs(), suppress(TimeIsUp):
         point = None if search.rows is None else least_violation(search.rows)
         if point is not None and np.isfinite(point).all():
-            largest = largest_violation(system, [Fraction(one) for one in point.tolist()])
+            exact = tuple(Fraction(one) for one in point.tolist())
+            largest = largest_violation(system, exact)
+            if not largest:
+                return _feasible(system, exact, {}, "a point of HiGHS", work)
             return Decision(status, LinearProof(violation=at_most(largest)), words, point)
     origin = np.zeros(len(system.variables))
     constants = (one._replace(columns=(), coefficients=()) for one in system.conditions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ from perceptron_lab.time_limit import check_time, seconds_left
 INFINITE = highspy.kHighsInf
 OPTIMAL, CONTRADICTION = "Optimal", "Infeasible"
 """HiGHS's names of its statuses."""
+FAILED = "it ended with an error"
+"""What comes before HiGHS's own word where it says so."""
 QUICK = 15_000
 """Entries of a program up to which HiGHS takes about half a second at most, even if it is dense."""
 
@@ -72,7 +75,7 @@ class Solved:
     Parameters
     ----------
     status
-        HiGHS's own word.
+        HiGHS's own word; that it has ended with an error comes first.
     values, duals
         Of the columns, and of the rows; what it has of them.
     iterations
@@ -120,10 +123,30 @@ def solved_here(
     seconds: float,
     presolve: bool = True,
 ) -> Solved:
-    """Return what :func:`run_highs` does, in this process, some seconds or many more."""
+    """Return what :func:`run_highs` does, in this process, some seconds or many more.
+
+    HiGHS has a scheduler per thread, whose number of threads is that of the first call and refused
+    to be another later. So it is called in a thread of its own: neither a scheduler of a caller's
+    is met here, nor is ours left behind for it.
+    """
+    program = (costs, columns, matrix, rows, seconds, presolve)
+    with ThreadPoolExecutor(1) as alone:
+        return alone.submit(_solved, *program).result()
+
+
+def _solved(
+    costs: FloatArray,
+    columns: tuple[FloatArray, FloatArray],
+    matrix: sp.csr_array,
+    rows: tuple[FloatArray, FloatArray],
+    seconds: float,
+    presolve: bool,
+) -> Solved:
     solver = loaded(costs, columns, matrix, rows, seconds, presolve=presolve)
-    solver.run()
+    ended = solver.run()
     status = solver.modelStatusToString(solver.getModelStatus())
+    if ended == highspy.HighsStatus.kError:
+        status = f"{FAILED} ({status})"
     found, ray = solver.getSolution(), None
     if status == CONTRADICTION:
         _, there, values = solver.getDualRay()

@@ -19,7 +19,8 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_lab.linear.floating_rows import INFINITE, FloatingRows, run_highs
+from perceptron_lab.errors import NumericalError
+from perceptron_lab.linear.floating_rows import FAILED, INFINITE, FloatingRows, run_highs
 from perceptron_lab.results import FloatArray, IntArray
 
 # Weights below this part of the largest may stand for zeros
@@ -52,7 +53,10 @@ class Proposal:
 
 
 def complementary_pair(rows: FloatingRows) -> Proposal | None:
-    """Return the pair that HiGHS finds, or None; TimeIsUp is raised where the time ends first."""
+    """Return the pair that HiGHS finds, or None; TimeIsUp is raised where the time ends first.
+
+    NumericalError, where HiGHS ends with an error.
+    """
     count, width = rows.matrix.shape
     free = np.flatnonzero(~rows.equation)
     slack = sp.csr_array(
@@ -70,6 +74,8 @@ def complementary_pair(rows: FloatingRows) -> Proposal | None:
     costs[width + 1 :] = -1.0
     above = np.append(np.where(rows.equation, 0.0, INFINITE), INFINITE)
     found = run_highs(costs, (lower, upper), matrix, (np.zeros(count + 1), above))
+    if found.status.startswith(FAILED):
+        raise NumericalError(f"HiGHS gives no answer: {found.status}")
     if not found.optimal or len(found.values) != unknowns:
         return None
     feasible = bool(found.values[-1] > 0.5)

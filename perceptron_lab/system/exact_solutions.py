@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 from itertools import chain
 from typing import Any, NamedTuple
 
-from flint import fmpz_mat, nmod_mat
+from flint import fmpq, fmpz_mat, nmod_mat
 
 from perceptron_lab.system.conditions import over_common
 from perceptron_lab.system.lifted_solutions import LiftedMatrix
@@ -59,7 +60,12 @@ def near_solution(
         The rank beyond which there is too much work; None: :data:`MOST_PIVOTS`.
     """
     found = near_multiples(equations, guess, order, most_pivots)
-    return None if found is None else [Fraction(one, found[1]) for one in found[0]]
+    return None if found is None else [_fraction(one, found[1]) for one in found[0]]
+
+
+def _fraction(numerator: int, denominator: int) -> Fraction:
+    check_time()  # a divisor of many thousand digits takes a while to be found
+    return Fraction(numerator, denominator)
 
 
 def near_multiples(
@@ -69,8 +75,93 @@ def near_multiples(
     most_pivots: int | None = None,
 ) -> tuple[list[int], int] | None:
     """Return such a solution, as :func:`near_solution`, over a common denominator > 0, and it."""
+    most = MOST_PIVOTS if most_pivots is None else most_pivots
+    if min(len(equations), len(order)) > most:
+        return _peeled_solution(equations, guess, order, most)
     factors = factorised(equations, order, most_pivots)
     return None if factors is None else factors.near([one.right for one in equations], guess)
+
+
+def _peeled_solution(
+    equations: Sequence[Equation], guess: Sequence[Fraction], order: Sequence[int], most: int
+) -> tuple[list[int], int] | None:
+    """Return such a solution of many equations, what is triangular of them by substitution.
+
+    Equations that determine one unknown come first, again and again; those with an unknown that no
+    other equation has come last; what is left between is solved as a matrix.
+    """
+    first, last, rows, columns = _peeled(equations, order)
+    found = [fmpq(one.numerator, one.denominator) for one in guess]
+    for i, j in first:
+        check_time()
+        found[j] = _value(equations[i], j, found)
+    if rows:
+        check_time()
+        factors = factorised([equations[i] for i in rows], columns, most)
+        near = [_fraction(int(one.p), int(one.q)) for one in found]
+        core = factors and factors.near([equations[i].right for i in rows], near)
+        if core is None:
+            return None
+        for j in columns:
+            found[j] = fmpq(core[0][j], core[1])
+    for i, j in reversed(last):
+        check_time()
+        found[j] = _value(equations[i], j, found)
+    for one in equations:
+        check_time()
+        if sum((a * found[j] for j, a in one.entries.items()), fmpq(-one.right)) != 0:
+            return None
+    return over_common([_fraction(int(one.p), int(one.q)) for one in found])
+
+
+def _value(equation: Equation, j: int, values: Sequence[Any]) -> Any:
+    """Return the x_j of an equation, the other unknowns given."""
+    others = sum((a * values[k] for k, a in equation.entries.items() if k != j), fmpq(0))
+    return (equation.right - others) / equation.entries[j]
+
+
+_Pairs = list[tuple[int, int]]
+
+
+def _peeled(
+    equations: Sequence[Equation], order: Sequence[int]
+) -> tuple[_Pairs, _Pairs, list[int], list[int]]:
+    """Return pairs (equation, its unknown) to solve first, and last, and what is between."""
+    place = {j: k for k, j in enumerate(order)}
+    unknowns = [{j for j in one.entries if j in place} for one in equations]
+    holders: dict[int, set[int]] = {}
+    for i, row in enumerate(unknowns):
+        for j in row:
+            holders.setdefault(j, set()).add(i)
+    first, last = _Pairs(), _Pairs()
+    single = [i for i, row in enumerate(unknowns) if len(row) == 1]
+    while single:
+        check_time()
+        i = single.pop()
+        if len(unknowns[i]) != 1:  # it has been determined by another equation meanwhile
+            continue
+        (j,) = unknowns[i]
+        first.append((i, j))
+        for other in holders.pop(j):
+            unknowns[other].discard(j)
+            if len(unknowns[other]) == 1:
+                single.append(other)
+    alone = [(place[j], j) for j, rows in holders.items() if len(rows) == 1]
+    heapify(alone)
+    while alone:
+        check_time()
+        _, j = heappop(alone)
+        if not holders[j]:  # its equation is another unknown's
+            continue
+        (i,) = holders[j]
+        last.append((i, j))
+        for other in unknowns[i]:
+            holders[other].discard(i)
+            if len(holders[other]) == 1:
+                heappush(alone, (place[other], other))
+        unknowns[i] = set()
+    rows = [i for i, row in enumerate(unknowns) if row]
+    return first, last, rows, [j for j in order if holders.get(j)]
 
 
 def factorised(

@@ -19,6 +19,7 @@ from perceptron_lab.operators.matrix import Matrix
 from perceptron_lab.results import FloatArray, Result
 from perceptron_lab.roundoff import UNIT_ROUNDOFF
 from perceptron_lab.system.asked import AskedSystem
+from perceptron_lab.system.exact_weights import exact_weights
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class ProvedSystem(AskedSystem):
     def prove_infeasible(self, weights: FloatArray) -> InfeasibilityProof | None:
         """Prove that exact weights with A w = 0 exist near these; None where that fails."""
         operator, cone = self._innermost()
-        return prove_infeasible(operator, cone, self.weights_to_origin(weights))
+        return prove_infeasible(operator, cone, self.weights_to_origin(weights), exact_weights)
 
     def answer(self, result: Result) -> Result:
         """Return the result of a run in the variables as given: where these are the view's, it."""

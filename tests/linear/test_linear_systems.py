@@ -195,7 +195,8 @@ def test_a_system_too_large_for_exact_pivots_is_not_called_decided(
 ) -> None:
     monkeypatch.setattr("perceptron_lab.linear.deciding.MOST_ENTRIES", 0)
     monkeypatch.setattr("perceptron_lab.system.exact_solutions.MOST_PIVOTS", 0)
-    found = solved(ConicSystem.from_linear([[1, 2]], [1], ([[1, 1]], [1])))
+    thirds = ([[1, 2], [2, 1]], [1, 1])  # no doubles, and not triangular
+    found = solved(ConicSystem.from_linear([[1, 2]], [1], thirds))
     assert found.status is Status.UNVERIFIED
     assert found.message.startswith("HiGHS calls it feasible; the conditions are too many")
     assert found.violation[0] == 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
@@ -305,3 +305,21 @@ def identical_examples_cancel(gram: Gram, weights: FloatArray) -> bool:
     for group, weight in zip(groups.tolist(), (gram.signs * weights).tolist(), strict=True):
         sums.setdefault(group, []).append(weight)
     return not any(map(math.fsum, sums.values()))  # rounded correctly: 0 where it is 0
+
+
+def opposite_twins(gram: Gram) -> list[int] | None:
+    """Return the first two examples that are known to be identical, of opposite labels; or None.
+
+    Of a kernel matrix that is meant as it is, these are equal rows.
+    """
+    known = gram.matrix.groups
+    if known is None and (gram.matrix.spread or gram.matrix.raised):
+        return None
+    groups = (row.tobytes() for row in gram.kernel) if known is None else iter(known.tolist())
+    seen: dict[tuple[Hashable, bool], int] = {}
+    for i, (group, positive) in enumerate(zip(groups, (gram.signs > 0).tolist(), strict=True)):
+        other = seen.get((group, not positive))
+        if other is not None:
+            return [other, i]
+        seen.setdefault((group, positive), i)
+    return None

@@ -1,0 +1,122 @@
+"""Contradictions of few rows among many, and of identical examples, are proved exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_lab import Budget, ConicSystem, Status, solve
+from perceptron_lab.certificates.infeasibility import RATIONAL
+from perceptron_lab.cli.main import main
+from perceptron_lab.datasets.formats.problem_files import read_system
+from perceptron_lab.exact.checker import checker
+from perceptron_lab.operators.kernels import Linear, Polynomial, Rbf
+from perceptron_lab.operators.matrix import Matrix
+from perceptron_lab.operators.row_source import LEAST_MEMORY
+from perceptron_lab.results import FloatArray
+from perceptron_lab.system import exact_weights as module
+from perceptron_lab.system.exact_weights import exact_weights
+from perceptron_lab.time_limit import TimeIsUp, time_limit
+
+
+def twin(seed: int, others: int, density: float = 0.1) -> FloatArray:
+    """Rows with y'a_i > 0, and one that is minus a positive combination of some of them."""
+    rng = np.random.default_rng(seed)
+    rows = sp.random_array((200, 50), density=density, rng=rng).toarray()
+    rows = np.round((rows - 0.5 * (rows != 0.0)) * 1024.0) / 1024.0
+    scores = rows @ rng.standard_normal(50)
+    rows = rows[scores != 0.0] * np.sign(scores[scores != 0.0])[:, None]
+    chosen = rng.choice(len(rows), others, replace=False)
+    against = -(rng.integers(1, 100, others) @ rows[chosen])
+    return np.asarray(rng.permutation(np.vstack([rows, against])))
+
+
+@pytest.mark.parametrize("others", [1, 3, 8])
+@pytest.mark.parametrize("form", ["dense", "sparse", "mapped", "read from a file"])
+def test_a_row_against_a_few_others_is_found(form: str, others: int, tmp_path: Path) -> None:
+    rows = twin(others, others)
+    np.save(tmp_path / "rows.npy", rows)
+    given: Any = {
+        "dense": rows,
+        "sparse": sp.csr_array(rows),
+        "mapped": np.load(tmp_path / "rows.npy", mmap_mode="r"),
+    }.get(form)
+    if form == "read from a file":
+        given = read_system(tmp_path / "rows.npy", memory=LEAST_MEMORY)
+    found = solve(given, budget=Budget(seconds=20.0))
+    assert found.status is Status.INFEASIBLE
+    assert found.weights is not None
+    support = np.flatnonzero(found.weights)
+    assert len(support) == others + 1
+    assert (found.weights >= 0.0).all()
+    proof = ConicSystem.of(rows).unnormalised().prove_infeasible(found.weights)
+    assert proof is not None
+    assert proof.ratio < 1.0
+
+
+def test_saved_contradictions_are_verified_and_certified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "rows.npy", twin(3, 3))
+    answer = str(tmp_path / "answer.npz")
+    assert main(["solve", str(tmp_path / "rows.npy"), "--rows", "--save", answer]) == 0
+    assert RATIONAL in capsys.readouterr().out
+    assert main(["verify", answer]) == 0
+    assert "1 PROVED" in capsys.readouterr().out
+    assert main(["certify", answer, "--output", str(tmp_path / "exact")]) == 0
+    (path,) = (tmp_path / "exact").rglob("*.json")
+    assert not [
+        reason for _, reason in checker().check(str(path), str(tmp_path / "rows.npy")) if reason
+    ]
+
+
+def test_weights_that_are_not_near_are_not_looked_at() -> None:
+    rows = twin(1, 3)
+    assert exact_weights(Matrix(rows), np.ones(len(rows))) is None
+    assert exact_weights(Matrix(rows), np.zeros(len(rows))) is None
+    assert exact_weights(Matrix(rows, roundings=1), np.ones(len(rows))) is None
+
+
+def test_a_negative_weight_is_none_and_a_vertex_is_tried() -> None:
+    """(1, -1, 1, 1) has A w = 0 near nothing >= 0 but (0, 0, 1, 1)."""
+    rows = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [-1.0, 0.0, -1.0]])
+    found = exact_weights(Matrix(rows), np.array([1e-9, 1e-9, 1.0, 1.0]))
+    assert found is not None
+    assert found[0] == found[1] == 0.0
+    assert found[2] == found[3] > 0.0
+    almost = np.array([[1.0, 0.0], [-1.0, 1e-9]])  # (0, 1) is a solution
+    assert exact_weights(Matrix(almost), np.ones(2)) is None
+
+
+def test_no_weights_without_time_and_of_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.array([[1.0, 3.0], [-1.0, -3.0]])
+    with time_limit(0.0), pytest.raises(TimeIsUp):
+        exact_weights(Matrix(rows), np.ones(2))
+    monkeypatch.setattr(module, "_ROWS", 1)
+    assert exact_weights(Matrix(rows), np.ones(2)) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kernel", [Rbf(), Polynomial(), Polynomial(degree=2, coef0=0), Linear()])
+def test_identical_examples_of_both_labels_contradict_each_other(kernel: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    examples, labels = rng.standard_normal((60, 8)), np.where(rng.random(60) < 0.5, -1, 1)
+    labels[:2] = 1, -1
+    examples[1] = examples[0]
+    found = solve(ConicSystem.from_kernel(kernel, examples, labels), budget=Budget(seconds=20.0))
+    assert found.status is Status.INFEASIBLE
+    assert found.margin_upper == 0.0
+
+
+def test_equal_rows_of_a_kernel_matrix_as_given_contradict_each_other() -> None:
+    matrix = np.array([[2.0, 2.0, 1.0], [2.0, 2.0, 1.0], [1.0, 1.0, 2.0]])
+    same = ConicSystem.from_kernel("precomputed", matrix, [1, -1, 1])
+    proof = same.prove_infeasible(np.full(3, 1 / 3))
+    assert proof is not None
+    np.testing.assert_array_equal(proof.weights, [0.5, 0.5, 0.0])
+    other = ConicSystem.from_kernel("precomputed", matrix, [1, 1, -1])
+    assert other.prove_infeasible(np.full(3, 1 / 3)) is None
