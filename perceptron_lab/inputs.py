@@ -385,7 +385,7 @@ def _category_order(labels: Any) -> list[Any] | None:
     categories = getattr(kind, "categories", None)
     if categories is None or not (getattr(kind, "ordered", False) or type(kind).__name__ == "Enum"):
         return None
-    return list(categories.to_list())
+    return list(np.asarray(categories).tolist())  # as numpy makes numbers of dates among labels
 
 
 def _some_of(classes: npt.NDArray[Any]) -> str:

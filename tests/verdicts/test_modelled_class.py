@@ -23,6 +23,7 @@ from tests.saved_answers.edits import read, write
 
 DOSES = np.array([[0], [1], [1], [2]])
 OUTCOMES = ["control", "case", "control", "case"]
+LATER, EARLIER = pd.Timestamp(2020, 1, 2), pd.Timestamp(2020, 1, 1)
 RISING = {"x_1": "+INF", "intercept": "-INF"}
 FALLING = {"x_1": "-INF", "intercept": "+INF"}
 
@@ -55,6 +56,11 @@ def test_the_later_class_is_modelled(labels: Any, positive: Any, coefficients: A
     assert record["positive"] == positive
 
 
+def test_categories_that_are_dates_keep_their_order() -> None:
+    labels = ordered([LATER, EARLIER, LATER, EARLIER], [LATER, EARLIER])
+    assert separation(DOSES, labels).coefficients == RISING
+
+
 def test_systems_keep_the_order_of_categories() -> None:
     points = [
         solve(ConicSystem.from_labelled(DOSES[[0, 3]], ordered(OUTCOMES[:2], categories))).point
@@ -64,10 +70,10 @@ def test_systems_keep_the_order_of_categories() -> None:
 
 
 def test_an_enum_of_another_library_keeps_its_order() -> None:
-    """As polars has it: ``dtype.categories`` is a series with ``to_list``."""
+    """As polars has it: ``dtype.categories`` is a series."""
 
     class Enum:
-        categories = SimpleNamespace(to_list=lambda: ["control", "case"])
+        categories = np.array(["control", "case"])
 
     class Series:
         dtype = Enum()
