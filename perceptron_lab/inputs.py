@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from numbers import Number
@@ -14,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.doubles import LARGEST_WHOLE, Doubles, doubles_of
-from perceptron_lab.errors import InputError, counted
+from perceptron_lab.errors import InputError, counted, did_you_mean
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.sparse_arrays import WITH_DATA, canonical, check_indices
 
@@ -55,6 +56,7 @@ def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
     """
     if np.ma.is_masked(rows):
         raise InputError("rows are a masked array with missing entries; fill or remove them")
+    rows = frame_of(rows)
     pandas = sys.modules.get("pandas")  # where rows are a frame, it is loaded
     if pandas is not None and isinstance(rows, pandas.DataFrame):
         _refuse_columns(rows)
@@ -75,6 +77,39 @@ def doubles_of_rows(rows: ArrayOrSparse) -> Doubles:
     return replace(found, values=np.ascontiguousarray(found.values))
 
 
+def column_names(rows: Any) -> list[str] | None:
+    """Return the names of the columns of a table or design matrix; None where there are none.
+
+    Tables of pandas, polars and Arrow have them, and matrices of patsy and formulaic.
+    """
+    for owner in ("", "design_info", "model_spec"):
+        table = getattr(rows, owner, None) if owner else rows
+        for attribute in ("column_names", "columns"):
+            # The class, for a column of a pandas frame may be called column_names
+            if hasattr(type(table), attribute) or (owner and hasattr(table, attribute)):
+                return [str(name) for name in getattr(table, attribute)]
+    return None
+
+
+def frame_of(rows: Any) -> Any:
+    """Return a table of another library, such as polars or Arrow, as a pandas frame.
+
+    Columns are converted one by one, so that integers beside fractions stay integers. What is no
+    such table is returned as it is.
+    """
+    pandas = sys.modules.get("pandas")  # where rows are a frame, it is loaded
+    frame = pandas is not None and isinstance(rows, pandas.DataFrame)
+    names = column_names(rows) if hasattr(rows, "__arrow_c_stream__") and not frame else None
+    if names is None:
+        return rows
+    import pandas as pd  # another library's table does not load it
+
+    by_place = hasattr(rows, "column")  # Arrow's may have two columns of one name
+    columns = [rows.column(j) if by_place else rows[name] for j, name in enumerate(names)]
+    arrays = {j: np.asarray(column) for j, column in enumerate(columns)}
+    return pd.DataFrame(arrays).set_axis(names, axis=1)
+
+
 def _refuse_columns(frame: Any) -> None:
     """Refuse the columns of a pandas frame that hold no numbers, or not in every row."""
     for name, column in frame.items():
@@ -88,7 +123,7 @@ def _refuse_columns(frame: Any) -> None:
             continue
         others = [value for value in column.tolist() if not isinstance(value, Number | Decimal)]
         if others:
-            mend = "encode it as numbers (pandas.get_dummies)"
+            mend = "encode it as numbers (pandas.get_dummies(..., drop_first=True))"
             if isinstance(others[0], date):
                 mend = "give dates as numbers, such as days since the first one"
             raise InputError(
@@ -140,7 +175,7 @@ def _sparse_doubles(given: Any) -> Doubles:
 def refuse_not_finite(data: FloatArray | sp.csr_array) -> None:
     """Refuse rows with entries that are not finite."""
     if isinstance(data, np.ndarray):
-        step = max(1, 2**21 // data.shape[1])  # rows at a time
+        step = max(1, 2**21 // max(1, data.shape[1]))  # rows at a time
         found = [
             start + np.nonzero(~np.isfinite(data[start : start + step]))[0]
             for start in range(0, data.shape[0], step)
@@ -211,7 +246,10 @@ def check_kernel(matrix: FloatArray) -> None:
 
 
 def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
-    """Return one label for each of so many examples, shape ``(count,)``; none may be missing."""
+    """Return one label for each of so many examples, shape ``(count,)``; none may be missing.
+
+    Texts among numbers are refused: numpy would make texts of all of them, or could not sort them.
+    """
     if np.ma.is_masked(labels):
         raise InputError("labels are a masked array with missing entries; fill or remove them")
     given = np.asarray(labels)
@@ -222,11 +260,17 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
             f"{counted(count, 'example')}, but {counted(given.size, 'label')} of shape "
             f"{given.shape}; give one each"
         )
-    integral = given.dtype.kind in "biu"
     if given.dtype.kind == "f":
         missing = np.flatnonzero(np.isnan(given)).tolist()
+    elif given.dtype.kind in "biu":
+        missing = []
     else:
-        missing = [] if integral else [i for i, x in enumerate(given.tolist()) if _is_missing(x)]
+        # In an array of texts that numpy has made of a list, nan is a text
+        listed = given.dtype.kind == "U" and not hasattr(labels, "dtype")
+        values = (np.asarray(labels, dtype=object).ravel() if listed else given).tolist()
+        missing = [i for i, x in enumerate(values) if _is_missing(x)]
+        if not missing:
+            refuse_mixed(values)
     if missing:
         raise InputError(
             f"label {missing[0]} is missing ({len(missing)} are None, NaN or NA); give every one"
@@ -234,22 +278,123 @@ def labels_of(labels: npt.ArrayLike, count: int) -> npt.NDArray[Any]:
     return given
 
 
-def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:
-    """Return +1 for the larger of two labels, -1 for the other, shape ``(count,)``."""
+def refuse_mixed(labels: Iterable[Any]) -> None:
+    """Refuse texts among labels of other types."""
+    text = next((one for one in labels if isinstance(one, str)), None)
+    other = next((one for one in labels if not isinstance(one, str)), None)
+    if text is not None and other is not None:
+        raise InputError(f"labels {text!r} and {other!r}; give texts or numbers, not both")
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClasses:
+    """Labels of two classes.
+
+    Parameters
+    ----------
+    signs
+        +1 for the positive class, -1 for the other, shape ``(m,)``.
+    negative, positive
+        The two labels; ``not b`` for the rest of three classes or more.
+    """
+
+    signs: FloatArray
+    negative: Any
+    positive: Any
+
+
+def two_classes(labels: npt.ArrayLike, count: int, positive: Any = None) -> TwoClasses:
+    """Return so many labels as those of two classes.
+
+    Parameters
+    ----------
+    labels
+        Shape ``(count,)`` or ``(count, 1)``. The later of two labels is the positive one: in the
+        order of the categories of an ordered categorical, and in sorted order otherwise.
+    count
+        The number of examples.
+    positive
+        The label of the positive class, where it is not the later one; with three classes or more
+        it is against the rest.
+    """
     given = labels_of(labels, count)
-    if given.dtype.kind in "biuf":  # two numbers are told without sorting
-        high, low = given == given.max(), given == given.min()
-        if (high != low).all():
-            return np.where(high, 1.0, -1.0)
-    classes = np.unique(given)
+    classes = _classes_in(given, _category_order(labels))
+    if positive is not None and len(classes) > 1:
+        return _against_rest(given, classes, positive)
     if len(classes) != 2:
-        some = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
-        mend = f", such as y == {classes[0].item()!r}, one class against the rest"
+        mend = ""
+        if len(classes) > 2:
+            first = classes.tolist()[0]
+            mend = (
+                f", such as y == {first!r}, one class against the rest (on the command line "
+                f"--positive {plain_label(first)})"
+            )
         raise InputError(
-            f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, {some}; give two classes"
-            f"{mend if len(classes) > 2 else ''}"
+            f"labels take {len(classes)} value{'s'[: len(classes) - 1]}, {_some_of(classes)}; give "
+            f"two classes{mend}"
         )
-    return np.where(given == classes[1], 1.0, -1.0)
+    signs = np.where(given == classes[1], 1.0, -1.0)
+    return TwoClasses(signs, *map(plain_label, classes.tolist()))
+
+
+def _against_rest(given: npt.NDArray[Any], classes: npt.NDArray[Any], positive: Any) -> TwoClasses:
+    """Return labels as those of one class against all others."""
+    named = classes.tolist()
+    at = next(
+        (
+            j
+            for j, one in enumerate(named)
+            if isinstance(one, str) == isinstance(positive, str) and one == positive
+        ),
+        None,
+    )
+    if at is None:
+        mend = did_you_mean(str(positive), [str(plain_label(one)) for one in named])
+        raise InputError(f"no label is {positive!r}{mend}; the labels are {_some_of(classes)}")
+    label = plain_label(named.pop(at))
+    rest = plain_label(named[0]) if len(named) == 1 else f"not {label}"
+    return TwoClasses(np.where(given == classes[at], 1.0, -1.0), rest, label)
+
+
+def signs_of(labels: npt.ArrayLike, count: int) -> FloatArray:
+    """Return +1 for the later of two labels, -1 for the other; as for :func:`two_classes`."""
+    return two_classes(labels, count).signs
+
+
+def _classes_in(given: npt.NDArray[Any], order: list[Any] | None) -> npt.NDArray[Any]:
+    """Return the different labels in their order."""
+    if given.dtype.kind in "biuf" and order is None:  # two numbers are told without sorting
+        low, high = given.min(), given.max()
+        if low != high and ((given == low) | (given == high)).all():
+            return np.array([low, high])
+    try:
+        classes = np.unique(given)
+    except TypeError as error:
+        raise InputError(f"labels are of types without an order ({error}); give texts") from None
+    if order is None:
+        return classes
+    ranks = [order.index(one) for one in classes.tolist()]
+    return np.asarray(classes[np.argsort(ranks)])
+
+
+def _category_order(labels: Any) -> list[Any] | None:
+    """Return the categories of an ordered categorical of pandas, or of an Enum of polars."""
+    if len(getattr(labels, "shape", ())) == 2 and hasattr(labels, "iloc"):
+        labels = labels.iloc[:, 0]
+    kind = getattr(labels, "dtype", None)
+    categories = getattr(kind, "categories", None)
+    if categories is None or not (getattr(kind, "ordered", False) or type(kind).__name__ == "Enum"):
+        return None
+    return list(np.asarray(categories).tolist())  # as numpy makes numbers of dates among labels
+
+
+def _some_of(classes: npt.NDArray[Any]) -> str:
+    return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
+
+
+def plain_label(label: Any) -> Any:
+    """Return a label as it was given: 1.0 was a 1 in a file."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def positive_mask(labels: npt.ArrayLike, count: int) -> npt.NDArray[np.bool_]:

@@ -10,7 +10,13 @@ from pathlib import Path
 
 from perceptron_lab.experiments.storage.certificate_files import FORMAT
 from perceptron_lab.saved_answers.fields import Field
-from perceptron_lab.saved_answers.kinds import VERDICT, cell_fields, result_fields, row_fields
+from perceptron_lab.saved_answers.kinds import (
+    VERDICT,
+    VERDICT_1,
+    cell_fields,
+    result_fields,
+    row_fields,
+)
 
 PAGE = Path(__file__).parents[1] / "notes" / "saved-answers.md"
 BEGIN = "<!-- The tables below are written by docs/from_code/saved_answers.py -->"
@@ -23,6 +29,7 @@ TITLES: Mapping[str, Sequence[Field]] = {
     "Saved by `plab solve --save`: linear conditions": _SAVED["linear"],
     "Saved by `plab solve --optimum --save`": _SAVED["optimum"],
     "Saved by `plab solve --verdict --save`": VERDICT,
+    "Saved by `plab solve --verdict --save`, format 1": VERDICT_1,
     "Files of `certificates/`: strict systems": _CELLS["cone"],
     "Files of `certificates/`: linear conditions": _CELLS["linear"],
     "Files of `certificates/`: optima": _CELLS["optimum"],

@@ -81,7 +81,25 @@ def _bytes(text: str) -> int:
 )
 @click.option("--rows", is_flag=True, help="There are no labels, whatever the columns look like.")
 @click.option("--drop-missing", is_flag=True, help="Leave out rows of a text that lack an entry.")
-@click.option("--one-hot", is_flag=True, help="Make a column of 0 and 1 of each value of a text.")
+@click.option(
+    "--one-hot",
+    is_flag=True,
+    help="Make a column of 0 and 1 of each level of a column of texts but one, the reference.",
+)
+@click.option(
+    "--reference",
+    "reference",
+    metavar="COLUMN=LEVEL",
+    multiple=True,
+    help="The reference level of a column, with --one-hot; by default the first in sorted order. "
+    "May be repeated.",
+)
+@click.option(
+    "--positive",
+    metavar="VALUE",
+    help="The label of the positive class, against all others; by default the larger of two, or "
+    "the later in sorted order.",
+)
 @click.option(
     "--memory",
     type=_bytes,
@@ -182,6 +200,8 @@ def command(
     rows: bool,
     drop_missing: bool,
     one_hot: bool,
+    reference: tuple[str, ...],
+    positive: str | None,
     memory: int | None,
     margin: Margin,
     algorithm: str,
@@ -213,7 +233,7 @@ def command(
             f"{budget_seconds}; give a finite number of seconds", param_hint="'--budget-seconds'"
         ) from None
     _refuse_misplaced(save, plot, "auto" if optimum else algorithm)
-    columns = Columns(labels, rows, drop_missing, one_hot)
+    columns = Columns(labels, rows, drop_missing, one_hot, reference=reference, positive=positive)
     unused = {"--memory": memory, "--oracle": oracles, "-s": assignments}
     unused["--margin"] = margin != "unit"
     if verdict:
@@ -227,6 +247,7 @@ def command(
         read = {"--labels": labels, "--rows": rows, "--drop-missing": drop_missing}
         given = {name: value for name, value in unused.items() if name != "-s"}
         _refuse_given("--optimum", given | read | {"--one-hot": one_hot, "--plot": plot})
+        _refuse_given("--optimum", {"--positive": positive})
 
     def found_in(watch: Watch | None, stop: Stop) -> Answer:
         asked: Any = {"algorithm": algorithm, "parameters": _parameters(assignments)}

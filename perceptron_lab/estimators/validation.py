@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from perceptron_lab.errors import InputError
 from perceptron_lab.goals import STRICT
-from perceptron_lab.inputs import checked_rows, refuse_rounded
+from perceptron_lab.inputs import checked_rows, refuse_mixed, refuse_rounded
 
 NO_NUMBER = "could not convert string to float"  # numpy's words for a text among numbers
 
@@ -84,10 +84,7 @@ def _refuse_labels(labels: Any) -> None:
         raise InputError(
             f"label {missing[0]} is missing ({len(missing)} are None or NaN); give every one"
         )
-    texts = [value for value in values if isinstance(value, str)]
-    if 0 < len(texts) < len(values):
-        other = next(value for value in values if not isinstance(value, str))
-        raise InputError(f"labels {texts[0]!r} and {other!r}; give texts or numbers, not both")
+    refuse_mixed(values)
 
 
 def _validated(estimator: Any, examples: Any, sparse: bool, **others: Any) -> Any:
@@ -122,7 +119,7 @@ def _validated(estimator: Any, examples: Any, sparse: bool, **others: Any) -> An
                 refuse_rounded(examples)  # which names the column
             raise InputError(
                 f"X holds a text ({str(error).removeprefix(NO_NUMBER + ': ')}); give numbers, for "
-                "instance by sklearn.preprocessing.OneHotEncoder"
+                "instance by sklearn.preprocessing.OneHotEncoder(drop='first')"
             ) from None
         raise
     refuse_rounded(examples)

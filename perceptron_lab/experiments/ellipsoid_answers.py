@@ -15,7 +15,7 @@ from perceptron_lab.datasets.formats.file_contents import read_contents, told
 from perceptron_lab.ellipsoids.hard.separation import Separation
 from perceptron_lab.ellipsoids.hard.separation_ratio import maximal_separation
 from perceptron_lab.errors import InputError
-from perceptron_lab.inputs import labels_of, refuse_rounded, signs_of
+from perceptron_lab.inputs import refuse_rounded
 from perceptron_lab.outward import bracket_text
 from perceptron_lab.results import FloatArray, Status
 from perceptron_lab.time_limit import seconds_left, time_is_up, time_limit
@@ -51,7 +51,7 @@ class EllipsoidAnswer:
 
     def __str__(self) -> str:
         lines = []
-        for inside in sorted(set(self.classes.tolist()) - self.separations.keys()):
+        for inside in set(self.classes.tolist()) - self.separations.keys():
             lines.append(f"{self.file}: no time is left for an ellipsoid with {inside!r} inside")
         for inside, found in self.separations.items():
             said = f"whether an ellipsoid with {inside!r} inside separates the classes is open"
@@ -146,9 +146,9 @@ def ellipsoid_answer(
             raise InputError("an ellipsoid separates two classes; say which column holds labels")
         examples = refuse_rounded(contents.in_memory().values).values
         dense = np.asarray(examples if isinstance(examples, np.ndarray) else examples.toarray())
-        classes = labels_of(contents.classes, len(contents.classes))
-        signs = signs_of(classes, len(classes))
-        positive, negative = classes[signs > 0][0].item(), classes[signs < 0][0].item()
+        two = contents.two_classes()
+        signs, positive, negative = two.signs, two.positive, two.negative
+        classes = np.where(signs > 0, np.array(positive, object), np.array(negative, object))
         separations: dict[Any, Separation] = {}
         with time_limit(math.inf if seconds is None else seconds, asked):
             for inside, sign, share in ((positive, 1.0, 0.5), (negative, -1.0, 1.0)):

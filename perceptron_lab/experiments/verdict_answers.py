@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -97,13 +97,26 @@ def verdict_answer(
     return VerdictAnswer(file, columns, found, notes)
 
 
-def labelled_file(file: Path, columns: Columns) -> tuple[Labelled, tuple[str, ...]]:
-    """Return the labelled rows of a file, exactly, and sentences on what was left out of it."""
+def labelled_file(
+    file: Path, columns: Columns, *, leave_out: bool = True
+) -> tuple[Labelled, tuple[str, ...]]:
+    """Return the labelled rows of a file, exactly, and sentences on what was left out of it.
+
+    ``leave_out`` is as for :func:`~perceptron_lab.verdicts.labelled.labelled_of`.
+    """
     contents = read_contents(file, columns, exact=True)
     if contents.classes is None:
         raise InputError("a verdict is on two classes; say which column holds labels: --labels")
     names, numbers = contents.features, contents.decimals
-    given = labelled_of(_exact(contents), contents.classes, names, numbers)
+    given = labelled_of(
+        _exact(contents),
+        contents.classes,
+        names,
+        numbers,
+        positive=contents.positive,
+        leave_out=leave_out,
+    )
+    given = replace(given, reference_levels=contents.reference_levels)
     return given, tuple(contents.notes)
 
 

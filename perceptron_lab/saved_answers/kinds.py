@@ -241,7 +241,7 @@ def cell_fields(kind: Kind, version: int) -> tuple[Field, ...]:
     )
 
 
-VERDICT: Final = (
+VERDICT_1: Final = (
     Field("format", exactly(1), Check.FORM),
     Field("verdict", TEXT, Check.SEPARATION),
     Field("proved", TRUTH, Check.SEPARATION),
@@ -253,6 +253,14 @@ VERDICT: Final = (
     Field("proof.exact", DOUBLES, Check.SEPARATION, required=False),
     Field("proof.exact.method", TEXT, required=False),
     Field("source", or_null(MAPPING), Check.SOURCE),
+)
+"""The fields of a file of ``SeparationVerdict.save``, in format 1."""
+VERDICT: Final = (
+    Field("format", exactly(2), Check.FORM),
+    *VERDICT_1[1:],
+    Field("intercept", or_null(TEXT), Check.SEPARATION),
+    Field("constant_columns", list_of(TEXT), Check.SEPARATION),
+    Field("reference_levels", MAPPING, Check.SEPARATION),
 )
 """The fields of a file of ``SeparationVerdict.save``."""
 

@@ -120,7 +120,8 @@ class ConicSystem(ProvedSystem):
             x_i as rows, shape ``(m, features)``, dense or scipy.sparse (copied, in their own
             precision), or a source of rows.
         labels
-            Two different values, shape ``(m,)``; the larger one is the positive class.
+            Two different values, shape ``(m,)``; the larger one is the positive class, or
+            the later one in the order of an ordered categorical.
         affine
             Whether to append a constant feature (lifting, `PerceptronNotes`); without it b = 0.
         augment

@@ -220,7 +220,9 @@ class _Cone:
             images: list[list[int]] = []
             for start in range(0, len(new), step):
                 check_time()
-                table = self.rows.whole(np.array(new[start : start + step])) @ self.nulls.T
+                table = self.rows.whole(np.array(new[start : start + step]))
+                if len(self.pair.span.rows):  # else the null vectors are the unit vectors
+                    table = table @ self.nulls.T
                 images += [[int(one) for one in row] for row in table]
             self.used += new
             self.divisors += [math.gcd(*one) for one in images]

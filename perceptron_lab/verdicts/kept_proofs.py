@@ -23,7 +23,7 @@ from perceptron_lab.verdicts.coefficients import CLASSES, UNDECIDED, Coefficient
 from perceptron_lab.verdicts.labelled import Labelled
 from perceptron_lab.verdicts.pairs import Pair, span_of
 from perceptron_lab.verdicts.proofs import faults
-from perceptron_lab.verdicts.verdict import SeparationVerdict, verdict_of
+from perceptron_lab.verdicts.verdict import SeparationVerdict, verdict_on
 
 _NAMES: Final = ("overlap", "weights", "exact")
 _OF_CLASS: Final = ("class", "combination", "positive", "negative")
@@ -72,16 +72,7 @@ def proved_anew(given: Labelled, arrays: Mapping[str, FloatArray]) -> Separation
     wrong = faults(given.rows, pair, coefficients)
     if wrong:
         raise ProofError("; ".join(wrong))
-    return SeparationVerdict(
-        verdict_of(pair),
-        True,
-        given.names,
-        given.classes,
-        method,
-        given.rows,
-        pair,
-        tuple(coefficients),
-    )
+    return verdict_on(given, pair, tuple(coefficients), method)
 
 
 class ProofError(DataError):

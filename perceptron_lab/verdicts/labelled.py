@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,10 +15,11 @@ from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import (
     ArrayOrSparse,
     array_of,
+    column_names,
     doubles_of_rows,
-    labels_of,
+    frame_of,
     refuse_not_finite,
-    signs_of,
+    two_classes,
 )
 from perceptron_lab.verdicts.whole_rows import WholeRows, whole_rows
 
@@ -37,30 +37,54 @@ class Labelled:
     names
         Of the coefficients, in the order of the columns.
     classes
-        The two labels; the later one is the positive class.
+        The two labels; the second one is the positive class.
+    intercept
+        The name of its coefficient; None where there is none.
+    constant_columns
+        The columns of the data that are left out because the intercept has their place.
+    reference_levels
+        Column of texts -> the level without a column of its own.
     """
 
     rows: WholeRows
     names: tuple[str, ...]
     classes: tuple[Any, Any]
+    intercept: str | None = None
+    constant_columns: tuple[str, ...] = ()
+    reference_levels: Mapping[str, str] = field(default_factory=dict)
 
 
-def labelled(X: ArrayOrSparse, y: npt.ArrayLike, *, affine: bool = True) -> Labelled:
-    """Return examples with their labels; parameters and errors are those of ``separation``."""
-    names = _names(X)
-    given = _dense(doubles_of_rows(X))
+def labelled(
+    X: ArrayOrSparse,
+    y: npt.ArrayLike,
+    *,
+    affine: bool = True,
+    positive: Any = None,
+    leave_out: bool = True,
+) -> Labelled:
+    """Return examples with their labels; parameters and errors are those of :func:`labelled_of`."""
+    examples: Any = frame_of(X)
+    shape: Any = np.shape(examples) if hasattr(X, "shape") else ()
+    if affine and len(shape) == 2 and shape[0] and not shape[1]:
+        given = Doubles(np.zeros(shape))  # the intercept alone
+    else:
+        given = _dense(doubles_of_rows(examples))
     refuse_not_finite(given.values)
-    rounded = given.roundings and given.whole is None
-    return labelled_of(given, y, names, _numbers(X) if rounded else None, affine=affine)
+    numbers = _numbers(examples) if given.roundings and given.whole is None else None
+    names = column_names(X)
+    return labelled_of(
+        given, y, names, numbers, affine=affine, positive=positive, leave_out=leave_out
+    )
 
 
 def unlabelled(rows: ArrayOrSparse) -> WholeRows:
     """Return the rows of a matrix in whole numbers; they are finite, or refused."""
-    given = _dense(doubles_of_rows(rows))
+    examples = frame_of(rows)
+    given = _dense(doubles_of_rows(examples))
     refuse_not_finite(given.values)
     rounded = given.roundings and given.whole is None
     signs = np.ones(len(given.values))
-    return whole_rows(given, _numbers(rows) if rounded else None, signs, affine=False)
+    return whole_rows(given, _numbers(examples) if rounded else None, signs, affine=False)
 
 
 def labelled_of(
@@ -70,6 +94,8 @@ def labelled_of(
     numbers: Any = None,
     *,
     affine: bool = True,
+    positive: Any = None,
+    leave_out: bool = True,
 ) -> Labelled:
     """Return examples as doubles, and as the numbers that they stand for, with their labels.
 
@@ -77,27 +103,51 @@ def labelled_of(
     ----------
     given
         Dense, finite, shape ``(m, k)``.
-    y, affine
+    y, affine, positive
         As for ``separation``.
     names
         Of the columns; ``x_1``, ``x_2``, ... by default.
     numbers
         As for :func:`~perceptron_lab.verdicts.whole_rows.whole_rows`.
+    leave_out
+        Whether constant columns of the data, other than those of zeros, are left out beside the
+        column of ones that ``affine`` adds (default true).
     """
     count, width = given.values.shape
-    signs = signs_of(y, count)
-    negative, positive = np.unique(labels_of(y, count)).tolist()
-    rows = whole_rows(given, numbers, signs, affine=affine)
-    every = _with_intercept(names or [f"x_{j + 1}" for j in range(width)], affine=affine)
-    return Labelled(rows, every, (_plain(negative), _plain(positive)))
+    classes = two_classes(y, count, positive)
+    every = _with_intercept(names or [f"x_{j + 1}" for j in range(width)], affine=False)
+    constant = constant_places(given, numbers) if affine and leave_out else []
+    left_out = tuple(every[j] for j in constant)
+    if constant:
+        given, numbers = _without(given, numbers, constant)
+    rows = whole_rows(given, numbers, classes.signs, affine=affine)
+    every = _with_intercept([name for name in every if name not in left_out], affine=affine)
+    pair = (classes.negative, classes.positive)
+    return Labelled(rows, every, pair, every[-1] if affine else None, left_out)
 
 
-def _names(given: Any) -> list[str] | None:
-    """Return the names of a frame's columns, each of which must occur once."""
-    pandas = sys.modules.get("pandas")  # where examples are a frame, it is loaded
-    if pandas is None or not isinstance(given, pandas.DataFrame):
-        return None
-    return [str(one) for one in given.columns]
+def constant_places(given: Doubles, numbers: Any = None) -> list[int]:
+    """Return the places of the columns that hold one number other than 0 in every row.
+
+    Parameters
+    ----------
+    given, numbers
+        As for :func:`labelled_of`.
+    """
+    near = given.values
+    rounded = given.roundings and given.whole is None
+    exact = numbers if rounded else near if given.whole is None else given.whole
+    constant = np.flatnonzero((near == near[:1]).all(axis=0) & (near[0] != 0.0))
+    return [j for j in constant.tolist() if (exact[:, j] == exact[0, j]).all()]
+
+
+def _without(given: Doubles, numbers: Any, places: list[int]) -> tuple[Doubles, Any]:
+    """Return the examples without some columns."""
+    arrays = [
+        None if one is None else np.delete(one, places, axis=1)
+        for one in (given.values, given.whole, numbers)
+    ]
+    return replace(given, values=arrays[0], whole=arrays[1]), arrays[2]
 
 
 def _with_intercept(names: Sequence[str], *, affine: bool) -> tuple[str, ...]:
@@ -123,8 +173,3 @@ def _numbers(given: Any) -> Any:
     sparse: Any = given
     data = sparse.toarray() if sp.issparse(given) else array_of(given)
     return data.astype(object)
-
-
-def _plain(label: Any) -> Any:
-    """Return a label as it was given: 1.0 was a 1 in a file."""
-    return int(label) if isinstance(label, float) and label.is_integer() else label

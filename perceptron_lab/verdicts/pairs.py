@@ -151,17 +151,10 @@ def _direction(
     """Return b in the null space near a guess with A_B b > 0, or None."""
     if not len(separated):
         return (0,) * rows.width
-    table, tops = zip(*(rows.floating(one) for one in span.nulls), strict=True)
-    check_time(20.0 * rows.width * len(table) ** 2)
-    # Entries times the sizes of their columns, which doubles may hold only so
-    powers = np.frexp(np.abs(rows.near).max(axis=0))[1]
-    with np.errstate(over="ignore"):
-        basis, guess = np.ldexp(np.array(table), powers).T, np.ldexp(guess, powers)
-    if not (np.isfinite(basis).all() and np.isfinite(guess).all()):
+    found = _near_parts(rows, span, guess)
+    if found is None:
         return None
-    # Powers of two, by which the whole vectors can be divided exactly, too
-    sizes = np.frexp(np.linalg.norm(basis, axis=0))[1]
-    parts = np.linalg.lstsq(np.ldexp(basis, -sizes), guess, rcond=None)[0]
+    parts, exponents = found
     largest = float(np.abs(parts).max())
     if largest == 0.0:
         return None
@@ -169,13 +162,41 @@ def _direction(
     for given in ([one.limit_denominator(SIMPLE) for one in exact], exact):
         # Over its size a vector has about the length 1: so simple numbers mean something
         parts_of_vectors = [
-            one * Fraction(2) ** -(top + size)
-            for one, top, size in zip(given, tops, sizes.tolist(), strict=True)
+            one * Fraction(2) ** -exponent for one, exponent in zip(given, exponents, strict=True)
         ]
-        found = mixed(span.nulls, parts_of_vectors)
-        if any(found) and rows.least_sign(separated, found) > 0:
-            return found
+        whole_space = not len(span.rows)  # whose vectors are the unit vectors
+        direction = without_divisor(over_common(parts_of_vectors)[0]) if whole_space else None
+        direction = direction or mixed(span.nulls, parts_of_vectors)
+        if any(direction) and rows.least_sign(separated, direction) > 0:
+            return direction
     return None
+
+
+def _near_parts(
+    rows: WholeRows, span: Span, guess: FloatArray
+) -> tuple[FloatArray, list[int]] | None:
+    """Return parts p and exponents k so that the null vectors times p_j 2^-k_j are near a guess.
+
+    The k_j are those of the vectors' sizes. None where doubles do not hold them.
+    """
+    # Entries times the sizes of their columns, which doubles may hold only so
+    powers = np.frexp(np.abs(rows.near).max(axis=0))[1]
+    with np.errstate(over="ignore"):
+        guess = np.ldexp(guess, powers)
+    if not np.isfinite(guess).all():
+        return None
+    if not len(span.rows):
+        return guess, (rows.shifts + powers).tolist()
+    table, tops = zip(*(rows.floating(one) for one in span.nulls), strict=True)
+    check_time(20.0 * rows.width * len(table) ** 2)
+    with np.errstate(over="ignore"):
+        basis = np.ldexp(np.array(table), powers).T
+    if not np.isfinite(basis).all():
+        return None
+    # Powers of two, by which the whole vectors can be divided exactly, too
+    sizes = np.frexp(np.linalg.norm(basis, axis=0))[1]
+    parts: FloatArray = np.linalg.lstsq(np.ldexp(basis, -sizes), guess, rcond=None)[0]
+    return parts, [top + size for top, size in zip(tops, sizes.tolist(), strict=True)]
 
 
 def mixed(vectors: Sequence[Sequence[int]], parts: Sequence[Fraction]) -> tuple[int, ...]:

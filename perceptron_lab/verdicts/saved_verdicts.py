@@ -2,8 +2,13 @@
 
 The arrays ``proof.NAME`` are those of :mod:`.kept_proofs`; the text ``json`` is::
 
-    {"format": 1, "verdict", "proved", "names", "classes", "coefficients": name -> class,
+    {"format": 2, "verdict", "proved", "names", "classes", "coefficients": name -> class,
+     "intercept": its name or null, "constant_columns": columns of the data that it stands for,
+     "reference_levels": column of texts -> level without a coefficient,
      "source": what says which data it is of (null in files of Python)}
+
+Files of format 1 lack ``intercept`` and the two names after it. They are proved on data that keep
+their constant columns; of columns of texts every level had a coefficient, so those are refused.
 """
 
 from __future__ import annotations
@@ -18,18 +23,20 @@ import numpy as np
 import numpy.typing as npt
 
 from perceptron_lab.errors import BROKEN, DataError
-from perceptron_lab.inputs import ArrayOrSparse
+from perceptron_lab.inputs import ArrayOrSparse, column_names, labels_of, plain_label
 from perceptron_lab.results import FloatArray
 from perceptron_lab.saved_answers.fields import Contents, joined
-from perceptron_lab.saved_answers.kinds import VERDICT
+from perceptron_lab.saved_answers.kinds import VERDICT, VERDICT_1
 from perceptron_lab.saved_answers.texts import mapping_in
 from perceptron_lab.verdicts.kept_proofs import ProofError, kept, proved_anew
 from perceptron_lab.verdicts.labelled import Labelled, labelled
-from perceptron_lab.verdicts.verdict import SeparationVerdict
+from perceptron_lab.verdicts.verdict import SeparationVerdict, json_label
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _PROOF: Final = "proof."
 _CLAIMS: Final = ("verdict", "names", "classes", "coefficients")
+_ADDED: Final = ("intercept", "constant_columns", "reference_levels")
+_FIELDS: Final = {1: VERDICT_1, 2: VERDICT}
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,11 @@ class SavedVerdict:
     proof: Mapping[str, FloatArray]
     contents: Contents
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether constant columns of the data are left out beside the intercept."""
+        return bool(self.record["format"] > 1)
+
     def proved_on(self, given: Labelled) -> SeparationVerdict:
         """Return the verdict if all that is claimed is proved on labelled rows.
 
@@ -61,6 +73,8 @@ class SavedVerdict:
         found = proved_anew(given, self.proof)
         claims = _claims(found) | {"proved": found.proved}
         for name, value in claims.items():
+            if name in _ADDED and not self.leaves_out:
+                continue
             if _text_of(self.record[name]) != _text_of(value):
                 shown = f"{_text(self.record[name])} is claimed, {_text(value)} is proved"
                 raise ProofError(f"{name}: {shown}")
@@ -93,9 +107,10 @@ def read_verdict(path: Path) -> SavedVerdict:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             record = mapping_in(str(arrays["json"]))
             vectors = {name: arrays[name] for name in arrays.files if name != "json"}
-        if record["format"] != FORMAT or not all(name in record for name in _CLAIMS):
+        fields = _FIELDS.get(record["format"])
+        if fields is None or not all(name in record for name in _CLAIMS):
             raise ValueError("its text is not that of a verdict")
-        contents = Contents.of("verdict", VERDICT, joined(record, vectors))
+        contents = Contents.of("verdict", fields, joined(record, vectors))
         proof = {name.removeprefix(_PROOF): values for name, values in vectors.items()}
         return SavedVerdict(record, proof, contents)
     except BROKEN as error:
@@ -109,20 +124,40 @@ def load_verdict(path: Path, X: ArrayOrSparse, y: npt.ArrayLike) -> SeparationVe
     saved = read_verdict(path)
     names = tuple(saved.record["names"])
     try:
-        given = labelled(X, y, affine=False)
-        if len(names) == given.rows.width + 1:
-            given = labelled(X, y)
-        if len(names) != given.rows.width:
-            width = given.rows.width
-            raise ProofError(
-                f"it is of {len(names)} coefficients, the examples of {width} features"
-            )
-        unnamed = not hasattr(X, "columns")
-        found = saved.proved_on(replace(given, names=names) if unnamed else given)
-        object.__setattr__(found, "_taken", ("method", "names") if unnamed else ("method",))
+        given = _of_examples(saved, X, y)
+        unnamed = column_names(X) is None
+        if unnamed:
+            given = replace(given, names=names, intercept=saved.record.get("intercept"))
+        levels = saved.record.get("reference_levels", {})
+        found = saved.proved_on(replace(given, reference_levels=levels))
+        taken = ["method", *["names"] * unnamed, *["reference_levels"] * bool(levels)]
+        object.__setattr__(found, "_taken", tuple(taken))
         return found
     except DataError as error:
         raise type(error)(f"{path}: {error}; give the examples that it was decided on") from None
+
+
+def _of_examples(saved: SavedVerdict, X: ArrayOrSparse, y: npt.ArrayLike) -> Labelled:
+    """Return examples with labels as the verdict was made of them, if they have as many columns."""
+    names, positive = saved.record["names"], _positive(saved, y)
+    if saved.leaves_out:
+        affine = saved.record["intercept"] is not None
+        given = labelled(X, y, affine=affine, positive=positive)
+    else:
+        given = labelled(X, y, affine=False, leave_out=False)
+        if len(names) == given.rows.width + 1:
+            given = labelled(X, y, leave_out=False)
+    if len(names) != given.rows.width:
+        width = given.rows.width - (given.intercept is not None)
+        raise ProofError(f"it is of {len(names)} coefficients, the examples of {width} features")
+    return given
+
+
+def _positive(saved: SavedVerdict, y: npt.ArrayLike) -> Any:
+    """Return the label that a file calls the positive class; None where no label is it."""
+    labels = np.unique(labels_of(y, len(np.asarray(y)))).tolist()
+    claimed = [_text_of(one) for one in saved.record["classes"][1:]]
+    return next((one for one in labels if _text_of(json_label(plain_label(one))) in claimed), None)
 
 
 def _claims(found: SeparationVerdict) -> dict[str, Any]:
@@ -132,6 +167,9 @@ def _claims(found: SeparationVerdict) -> dict[str, Any]:
         "names": list(found.names),
         "classes": found.class_labels,
         "coefficients": found.coefficients,
+        "intercept": found.intercept,
+        "constant_columns": list(found.constant_columns),
+        "reference_levels": dict(found.reference_levels),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import numpy.typing as npt
 
@@ -19,7 +20,7 @@ from perceptron_lab.verdicts.labelled import Labelled, labelled
 from perceptron_lab.verdicts.logistic_steps import proposals
 from perceptron_lab.verdicts.pairs import Pair, pair_near
 from perceptron_lab.verdicts.proofs import Checked, faults
-from perceptron_lab.verdicts.verdict import UNDECIDED, SeparationVerdict, verdict_of
+from perceptron_lab.verdicts.verdict import SeparationVerdict, verdict_on
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
 
@@ -28,6 +29,7 @@ def separation(
     y: npt.ArrayLike,
     *,
     affine: bool = True,
+    positive: Any = None,
     max_seconds: float | None = None,
 ) -> SeparationVerdict:
     """Decide whether two classes are separated, and which estimates of logistic regression diverge.
@@ -44,12 +46,21 @@ def separation(
     Parameters
     ----------
     X
-        Examples, shape ``(m, k)``, dense, scipy.sparse or a DataFrame, whose names are used.
-        Doubles are the numbers that they are; integers, fractions and decimals count exactly too.
+        Examples, shape ``(m, k)``, dense, scipy.sparse, or a table of pandas, polars or Arrow, or a
+        design matrix of patsy or formulaic, whose names are used. Doubles are the numbers that they
+        are; integers, fractions and decimals count exactly too. With ``affine`` k may be 0: then
+        there is the intercept alone.
     y
-        A label each, of two classes; the later one in sorted order is the positive one.
+        A label each, of two classes. The later one is the positive class, whose log-odds are
+        modelled: in the order of the categories of an ordered categorical (pandas, an Enum of
+        polars), and in sorted order otherwise.
     affine
-        Whether there is an intercept: its coefficient is the last.
+        Whether there is an intercept, whose coefficient is the last. Constant columns of the data
+        other than 0 (``statsmodels.add_constant``, patsy, formulaic) are then left out:
+        ``constant_columns`` of the verdict names them.
+    positive
+        The label of the positive class, against all other labels, of which there may be several;
+        None (default) for the later of two labels.
     max_seconds
         Where so many seconds do not suffice, the verdict is ``undecided``, or some coefficients
         have no class: ``method`` says how many. None for no limit.
@@ -57,7 +68,8 @@ def separation(
     Raises
     ------
     InputError
-        If the data are no finite numbers, there are not two classes, or the time is below 0.
+        If the data are no finite numbers, there are not two classes, there is no label
+        ``positive``, labels are texts and numbers, or the time is below 0.
 
     Examples
     --------
@@ -72,7 +84,8 @@ def separation(
     """
     if max_seconds is not None and not max_seconds >= 0.0:
         raise InputError(f"max_seconds is {max_seconds}; give 0 or more, or None for no limit")
-    return decided(labelled(X, y, affine=affine), max_seconds=max_seconds)
+    given = labelled(X, y, affine=affine, positive=positive)
+    return decided(given, max_seconds=max_seconds)
 
 
 def decided(
@@ -92,12 +105,11 @@ def decided(
     asked
         Asked again and again whether to end: a true value ends the work as the time does.
     """
-    rows, every, classes = given.rows, given.names, given.classes
+    rows = given.rows
     with time_limit(math.inf if max_seconds is None else max_seconds, asked):
         pair = _proved_pair(rows)
         if pair is None:
-            method = "the time was too short"
-            return SeparationVerdict(UNDECIDED, False, every, classes, method, rows, None, ())
+            return verdict_on(given)
         proofs = _proved_coefficients(rows, pair)
     missing = rows.width - len(proofs)
     method = pair.method
@@ -106,7 +118,7 @@ def decided(
         method += f"; too little time{which} coefficients"
     open_class = Coefficient(NO_CLASS)
     classified = tuple(proofs.get(j, open_class) for j in range(rows.width)) if proofs else ()
-    return SeparationVerdict(verdict_of(pair), True, every, classes, method, rows, pair, classified)
+    return verdict_on(given, pair, classified, method)
 
 
 def _proved_pair(rows: WholeRows) -> Pair | None:

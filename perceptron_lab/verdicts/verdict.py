@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from perceptron_lab.numerics.exact_texts import exact_text
 from perceptron_lab.results import IntArray
 from perceptron_lab.verdicts.coefficients import FINITE, MINUS, PLUS, UNDETERMINED, Coefficient
 from perceptron_lab.verdicts.coefficients import UNDECIDED as NO_CLASS
+from perceptron_lab.verdicts.labelled import Labelled
 from perceptron_lab.verdicts.pairs import Pair, null_vectors
 from perceptron_lab.verdicts.whole_rows import WholeRows
 
@@ -58,9 +59,9 @@ class SeparationVerdict:
     proved
         Whether the verdict and every class that is stated are proved in exact arithmetic.
     names
-        Of the coefficients, in the order of the columns; the last one is that of the intercept.
+        Of the coefficients, in the order of the columns; that of an added intercept is the last.
     classes
-        The two labels; the later one is the positive class.
+        The two labels; the second one is the positive class, whose log-odds are modelled.
     method
         How the proof was found, or why there is none.
     rows
@@ -70,6 +71,14 @@ class SeparationVerdict:
     proofs
         Of the coefficients; ``UNDECIDED`` where the time was too short, empty where it was so for
         all of them.
+    intercept
+        The name of its coefficient; None where no intercept was asked for.
+    constant_columns
+        The names of the constant columns of the data that the intercept stands for: they have no
+        coefficients of their own.
+    reference_levels
+        Column of texts -> the level that the coefficients of its other levels are compared with,
+        where ``--one-hot`` encoded columns of a file.
     """
 
     verdict: str
@@ -80,6 +89,9 @@ class SeparationVerdict:
     rows: WholeRows
     pair: Pair | None
     proofs: tuple[Coefficient, ...]
+    intercept: str | None = None
+    constant_columns: tuple[str, ...] = ()
+    reference_levels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def not_verified(self) -> tuple[str, ...]:
@@ -91,8 +103,8 @@ class SeparationVerdict:
 
     @property
     def class_labels(self) -> list[str | int | float | bool]:
-        """The two labels as JSON values: what is neither a number nor a text as its text."""
-        return [one if isinstance(one, str | int | float) else str(one) for one in self.classes]
+        """The two labels as JSON values."""
+        return [json_label(one) for one in self.classes]
 
     @property
     def coefficients(self) -> dict[str, str]:
@@ -183,6 +195,11 @@ class SeparationVerdict:
             "verdict": self.verdict,
             "proved": self.proved,
             "classes": self.class_labels,
+            "positive": self.class_labels[1],
+            "modelled": self.modelled,
+            "intercept": self.intercept,
+            "constant_columns": list(self.constant_columns),
+            "reference_levels": dict(self.reference_levels),
             "coefficients": self.coefficients,
             "direction": to_doubles(self.direction, scaled=True).tolist(),
             "separated_rows": self.separated_rows.tolist(),
@@ -236,14 +253,26 @@ class SeparationVerdict:
 
     def __str__(self) -> str:
         lines = [f"{self.sentence} ({'proved' if self.proved else 'not proved'}; {self.method})"]
-        if self.pair is None:
-            return lines[0]
-        return "\n".join([*lines, *(f"  {one}" for one in self._details())])
+        lines.append(f"  {self._model_told()}")
+        lines += [f"  {one}" for one in self._details()] if self.pair else []
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         """Return the outcome in a line; exact numbers may have thousands of digits."""
         proved = " proved" if self.proved else ""
         return f"<SeparationVerdict {self.verdict}{proved}: {self.method}>"
+
+    @property
+    def modelled(self) -> str:
+        """What the coefficients are of: the log-odds of the positive class."""
+        return f"log-odds of {self.classes[1]!r}"
+
+    def _model_told(self) -> str:
+        """Return what is modelled, and which columns the intercept stands for."""
+        said = f"modelled: {self.modelled} against {self.classes[0]!r}"
+        if self.constant_columns:
+            said += f"; the intercept stands for {_listed(self.constant_columns)} (constant)"
+        return said
 
     @property
     def sentence(self) -> str:
@@ -258,14 +287,10 @@ class SeparationVerdict:
             for name, one in self.coefficients.items()
             if one != FINITE and name not in self.unidentified
         ]
-        features = [one for one in running if one != self._intercept] or running
+        features = [one for one in running if one != self.intercept] or running
         subject = _listed(features) if features else "they"
         verb = "separates" if len(features) == 1 else "separate"
         return f"{subject} {verb} {negative!r} from {positive!r} {self.verdict}ly"
-
-    @property
-    def _intercept(self) -> str | None:
-        return self.names[-1] if self.names[-1].strip("()") == "intercept" else None
 
     def _details(self) -> list[str]:
         """Return sentences on the coefficients, the rows, and the alternatives."""
@@ -318,8 +343,35 @@ def _texts(numbers: Sequence[Fraction]) -> list[str]:
     return [exact_text(one) for one in numbers]
 
 
+def json_label(label: Any) -> str | int | float | bool:
+    """Return a label as a JSON value: what is neither a number nor a text as its text."""
+    return label if isinstance(label, str | int | float) else str(label)
+
+
 def verdict_of(pair: Pair) -> str:
     """Return the verdict that a partition means."""
     if not len(pair.overlap):
         return COMPLETE
     return QUASI if len(pair.separated) else OVERLAP
+
+
+def verdict_on(
+    given: Labelled,
+    pair: Pair | None = None,
+    proofs: tuple[Coefficient, ...] = (),
+    method: str = "the time was too short",
+) -> SeparationVerdict:
+    """Return the verdict that a proved partition of labelled rows means; undecided without one."""
+    return SeparationVerdict(
+        UNDECIDED if pair is None else verdict_of(pair),
+        pair is not None,
+        given.names,
+        given.classes,
+        method,
+        given.rows,
+        pair,
+        proofs,
+        given.intercept,
+        given.constant_columns,
+        given.reference_levels,
+    )

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -62,6 +63,11 @@ class WholeRows:
         """The number n of columns."""
         return int(self.near.shape[1])
 
+    @cached_property
+    def _largest(self) -> FloatArray:
+        """The largest size of each column, in ``near``."""
+        return np.asarray(np.abs(self.near).max(axis=0))
+
     def whole(self, rows: IntArray) -> Any:
         """Return some rows of whole numbers, as Python's, shape ``(len(rows), n)``."""
         if self.exact is not None:
@@ -108,7 +114,7 @@ class WholeRows:
         0 or below 2^-1000, and else NaN.
         """
         check_time()
-        largest = np.abs(self.near).max(axis=0)
+        largest = self._largest
         sizes = [
             _bits(one) + int(shift) + math.frexp(most)[1]
             for one, shift, most in zip(direction, self.shifts.tolist(), largest, strict=True)
@@ -116,7 +122,7 @@ class WholeRows:
         ]
         top = max(sizes, default=0)
         pairs = zip(direction, self.shifts.tolist(), strict=True)
-        found = np.array([_scaled(one, shift - top) for one, shift in pairs])
+        found = np.array([_scaled(one, shift - top) if one else 0.0 for one, shift in pairs])
         lost = (found == 0.0) & (largest > 1.0) & np.array([bool(one) for one in direction])
         beyond = np.abs(found) == LARGEST
         return np.where(lost | beyond, np.where(largest > 0.0, np.nan, 0.0), found), top

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+)
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
@@ -36,6 +42,9 @@ _ENDS = (
     ".svm",
     ".libsvm",
 )
+
+
+_ADDED = ("reference", "positive")
 
 
 def stem_of(file: str) -> str:
@@ -74,8 +83,15 @@ class Files(Dataset):
     drop_missing
         Whether rows of a text that lack an entry are left out (default false: they are refused).
     one_hot
-        Whether each value of a column of texts becomes a column of zeros and ones (default false:
-        texts are refused).
+        Whether each level of a column of texts but one becomes a column of zeros and ones (default
+        false: texts are refused).
+    reference
+        ``COLUMN=LEVEL`` each: with ``one_hot``, the level without a column; by default the first in
+        sorted order. Without labels there is no intercept, and the first column of texts keeps all
+        levels, unless it is listed.
+    positive
+        The label of the positive class, against all others, of which there may be several; by
+        default the larger of two.
     margin
         ``unit`` (default: rows are divided by their norms), ``directional`` (rows as given) or, of
         labelled examples, ``geometric`` (half the distance of the classes' hulls).
@@ -88,6 +104,8 @@ class Files(Dataset):
     rows: bool = False
     drop_missing: bool = False
     one_hot: bool = False
+    reference: list[str] | None = None
+    positive: str | int | float | None = None
     margin: Literal["unit", "directional", "geometric"] = "unit"
     test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
@@ -105,6 +123,12 @@ class Files(Dataset):
             raise ValueError("rows have no labels; delete one of the two")
         return rows
 
+    @model_serializer(mode="wrap")
+    def _serialised(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out parameters that cells of earlier versions lack, so that they keep their ids."""
+        every: dict[str, Any] = handler(self)
+        return {name: one for name, one in every.items() if name not in _ADDED or one is not None}
+
     def names(self) -> list[str]:
         """Return the names of the instances; no file is opened."""
         return [stem_of(file) for file in self.files]
@@ -121,7 +145,14 @@ class Files(Dataset):
 
         self.check_name(name)
         path = self.own_file(name, base)
-        columns = ConfiguredColumns(self.labels, self.rows, self.drop_missing, self.one_hot)
+        columns = ConfiguredColumns(
+            self.labels,
+            self.rows,
+            self.drop_missing,
+            self.one_hot,
+            reference=tuple(self.reference or ()),
+            positive=None if self.positive is None else str(self.positive),
+        )
         if self.test_fraction:
             return self._split(name, path, columns, seed)
         system = read_problem(path, columns, margin=self.margin).system
@@ -132,7 +163,6 @@ class Files(Dataset):
         from sklearn.model_selection import train_test_split
 
         from perceptron_lab.datasets.formats.file_contents import read_contents, told
-        from perceptron_lab.inputs import signs_of
         from perceptron_lab.system import ConicSystem
 
         with told(path):
@@ -140,7 +170,7 @@ class Files(Dataset):
             if contents.classes is None:
                 raise InputError("it has no labels, so no test examples; give labels")
             rows = contents.in_memory()
-            signs = signs_of(contents.classes, len(contents.classes))
+            signs = contents.two_classes().signs
             state = int(seed_sequence(f"{name}-split", seed).generate_state(1)[0])
             try:
                 train, test = train_test_split(

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from shlex import quote
@@ -17,10 +17,17 @@ import numpy as np
 from perceptron_lab.datasets.formats.number_texts import is_number
 from perceptron_lab.doubles import Doubles
 from perceptron_lab.errors import InputError, did_you_mean
-from perceptron_lab.inputs import doubles_of_rows
+from perceptron_lab.inputs import (
+    TwoClasses,
+    doubles_of_rows,
+    labels_of,
+    plain_label,
+    two_classes,
+)
 from perceptron_lab.operators.row_source import RowSource
 
 _LONGEST_COUNT: Final = 18  # Digits
+_SHOWN: Final = 10  # Names in a message
 LAST: Final = "last"
 """The word for the last column."""
 LONGEST_TEXT: Final = 200
@@ -42,16 +49,30 @@ class Columns:
     drop_missing
         Whether rows that lack an entry are left out; otherwise they are refused.
     one_hot
-        Whether each value of a column of texts becomes a column of zeros and ones; otherwise texts
-        are refused.
+        Whether each level (value) of a column of texts but one becomes a column of zeros and ones;
+        otherwise texts are refused.
+    reference
+        ``COLUMN=LEVEL`` each: with ``one_hot``, the level of a column of texts that gets no column;
+        by default the first one in sorted order.
+    positive
+        The label of the positive class, against all others; None for the later one of two.
     """
 
     labels: str | None = None
     rows: bool = False
     drop_missing: bool = False
     one_hot: bool = False
+    reference: tuple[str, ...] = ()
+    positive: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "reference", tuple(self.reference))  # JSON has lists
+        if self.reference and not self.one_hot:
+            raise InputError(
+                f"{self.option('reference', self.reference[0])} without "
+                f"{self.option('one_hot')}, which gives the levels of a column columns of 0 and 1: "
+                "add it, or leave the reference out"
+            )
         if self.labels is not None and self.rows:
             raise InputError("labels and rows both; rows have no labels: leave one out")
 
@@ -82,6 +103,44 @@ class Columns:
             shown = f"{labels[:_LONGEST_COUNT]}{'...' * (len(labels) > _LONGEST_COUNT)}"
             raise InputError(f"there is no column {shown}; give 1 to {len(names)}, or {LAST}")
         return int(labels) - 1
+
+    def reference_levels(
+        self, levels: Mapping[str, Sequence[str]], *, intercept: bool
+    ) -> dict[str, str]:
+        """Return which level of each column of texts gets no column of zeros and ones.
+
+        Parameters
+        ----------
+        levels
+            Column -> its levels, in order.
+        intercept
+            Whether there is an intercept. Without one the first column of texts keeps all levels,
+            unless a reference level of it is asked for, as in R and patsy.
+        """
+        asked = dict(_column_and_level(one, levels) for one in self.reference)
+        default = {name: own[0] for name, own in levels.items()}
+        if not intercept and default:
+            del default[next(iter(levels))]
+        return {name: level for name, level in (default | asked).items() if level in levels[name]}
+
+    def chosen_class(self, classes: Any) -> Any:
+        """Return the label among those of a file that ``positive`` names; None if it names none."""
+        if self.positive is None:
+            return None
+        option = self.option("positive", self.positive)
+        if classes is None:
+            raise InputError(f"{option} chooses a class, and there are no labels; say which column")
+        labels = np.unique(labels_of(classes, len(classes))).tolist()
+        for label in labels:
+            numbers = not isinstance(label, str) and is_number(self.positive)
+            if str(label) == self.positive or (numbers and float(self.positive) == label):
+                return label
+        plain = [str(plain_label(one)) for one in labels]
+        shown = ", ".join(plain[:_SHOWN]) + ", ..." * (len(plain) > _SHOWN)
+        raise InputError(
+            f"{option}: no label is {self.positive!r}{did_you_mean(self.positive, plain)}; the "
+            f"labels are {shown}"
+        )
 
     def refuse_hidden_labels(self, names: Sequence[str], last: Any) -> None:
         """Refuse named columns of which one looks like labels that were not asked for.
@@ -135,6 +194,10 @@ class Contents:
     decimals
         The rows as decimals, an array of objects, where they were asked for, and neither the
         doubles of ``rows`` nor a multiple of them are exact; None otherwise.
+    positive
+        The label of the positive class, where it was asked for.
+    reference_levels
+        Column of texts -> the level that got no column of zeros and ones.
     """
 
     rows: Any
@@ -143,6 +206,12 @@ class Contents:
     label: str | None = None
     notes: list[str] = field(default_factory=list)
     decimals: Any = None
+    positive: Any = None
+    reference_levels: dict[str, str] = field(default_factory=dict)
+
+    def two_classes(self) -> TwoClasses:
+        """Return the labels, of which there are some, as those of two classes."""
+        return two_classes(self.classes, len(self.classes), self.positive)
 
     def in_memory(self) -> Doubles:
         """Return the rows as an array or a CSR array."""
@@ -152,6 +221,27 @@ class Contents:
             every = self.rows[np.arange(self.rows.shape[0])]
             return Doubles(every, self.rows.roundings)
         return doubles_of_rows(self.rows)
+
+
+def _column_and_level(reference: str, levels: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+    """Return the column and the level of ``COLUMN=LEVEL``, either of which may hold ``=``."""
+    marks = [i for i, one in enumerate(reference) if one == "="]
+    pairs = [(reference[:i], reference[i + 1 :]) for i in marks]
+    for column, level in pairs:
+        if level in levels.get(column, ()):
+            return column, level
+    shown = "; ".join(
+        f"{name}: {', '.join(own[:_SHOWN])}{', ...' * (len(own) > _SHOWN)}"
+        for name, own in levels.items()
+    )
+    if not pairs:
+        said = "give COLUMN=LEVEL"
+    elif known := next((pair for pair in pairs if pair[0] in levels), None):
+        said = f"column {known[0]!r} has no level {known[1]!r}"
+        said += did_you_mean(known[1], levels[known[0]])
+    else:
+        said = f"no column of texts is called {pairs[0][0]!r}{did_you_mean(pairs[0][0], levels)}"
+    raise InputError(f"reference {reference!r}: {said}; the levels are {shown or '(none)'}")
 
 
 def refuse_repeated(names: Sequence[str]) -> None:

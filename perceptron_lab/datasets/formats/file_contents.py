@@ -28,7 +28,6 @@ from perceptron_lab.datasets.formats.text_files import STANDARD_INPUT
 from perceptron_lab.datasets.formats.text_tables import read_text
 from perceptron_lab.doubles import LEAST_NORMAL, Doubles
 from perceptron_lab.errors import DataError, InputError, MissingDataError, PlabError, did_you_mean
-from perceptron_lab.inputs import signs_of
 from perceptron_lab.operators.row_source import MEMORY, LabelledRows
 from perceptron_lab.printed_numbers import of_short_decimals
 
@@ -80,6 +79,11 @@ def refuse_options(path: Path, kind: str, columns: Columns, memory: int | None) 
             f"{path}: labels are a column of {', '.join(_LABELLED[:-1])} and {_LABELLED[-1]} files;"
             f" a {kind} file holds {FORMATS[kind]}: leave the option out"
         )
+    if columns.positive is not None and kind in (".dat-s", *GRAPHS, *LINEAR):
+        raise DataError(
+            f"{path}: {columns.option('positive', columns.positive)} chooses a class of labels; a "
+            f"{kind} file holds {FORMATS[kind]}: leave the option out"
+        )
     if (columns.drop_missing or columns.one_hot) and kind not in _TEXTS:
         raise DataError(
             f"{path}: rows are dropped and texts encoded in {', '.join(_TEXTS)} files only; leave "
@@ -127,6 +131,13 @@ def read_contents(
     """
     columns, kind = columns or Columns(), kind_of(path)
     refuse_options(path, kind, columns, memory)
+    contents = _read(path, kind, columns, memory, exact=exact)
+    if not isinstance(contents.rows, LabelledRows):  # which have their signs already
+        contents.positive = columns.chosen_class(contents.classes)
+    return contents
+
+
+def _read(path: Path, kind: str, columns: Columns, memory: int | None, *, exact: bool) -> Contents:
     try:
         match kind:
             case ".mps" | ".lp":
@@ -173,7 +184,7 @@ def _matrix(path: Path, columns: Columns, memory: int | None) -> Contents:
         if place is None:
             return Contents(source)
         classes = np.concatenate([some[:, place] for _, some in source.blocks()])
-        signs = signs_of(classes, len(classes))
+        signs = Contents(None, classes, positive=columns.chosen_class(classes)).two_classes().signs
         return Contents(LabelledRows(source, signs, affine=True, omitted=place))
     # Mapped and not read: rows may be larger than memory.
     rows = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from perceptron_lab.datasets.formats.columns import LONGEST_TEXT, Columns
 from perceptron_lab.datasets.formats.file_contents import (
@@ -25,7 +24,6 @@ from perceptron_lab.datasets.formats.sdpa import read_sdpa
 from perceptron_lab.datasets.generated.maxcut import maxcut_data
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
-from perceptron_lab.inputs import labels_of
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.constructors import Margin
 
@@ -68,11 +66,25 @@ def read_system(
     rows: bool = False,
     drop_missing: bool = False,
     one_hot: bool = False,
+    reference: Mapping[str, str] | None = None,
+    positive: Any = None,
     memory: int | None = None,
     margin: Margin = "unit",
 ) -> ConicSystem:
-    """Return the system that a file states; the parameters are those of :func:`read_problem`."""
-    columns = Columns(labels, rows, drop_missing, one_hot)
+    """Return the system that a file states.
+
+    The parameters are those of :func:`read_problem`, and of its columns those of
+    :class:`.columns.Columns`; here ``reference`` is a mapping of columns to levels, as
+    ``{"smoke": "no"}``, and ``positive`` may be a number.
+    """
+    columns = Columns(
+        labels,
+        rows,
+        drop_missing,
+        one_hot,
+        reference=tuple(f"{name}={level}" for name, level in (reference or {}).items()),
+        positive=None if positive is None else str(positive),
+    )
     return read_problem(path, columns, memory=memory, margin=margin).system
 
 
@@ -86,10 +98,10 @@ def read_problem(
     """Return the system that a file states.
 
     Rows a_i are the homogeneous system a_i'y > 0. Labelled examples of two classes are that of an
-    affine separator (w, b), with the larger label (of texts: the later one) as positive class. The
-    rows of a .npy file are mapped into memory, and not copied if they are in double or single
-    precision and in C order; with a memory they are read block by block, as those of a .parquet
-    file always are.
+    affine separator (w, b), with the larger label (of texts: the later one) as positive class, if
+    ``columns`` do not name another. The rows of a .npy file are mapped into memory, and not copied
+    if they are in double or single precision and in C order; with a memory they are read block by
+    block, as those of a .parquet file always are.
 
     Parameters
     ----------
@@ -126,12 +138,9 @@ def read_problem(
         if found.classes is None:
             system = ConicSystem.from_rows(found.rows, margin=margin)
             return FileProblem(system, features, notes=tuple(found.notes))
-        system = ConicSystem.from_labelled(found.rows, found.classes, margin=margin)
-        classes = np.unique(labels_of(found.classes, len(found.classes))).tolist()
-        negative, positive = (  # 1.0 was a 1 in the file
-            int(one) if isinstance(one, float) and one.is_integer() else one for one in classes
-        )
-        labels = Labels(found.label, negative, positive)
+        classes = found.two_classes()
+        system = ConicSystem.from_labelled(found.rows, classes.signs, margin=margin)
+        labels = Labels(found.label, classes.negative, classes.positive)
         return FileProblem(system, features, labels, tuple(found.notes))
 
 

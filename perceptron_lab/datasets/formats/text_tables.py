@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _MISSING: Final = frozenset(
     {"", "?", "na", "n/a", "<na>", "nan", "null", "none", "nat", "#n/a", "#div/0!", "#num!"}
 )
+_TRUTHS: Final = frozenset({"true", "false"})
 _SEPARATED: Final = re.compile(r"[-+.\w]\s*[|:; ]\s*[-+.\w]")
 _NAMED_BY_NUMBERS: Final = "if the line names the columns, let each name begin with a letter"
 # What may stand between fields, by the end of a file's name
@@ -113,6 +114,7 @@ class _Table:
     place: int | None
     empty: frozenset[int]
     columns: Columns
+    truths: set[int] = field(default_factory=set)  # columns of True and False, filled by reading
 
     def read(self, *, exact: bool = False) -> Contents:
         """Return the numbers of all lines; ``exact`` as for :func:`read_text`."""
@@ -122,7 +124,7 @@ class _Table:
         if not kept:
             raise InputError("no column but that of the labels; give one of numbers or more")
         commas = self._decimal_commas(kept)
-        categories = self._categories(kept) if self.columns.one_hot else {}
+        categories, references = self._encoding(kept) if self.columns.one_hot else ({}, {})
         printed, arrays, classes, count = PrintedNumbers(), [], [], 0
         kept_words = list[Any]()
         for chunk in self._chunks():
@@ -147,10 +149,12 @@ class _Table:
                 for j in kept
                 for value in categories.get(j, [""])
             ]
+        contents.reference_levels = references
         if self.place is not None:
             contents.label = self._name(self.place)
             contents.classes = self._labels(classes, self.place)
         contents.notes = [*self._left_out(index), *commas, *self._perhaps_names()]
+        contents.notes += self._encoding_told(references, categories)
         if dropped := count - len(contents.rows.values):
             contents.notes.append(f"{dropped} of {count} rows lack an entry: left out")
         return contents
@@ -243,6 +247,9 @@ class _Table:
             texts = chunk[j].to_numpy(dtype=object)
             if j in categories:
                 parts += [np.where(texts == value, "1", "0") for value in categories[j]]
+            elif (truths := _truth_values(texts)) is not None:
+                self.truths.add(j)
+                parts.append(truths)
             elif self.lines.separator != "," and any("," in text for text in texts):
                 parts.append(np.array([pointed(text) for text in texts], object))
             else:
@@ -332,12 +339,38 @@ class _Table:
         starts = (texts == [str(start + k) for k in range(len(texts))] for start in (0, 1))
         return 0 if any(starts) else None
 
+    def _encoding(self, kept: Sequence[int]) -> tuple[dict[int, list[str]], dict[str, str]]:
+        """Return the levels that get columns, by their column, and the reference levels by name."""
+        levels = self._categories(kept)
+        named = {self._name(j): own for j, own in levels.items()}
+        references = self.columns.reference_levels(named, intercept=self.place is not None)
+        for j, own in levels.items():
+            levels[j] = [one for one in own if one != references.get(self._name(j))]
+        return levels, references
+
+    def _encoding_told(
+        self, references: Mapping[str, str], categories: Mapping[int, Sequence[str]]
+    ) -> Iterator[str]:
+        """Yield sentences on columns of truth values, and on reference levels."""
+        if self.truths:
+            names = ", ".join(self._named(j) for j in sorted(self.truths))
+            yield f"True and False are read as 1 and 0: {names}"
+        if references:
+            levels = ", ".join(f"{name}={level}" for name, level in references.items())
+            yield f"reference levels, without a column: {levels}"
+        for j in (j for j, own in categories.items() if not own):
+            yield f"{self._named(j)} holds one text in every row: left out"
+
     def _categories(self, kept: Sequence[int]) -> dict[int, list[str]]:
-        """Return the values of each column of texts, sorted, by its place."""
+        """Return the values of each column of texts, sorted, by its place.
+
+        They are those of the rows that are used: the intercept is the sum of their columns.
+        """
         seen: dict[int, set[str]] = {j: set() for j in kept}
         for chunk in self._chunks():
+            rows = self._complete(chunk, kept) if self.columns.drop_missing else chunk
             for j in kept:
-                seen[j].update(chunk[j])
+                seen[j].update(rows[j])
         found = {
             j: sorted(text for text in values if text.lower() not in _MISSING)
             for j, values in seen.items()
@@ -347,4 +380,15 @@ class _Table:
             j: values
             for j, values in found.items()
             if not all(is_number(number_text(text, separator)) for text in values)
+            and _truth_values(np.array(values, dtype=object)) is None
         }
+
+
+def _truth_values(texts: Any) -> Any:
+    """Return ``1`` and ``0`` for texts all of which are True or False, in any case, or None."""
+    if not len(texts) or texts[0].strip().lower() not in _TRUTHS:
+        return None
+    lowered = [text.strip().lower() for text in texts]
+    if not _TRUTHS.issuperset(lowered):
+        return None
+    return np.array(["1" if text == "true" else "0" for text in lowered], dtype=object)

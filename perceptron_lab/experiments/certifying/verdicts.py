@@ -16,17 +16,19 @@ from typing import Any
 import numpy as np
 
 from perceptron_lab.datasets.formats.columns import Columns
+from perceptron_lab.datasets.formats.file_contents import read_contents
 from perceptron_lab.datasets.formats.problem_files import read_problem
 from perceptron_lab.datasets.problem import Task
+from perceptron_lab.errors import DataError
 from perceptron_lab.exact.coefficient_signs import sign_claims
 from perceptron_lab.exact.points import Claim
 from perceptron_lab.exact.readings import Reading, of_rows, of_system, of_table
 from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
 from perceptron_lab.experiments.certifying.claims import Exact, accepted
-from perceptron_lab.experiments.verdict_answers import labelled_file
+from perceptron_lab.experiments.verification.separation_verdicts import proved_on_file
 from perceptron_lab.results import FloatArray
 from perceptron_lab.verdicts.kept_proofs import proved_anew
-from perceptron_lab.verdicts.labelled import labelled
+from perceptron_lab.verdicts.labelled import constant_places, labelled
 from perceptron_lab.verdicts.saved_verdicts import SavedVerdict
 from perceptron_lab.verdicts.verdict import COMPLETE, SeparationVerdict
 
@@ -66,7 +68,8 @@ def verdict_claims(found: SeparationVerdict, system: Any) -> Exact:
 
 def on_task(task: Task, proof: Mapping[str, FloatArray], *, affine: bool) -> tuple[Reading, Exact]:
     """Return the rows of a task, to be written, and the claims that a kept proof proves of them."""
-    found = proved_anew(labelled(task.examples, task.labels, affine=affine), proof)
+    given = labelled(task.examples, task.labels, affine=affine, leave_out=False)
+    found = proved_anew(given, proof)
     examples: Any = task.examples
     dense = np.asarray(examples if isinstance(examples, np.ndarray) else examples.toarray())
     lifted = np.column_stack([dense, np.ones(len(dense))]) if affine else dense
@@ -76,7 +79,24 @@ def on_task(task: Task, proof: Mapping[str, FloatArray], *, affine: bool) -> tup
 
 def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading, Exact]:
     """Return how a checker reads the file of a saved verdict, and the claims that it proves."""
-    found = saved.proved_on(labelled_file(file, columns)[0])
+    found = proved_on_file(saved, file, columns)
+    if found.constant_columns:
+        return _without_constants(found, file, columns)
     system = read_problem(file, columns, margin="directional").system
     reading = of_table(file, system) or of_system(system)
+    return reading, verdict_claims(found, reading.system())
+
+
+def _without_constants(
+    found: SeparationVerdict, file: Path, columns: Columns
+) -> tuple[Reading, Exact]:
+    """Return the rows without the constant columns that are left out, to be written."""
+    contents = read_contents(file, columns)
+    given = contents.in_memory()
+    if given.roundings and given.whole is None:
+        raise DataError("its numbers are no doubles; leave its constant columns out of the file")
+    values = given.values if given.whole is None else given.whole  # a multiple of the rows
+    rows = np.delete(values, constant_places(given), axis=1)
+    lifted = np.column_stack([rows, np.full(len(rows), float(given.multiple))])
+    reading = of_rows(lifted * contents.two_classes().signs[:, None])
     return reading, verdict_claims(found, reading.system())

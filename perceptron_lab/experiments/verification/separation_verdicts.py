@@ -23,7 +23,7 @@ from perceptron_lab.experiments.verification.verified import Verdict, Verified
 from perceptron_lab.saved_answers.checks import Check
 from perceptron_lab.verdicts.kept_proofs import ProofError
 from perceptron_lab.verdicts.saved_verdicts import SavedVerdict, read_verdict
-from perceptron_lab.verdicts.verdict import UNDECIDED
+from perceptron_lab.verdicts.verdict import UNDECIDED, SeparationVerdict
 
 LABEL = "separation"
 """In the place of a method's label."""
@@ -89,7 +89,7 @@ def _on_data(seen: Verified, saved: SavedVerdict, file: Path, columns: Columns) 
         check_own_file(file, saved.record["source"]["sha256"])
         if not saved.proof and saved.record["proved"] is False:
             return _without_proof(seen, saved)
-        saved.proved_on(labelled_file(file, columns)[0])
+        proved_on_file(saved, file, columns)
     except ChangedDataError as error:
         return replace(seen, verdict=Verdict.DATA_CHANGED, message=str(error))
     except ProofError as error:
@@ -99,6 +99,16 @@ def _on_data(seen: Verified, saved: SavedVerdict, file: Path, columns: Columns) 
     verified = {Check.FORM, Check.SEPARATION, Check.SOURCE}
     left = (*saved.contents.not_verified(verified), *_UNVERIFIED)
     return replace(seen, verdict=Verdict.PROVED, not_verified=left)
+
+
+def proved_on_file(saved: SavedVerdict, file: Path, columns: Columns) -> SeparationVerdict:
+    """Return the verdict if all that is claimed is proved on the file that it is of."""
+    if columns.one_hot and not saved.leaves_out:
+        raise DataError(
+            "written before --one-hot had reference levels, with a coefficient of every level; ask "
+            "again: plab solve FILE --labels COLUMN --one-hot --verdict --save FILE"
+        )
+    return saved.proved_on(labelled_file(file, columns, leave_out=saved.leaves_out)[0])
 
 
 def _without_proof(seen: Verified, saved: SavedVerdict) -> Verified:

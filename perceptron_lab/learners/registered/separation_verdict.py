@@ -69,7 +69,7 @@ class ProvedSeparation(Learner):
     def learn(self, task: Task, seed: int) -> Learned:
         """Decide about the training examples; there is nothing random."""
         began = time.process_time()
-        given = labelled(task.examples, task.labels, affine=self.affine)
+        given = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
         found = decided(given, max_seconds=self.max_seconds)
         seconds = time.process_time() - began
         codes = [CLASSES.index(one.name) for one in found.proofs if found.classified]
@@ -86,7 +86,7 @@ class ProvedSeparation(Learner):
 
     def prove(self, task: Task, proof: Mapping[str, FloatArray], seed: int) -> Reproved:
         """Put the kept proof into the training examples again."""
-        given = labelled(task.examples, task.labels, affine=self.affine)
+        given = labelled(task.examples, task.labels, affine=self.affine, leave_out=False)
         try:
             found = proved_anew(given, proof)
         except ProofError as error:
