@@ -235,7 +235,7 @@ class SeparationVerdict:
         return load_verdict(Path(path), X, y)
 
     def __str__(self) -> str:
-        lines = [f"{self.sentence} ({'proved' if self.proved else 'not proved'}; {self.method})"]
+        lines = [f"{self.sentence} ({'proved' if self.proved else f'not proved; {self.method}'})"]
         if self.pair is None:
             return lines[0]
         return "\n".join([*lines, *(f"  {one}" for one in self._details())])
