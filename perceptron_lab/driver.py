@@ -41,6 +41,12 @@ SHARE, FREE = 8.0, 0.25
 LONG = 0.0001
 LONGEST = 2**40  # Updates that are asked of an algorithm at a time, at most
 
+_ADVICE = {
+    Status.UNVERIFIED: "try another algorithm, or the goal margin_upper=1e-6, for a bound",
+    Status.NUMERICAL_ERROR: "try another algorithm, or scale rows and columns to similar norms",
+}
+"""What to try next, by status."""
+
 
 class Oracle(Protocol):
     """A record of :mod:`perceptron_lab.oracles`: how the blocks of one kind are separated."""
@@ -414,6 +420,7 @@ class _Run:
         with last_proofs(stopped=self.stopped):
             bound = guarantee(self.algorithm, system, facts, lower, self.length)
         unsaid = f"ended without a reason given ({status})"
+        advice = _ADVICE.get(status, "")
         found = Result(
             status=status,
             proved=status in PROVED,
@@ -431,7 +438,7 @@ class _Run:
             trace=self.recorder.trace,
             certificate=judge.certificate,
             bound=bound,
-            message="; ".join(filter(None, [judge.message or unsaid, state.remark])),
+            message="; ".join(filter(None, [judge.message or unsaid, state.remark, advice])),
             goal=judge.goal,
             goal_reached=reached,
         )

@@ -21,6 +21,7 @@ from perceptron_lab.claims import (
     NearlyWidest,
 )
 from perceptron_lab.cones.second_order import SecondOrder
+from perceptron_lab.errors import counted
 from perceptron_lab.failures import kept, log, sentence
 from perceptron_lab.goal_proofs import Proved
 from perceptron_lab.goals import Goal, MarginRatio, MarginUpper
@@ -61,6 +62,7 @@ class Judge:
     upper: float | None = None
     weights: FloatArray | None = None
     repeated: bool = False
+    rejection: str = ""  # Why the last rejected claim could not be verified
     _tried: tuple[float, float] = (0.0, np.inf)
     _last: Claim | None = None
     _settled: Status | None = None
@@ -83,7 +85,8 @@ class Judge:
             self._add(state.ending or "the algorithm repeats its claim: nothing more comes")
             return self._settled
         if again and self._settled is None and self.system.caution >= LARGEST_CAUTION:
-            self._add("; ".join(filter(None, ["the algorithm repeats its claim", state.ending])))
+            parts = ["the algorithm repeats a claim that cannot be verified", state.ending]
+            self.message = "; ".join(filter(None, parts))
             return Status.UNVERIFIED
         self._last, self._updates = claim, state.updates
         if isinstance(claim, MarginBelow):
@@ -97,6 +100,7 @@ class Judge:
             self._settled = self._settle_point(claim)
         if self._settled is None:
             self.certificate["claims_rejected"] += 1
+            self.certificate["last_rejection"] = self.rejection
             self.system = self.system.stricter()
         return self._settled
 
@@ -135,6 +139,10 @@ class Judge:
                 return Status.MARGIN_BOUNDED
         elif self._mended(claim.point):
             return Status.FEASIBLE
+        shown = (
+            f"only a margin of {text_below(lower, 3)} or more" if lower > -math.inf else "nothing"
+        )
+        self.rejection = f"of its point {shown} is proved"
         self.message = f"no proof of the claimed point (margin >= {text_below(lower, 3)})"
         return None
 
@@ -143,6 +151,7 @@ class Judge:
         self._bound(claim.weights)
         if not proof.feasible:
             self.message = "no proof of the point of the largest margin"
+            self.rejection = "its point is not proved strictly feasible"
             return None
         if self.proved(Status.FEASIBLE).reaches(self.goal):
             self.message = f"the goal {self.goal} is proved"
@@ -214,6 +223,7 @@ class Judge:
             return Status.MARGIN_BOUNDED
         shown = "nothing" if upper is None else f"only a margin of at most {text_above(upper, 3)}"
         self.message = f"margin <= {claim.bound:g} claimed, {shown} proved"
+        self.rejection = f"it states a margin of at most {claim.bound:g}, and {shown} is proved"
         return None
 
     def _infeasible(self, weights: FloatArray) -> bool:
@@ -226,9 +236,10 @@ class Judge:
             return False
         self.upper, self.weights = 0.0, proof.weights
         self.certificate["infeasibility_ratio"] = proof.ratio
+        self.certificate["infeasibility_method"] = proof.method
         self.message = (
-            f"exact weights with A w = 0 are proved to exist near these ({proof.method} <= "
-            f"{proof.ratio:.2g}): {self._nothing(proof.weights)}"
+            "exact weights with A w = 0 are proved to exist near these: "
+            f"{self._nothing(proof.weights)}"
         )
         return True
 
@@ -329,6 +340,12 @@ class Judge:
         reached = proved.reaches(self.goal)
         if not reached and (self.goal != "decide" or status is Status.MARGIN_BOUNDED):
             self._add(proved.missed(self.goal))
+        rejected = self.certificate["claims_rejected"]
+        if rejected and status not in (Status.FEASIBLE, Status.INFEASIBLE):
+            self._add(
+                f"{counted(rejected, 'claim')} could not be verified; the last one because "
+                f"{self.rejection}"
+            )
         return reached
 
     def _add(self, sentence: str) -> None:

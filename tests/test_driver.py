@@ -78,6 +78,10 @@ def test_a_false_claim_is_counted_and_the_run_goes_on_to_a_true_one():
 def test_a_false_claim_repeated_unchanged_ends_unverified():
     result = solve(ROWS, Scripted([wrong()]), budget=Budget(updates=1000))
     assert result.status is Status.UNVERIFIED
+    rejected = result.certificate["claims_rejected"]
+    assert f"; {rejected} claims could not be verified; the last one because of" in result.message
+    assert result.certificate["last_rejection"] in result.message
+    assert result.message.endswith("for a bound")
     assert not result.proved
     assert result.updates < 20
     assert "repeats" in result.message
@@ -125,7 +129,7 @@ def test_a_relaxed_point_is_proved_to_its_bound_and_no_further():
 def test_arithmetic_that_breaks_down_is_a_status_with_its_reason():
     result = solve(ROWS, Scripted([None, NumericalError("Q has collapsed")]))
     assert result.status is Status.NUMERICAL_ERROR
-    assert result.message == "Q has collapsed"
+    assert result.message.startswith("Q has collapsed; try another algorithm")
     assert result.margin_lower is not None
 
 
@@ -600,7 +604,35 @@ class Speechless(Perceptron):
 
 
 def test_no_run_ends_without_a_message():
-    gave_up = "Speechless gave up: its numbers left the range of its step"
-    assert solve(ROWS, Speechless()).message == gave_up
+    gave_up = "Speechless gave up: its numbers left the range of its step; "
+    assert solve(ROWS, Speechless()).message.startswith(gave_up)
     stopped = solve(ROWS, "perceptron", stop=lambda: "")
     assert stopped.message == "ended without a reason given (TIME_LIMIT)"
+
+
+def test_rejected_claims_are_counted_where_a_limit_ends_the_run():
+    claims = [wrong(-1), wrong(-2), MarginBelow(np.ones(20), 1e-9), None]
+    result = solve(ROWS, Scripted(claims), budget=Budget(updates=5))
+    assert result.status is Status.UPDATE_LIMIT
+    reason = "it states a margin of at most 1e-09, and only a margin of at most "
+    assert f"3 claims could not be verified; the last one because {reason}" in result.message
+    plain = solve(ROWS, Scripted([None]), budget=Budget(updates=5))
+    assert "claim" not in plain.message
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ((1, 2), "the step returned as its claim what is of type tuple; allowed: FeasiblePoint, "),
+        (FeasiblePoint([1.0] * 4), r"FeasiblePoint.point is of type list; allowed: an array"),
+        (FeasiblePoint(np.ones(3)), r"is an array of float64, shape \(3,\); allowed: .*\(4,\)"),
+        (MarginBelow(np.ones(4), 0.1), r"MarginBelow.weights is an array .* \(20,\)"),
+        (MarginBelow(None, 0.1), "MarginBelow.weights is of type NoneType"),
+        (FeasiblePoint(np.full(4, "a")), "FeasiblePoint.point is an array of <U1"),
+    ],
+)
+def test_what_is_no_claim_is_refused_with_its_class_and_file(claim, message):
+    place = rf"Scripted \(.*test_driver.py\): .*{message}"
+    for script in ([claim], [None, claim]):
+        with pytest.raises(ConfigError, match=place):
+            solve(ROWS, Scripted(script), budget=Budget(updates=5))

@@ -181,6 +181,12 @@ def _bytes(text: str) -> int:
     "null.",
 )
 @click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="State the course of the algorithm and the method of the proof as well.",
+)
+@click.option(
     "--save",
     metavar="RESULT.npz",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -215,6 +221,7 @@ def command(
     budget_seconds: float,
     seed: int,
     as_json: bool,
+    verbose: bool,
     save: Path | None,
     plot: Path | None,
 ) -> int:
@@ -239,10 +246,12 @@ def command(
     if verdict:
         others = {"--plot": plot, "--ellipsoid": ellipsoid, "--optimum": optimum}
         _refuse_given("--verdict", unused | others)
-        return _tell_verdict(file, columns, budget_seconds, save, as_json=as_json)
+        form = {"as_json": as_json, "verbose": verbose}
+        return _tell_verdict(file, columns, budget_seconds, save, **form)
     if ellipsoid:
         _refuse_given("--ellipsoid", unused | {"--save": save, "--optimum": optimum})
-        return _tell_ellipsoids(file, columns, budget_seconds, plot, as_json=as_json)
+        form = {"as_json": as_json, "verbose": verbose}
+        return _tell_ellipsoids(file, columns, budget_seconds, plot, **form)
     if optimum:
         read = {"--labels": labels, "--rows": rows, "--drop-missing": drop_missing}
         given = {name: value for name, value in unused.items() if name != "-s"}
@@ -259,7 +268,7 @@ def command(
 
     with interruptible() as interrupt, live_line(str(file), quiet=as_json) as watch:
         found = found_in(watch, interrupt.asked)
-    echo(*_printed(found, as_json=as_json))
+    echo(*_printed(found, as_json=as_json, verbose=verbose))
     for note in found.left_out if as_json else ():
         echo(f"note: {note}", err=True)
     if save is not None:
@@ -298,12 +307,12 @@ def _width(goal: Goal) -> float:
     raise InputError(f"--goal {goal} with --optimum; give width=NUMBER, as --goal width=1e-6")
 
 
-def _printed(found: Answer, *, as_json: bool) -> list[str]:
+def _printed(found: Answer, *, as_json: bool, verbose: bool) -> list[str]:
     """Return the parts of an answer as text, its status in colour, or as JSON."""
     if as_json:
         return [json.dumps(_finite(found.row()), indent=2)]
     status = found.result.status  # it begins the second line
-    before, line, after = str(found).partition(f"\n{status}")
+    before, line, after = found.text(verbose=verbose).partition(f"\n{status}")
     return [before, "\n", coloured(status), after] if line else [before]
 
 
@@ -324,24 +333,36 @@ def _refuse_given(question: str, given: dict[str, Any]) -> None:
 
 
 def _tell_verdict(
-    file: Path, columns: Columns, seconds: float, save: Path | None, *, as_json: bool
+    file: Path,
+    columns: Columns,
+    seconds: float,
+    save: Path | None,
+    *,
+    as_json: bool,
+    verbose: bool,
 ) -> int:
     """Print and perhaps save the verdict on two classes, and return the exit code."""
     with interruptible() as interrupt:
         found = verdict_answer(file, columns, seconds=seconds, asked=interrupt.asked)
-    echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
+    echo(json.dumps(found.as_json(), indent=2) if as_json else found.text(verbose=verbose))
     if save is not None:
         found.save(save)
     return 130 if interrupt.asked() else 0
 
 
 def _tell_ellipsoids(
-    file: Path, columns: Columns, seconds: float, plot: Path | None, *, as_json: bool
+    file: Path,
+    columns: Columns,
+    seconds: float,
+    plot: Path | None,
+    *,
+    as_json: bool,
+    verbose: bool,
 ) -> int:
     """Print whether ellipsoids separate two classes, and return the exit code."""
     with interruptible() as interrupt:
         found = ellipsoid_answer(file, columns, seconds=seconds, asked=interrupt.asked)
-    echo(json.dumps(found.as_json(), indent=2) if as_json else str(found))
+    echo(json.dumps(found.as_json(), indent=2) if as_json else found.text(verbose=verbose))
     if plot is not None:
         _draw(found.plot(), plot)
     return 130 if interrupt.asked() else 0

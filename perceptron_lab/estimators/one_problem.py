@@ -145,10 +145,10 @@ def _decided(system: ConicSystem, result: Result) -> Result:
         proved=True,
         weights=proof.weights,
         margin_upper=0.0,
-        certificate=result.certificate | {"infeasibility_ratio": proof.ratio},
+        certificate=result.certificate
+        | {"infeasibility_ratio": proof.ratio, "infeasibility_method": proof.method},
         goal_reached=True,
-        message=f"exact weights with A w = 0 are proved to exist near these "
-        f"({proof.method} <= {proof.ratio:.2g})",
+        message="exact weights with A w = 0 are proved to exist near these",
     )
 
 

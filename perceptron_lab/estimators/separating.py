@@ -27,6 +27,7 @@ from perceptron_lab.estimators.validation import (
     refuse_parameters,
 )
 from perceptron_lab.goals import Budget, Goal, MarginUpper
+from perceptron_lab.outward import text_above
 from perceptron_lab.results import FloatArray, IntArray, Result, Status
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.constructors import Margin
@@ -274,20 +275,33 @@ class SeparatingClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore
             result, of = one.result, self.classes_.tolist()[k if len(found) > 1 else 1]
             if result.status is Status.FEASIBLE and result.goal_reached:
                 continue
+            soft = "a soft margin (sklearn.svm.LinearSVC)"
+            other = soft if self.kernel is None else "another kernel, or a soft margin"
             if result.status is Status.INFEASIBLE:
-                mend = "take another kernel, or a soft margin (sklearn.svm.LinearSVC)"
+                mend = f"take {other}"
             elif result.status is Status.FEASIBLE:
                 mend = "the classes are separated; raise max_iter, max_seconds or tol for the rest"
             elif result.status is Status.MARGIN_BOUNDED:
-                mend = "lower tol if a margin as small counts; else another kernel, a soft margin"
+                mend = f"lower tol if a margin as small counts; else take {other}"
             else:
                 mend = "raise max_iter or max_seconds, or scale the features"
             warnings.warn(
-                f"class {of!r} against the rest: {result.status}, {result.message}; {mend}",
+                f"{self._outcome(of, result)}; {mend}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
             return
+
+    def _outcome(self, label: Any, result: Result) -> str:
+        """Return in words how the separation of a class from the rest has ended."""
+        what = "hyperplane" if self.kernel is None else "function of the kernel"
+        if result.status is Status.INFEASIBLE:
+            return f"no {what} separates class {label!r} from the rest (proved)"
+        if result.status is Status.MARGIN_BOUNDED:
+            most = text_above(result.margin_upper or 0.0, 3)
+            which = f"with a {result.margin_name} above {most}"
+            return f"no {what} separates class {label!r} from the rest {which} (proved)"
+        return f"class {label!r} against the rest: {result.status}, {result.message}"
 
     def decision_function(self, X: npt.ArrayLike | Examples) -> FloatArray:
         """Return f_k(x) of every example, shape ``(m,)`` for two classes and else ``(m, k)``."""

@@ -65,10 +65,20 @@ class Answer:
     margin: Margin = "unit"
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, verbose: bool = False) -> str:
+        """Return the answer for a reader: what is proved, then the point or the rows that show it.
+
+        Parameters
+        ----------
+        verbose
+            Whether to state the course of the algorithm and the method of the proof as well.
+        """
         system, result, labels = self.problem.system, self.result, self.problem.labels
         size = f"{counted(system.constraints, 'constraint')}, dimension {system.unknowns}"
         classes = f"; {labels.positive!r} against {labels.negative!r}" if labels else ""
-        notes = [*self.problem.notes, *result.certificate.get("notes", [])]
+        notes = [*self.problem.notes, *(self._course if verbose else [])]
         lines = [f"{self.file}: {self.sentence}", str(result)]
         if isinstance(result, LinearResult):
             lines += self._exact_lines(result)
@@ -81,6 +91,25 @@ class Answer:
             lines.append(f"  {of}{shown}")
         lines.append(f"  {size}{classes}; {self.algorithm}")
         return "\n".join([*lines, *(f"  {note}" for note in notes)])
+
+    @property
+    def _shown_by(self) -> str:
+        """The rows with weights, which no hyperplane separates already."""
+        if self.result.weights is None:
+            return ""
+        rows = np.flatnonzero(self.result.weights)
+        names = _listing(f"row {i + 1}" for i in rows.tolist())
+        return f"; {counted(len(rows), 'row shows', 'rows show')} it: {names}"
+
+    @property
+    def _course(self) -> list[str]:
+        """Sentences on the course of the algorithm, and the method of a proof by weights."""
+        certificate = self.result.certificate
+        course = list(certificate.get("notes", []))
+        if "infeasibility_method" in certificate:
+            method, ratio = certificate["infeasibility_method"], certificate["infeasibility_ratio"]
+            course.append(f"exact weights are near those computed: {method} <= {ratio:.2g}")
+        return course
 
     def _exact_lines(self, result: LinearResult) -> list[str]:
         """Return an exact point with the names of its coordinates, or weights of conditions."""
@@ -127,6 +156,9 @@ class Answer:
             margin = f", {name} {text_below(lower, 3)} or more" if lower is not None else ""
             return f"there is {article} {thing}{margin} (proved)"
         if result.status is Status.INFEASIBLE:
+            if labels:
+                pair = f"{labels.positive!r} from {labels.negative!r}"
+                return f"no hyperplane separates {pair} (proved){self._shown_by}"
             return f"there is no {thing} (proved)"
         if isinstance(result, LinearResult):
             least = bracket_text(*result.violation, 3)

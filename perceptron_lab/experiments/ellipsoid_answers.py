@@ -50,6 +50,10 @@ class EllipsoidAnswer:
     separations: dict[Any, Separation]
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, verbose: bool = False) -> str:
+        """Return the separations for a reader; if verbose, with the solver and the proof."""
         lines = []
         for inside in set(self.classes.tolist()) - self.separations.keys():
             lines.append(f"{self.file}: no time is left for an ellipsoid with {inside!r} inside")
@@ -62,7 +66,8 @@ class EllipsoidAnswer:
             bracket = bracket_text(found.ratio_lower, found.ratio_upper)
             lines += [
                 f"{self.file}: {said}",
-                f"  {found.status}: t = (ratio of half-axes)^2 - 1 in {bracket}; {found.message}",
+                f"  {found.status}: t = (ratio of half-axes)^2 - 1 in {bracket}"
+                + (f"; {found.message}" if verbose else ""),
             ]
         words = "classify new examples with EllipsoidSeparationClassifier().fit(X, y)"
         return "\n".join([*lines, f"  {words}; classes that overlap with SoftEllipsoidClassifier"])

@@ -43,7 +43,13 @@ class VerdictAnswer:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.file}: {self.found}", *(f"  {note}" for note in self.notes)])
+        return self.text()
+
+    def text(self, *, verbose: bool = False) -> str:
+        """Return the verdict for a reader; if verbose, with the method of its proof."""
+        method = [f"method: {self.found.method}"] if verbose else []
+        lines = [f"  {note}" for note in (*method, *self.notes)]
+        return "\n".join([f"{self.file}: {self.found}", *lines])
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values, after the name of the file."""

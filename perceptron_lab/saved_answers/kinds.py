@@ -104,6 +104,7 @@ _ALWAYS: Final = tuple(
 _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
     "cone": (
         Field("certificate.claims_rejected", COUNT, required=False),
+        Field("certificate.last_rejection", TEXT, required=False),
         Field("certificate.claim.margin_above", NUMBER, required=False),
         Field("certificate.claim.margin_below", NUMBER, required=False),
         Field("certificate.margin", TEXT, Check.MARGIN_NAME, required=False),
@@ -111,6 +112,7 @@ _CERTIFICATES: Final[dict[Kind, tuple[Field, ...]]] = {
         Field("certificate.exact_rows", COUNT, required=False),
         Field("certificate.data", TEXT, Check.PROVENANCE, required=False),
         Field("certificate.infeasibility_ratio", FINITE, required=False),
+        Field("certificate.infeasibility_method", TEXT, required=False),
         Field("certificate.interior_shift", FINITE, required=False),
         Field("certificate.figures.*", NUMBER, Check.MEASURES, required=False),
         Field("certificate.answers.*", COUNT, required=False),

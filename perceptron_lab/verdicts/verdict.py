@@ -252,7 +252,7 @@ class SeparationVerdict:
         return load_verdict(Path(path), X, y)
 
     def __str__(self) -> str:
-        lines = [f"{self.sentence} ({'proved' if self.proved else 'not proved'}; {self.method})"]
+        lines = [f"{self.sentence} ({'proved' if self.proved else f'not proved; {self.method}'})"]
         lines.append(f"  {self._model_told()}")
         lines += [f"  {one}" for one in self._details()] if self.pair else []
         return "\n".join(lines)

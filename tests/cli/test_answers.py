@@ -58,7 +58,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
         ),
         (
             ["xor.csv", "--labels", "kind"],
-            "xor.csv: there is no affine function that separates 'y' from 'x' (proved)",
+            "xor.csv: no hyperplane separates 'y' from 'x' (proved)",
         ),
         (["rows.csv"], "rows.csv: there is a point with all inequalities strict, unit margin "),
         (

@@ -127,9 +127,13 @@ def test_a_byte_order_mark_and_blank_lines_do_no_harm() -> None:
 
 def test_what_the_algorithm_chose_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     write_text("a.csv", ROWS)
-    assert main(["solve", "a.csv", "--algorithm", "auto", "--save", "answer.npz"]) == 0
+    words = ["solve", "a.csv", "--algorithm", "auto"]
+    assert main(words) == 0
+    plain = capsys.readouterr().out
+    assert main([*words, "-v", "--save", "answer.npz"]) == 0
     notes = Result.load("answer.npz").certificate["notes"]
     assert notes
+    assert not any(note in plain for note in notes)
     assert capsys.readouterr().out.splitlines()[-len(notes) :] == [f"  {note}" for note in notes]
 
 
