@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from perceptron_lab.doubles import LARGEST_WHOLE, Doubles, doubles_of
-from perceptron_lab.errors import InputError, counted
+from perceptron_lab.errors import InputError, RowError, counted
 from perceptron_lab.results import FloatArray, IntArray
 from perceptron_lab.sparse_arrays import WITH_DATA, canonical, check_indices
 
@@ -153,10 +153,8 @@ def refuse_not_finite(data: FloatArray | sp.csr_array) -> None:
 
 def _refuse_rows(rows: IntArray) -> None:
     if len(rows):
-        raise InputError(
-            f"row {rows[0]} holds NaN or infinity ({len(rows)} such entries); remove or "
-            "replace them"
-        )
+        entries = f"({len(rows)} such entries)"
+        raise RowError(int(rows[0]), f"holds NaN or infinity {entries}; remove or replace them")
 
 
 def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
@@ -180,14 +178,10 @@ def refuse_extreme_rows(data: Any, norms: FloatArray) -> None:
         return
     first: Any = data[extreme[:1]]
     if abs(first).max() > 0:
-        raise InputError(
-            f"row {extreme[0]} has a norm outside 1e-150 .. 1e150 ({len(extreme)} such rows); "
-            "rescale them"
-        )
-    raise InputError(
-        f"row {extreme[0]} is zero ({len(extreme)} such rows); a zero row can never be strictly "
-        "positive: remove it"
-    )
+        outside = f"has a norm outside 1e-150 .. 1e150 ({len(extreme)} such rows)"
+        raise RowError(int(extreme[0]), f"{outside}; rescale them")
+    zero = f"is zero ({len(extreme)} such rows)"
+    raise RowError(int(extreme[0]), f"{zero}; a zero row can never be strictly positive: remove it")
 
 
 def check_kernel(matrix: FloatArray) -> None:

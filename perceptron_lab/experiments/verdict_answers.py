@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +35,23 @@ class VerdictAnswer:
         The verdict.
     notes
         Sentences on what was left out of the file.
+    reading
+        How a text was read, in a sentence; empty for other files.
     """
 
     file: Path
     columns: Columns
     found: SeparationVerdict
     notes: tuple[str, ...]
+    reading: str = ""
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.file}: {self.found}", *(f"  {note}" for note in self.notes)])
+        return f"{reading_line(self.file, self.reading, self.notes)}{self.file}: {self.found}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values, after the name of the file."""
-        return {"file": self.file.name} | self.found.as_json() | {"notes": list(self.notes)}
+        said = {"notes": list(self.notes), "reading": self.reading}
+        return {"file": self.file.name} | self.found.as_json() | said
 
     def save(self, path: Path) -> None:
         """Write the verdict with the sha256 of its data, so that ``plab verify`` proves it again.
@@ -92,19 +96,33 @@ def verdict_answer(
     """
     columns = columns or Columns()
     with told(file):
-        given, notes = labelled_file(file, columns)
-        found = decided(given, max_seconds=seconds, asked=asked)
-    return VerdictAnswer(file, columns, found, notes)
+        given, contents = labelled_file(file, columns)
+        found = replace(decided(given, max_seconds=seconds, asked=asked), lines=contents.lines)
+    return VerdictAnswer(file, columns, found, tuple(contents.notes), contents.reading)
 
 
-def labelled_file(file: Path, columns: Columns) -> tuple[Labelled, tuple[str, ...]]:
-    """Return the labelled rows of a file, exactly, and sentences on what was left out of it."""
+def reading_line(file: Path, reading: str, notes: Sequence[str]) -> str:
+    """Return the line before an answer that says how its file was read; empty where that is plain.
+
+    Parameters
+    ----------
+    reading
+        The sentence of a text; empty for files whose numbers are stored as such.
+    notes
+        Sentences on what was left out.
+    """
+    said = "; ".join(filter(None, [reading, *notes]))
+    return f"{file}: read as {said}\n" if reading else f"{file}: {said}\n" if said else ""
+
+
+def labelled_file(file: Path, columns: Columns) -> tuple[Labelled, Contents]:
+    """Return the labelled rows of a file, exactly, and its contents."""
     contents = read_contents(file, columns, exact=True)
     if contents.classes is None:
         raise InputError("a verdict is on two classes; say which column holds labels: --labels")
     names, numbers = contents.features, contents.decimals
     given = labelled_of(_exact(contents), contents.classes, names, numbers)
-    return given, tuple(contents.notes)
+    return given, contents
 
 
 def _exact(contents: Contents) -> Doubles:

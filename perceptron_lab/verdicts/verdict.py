@@ -70,6 +70,8 @@ class SeparationVerdict:
     proofs
         Of the coefficients; ``UNDECIDED`` where the time was too short, empty where it was so for
         all of them.
+    lines
+        The line of the file that each row begins in, from 1 on; None where rows have no lines.
     """
 
     verdict: str
@@ -80,6 +82,7 @@ class SeparationVerdict:
     rows: WholeRows
     pair: Pair | None
     proofs: tuple[Coefficient, ...]
+    lines: IntArray | None = None
 
     @property
     def not_verified(self) -> tuple[str, ...]:
@@ -188,6 +191,7 @@ class SeparationVerdict:
             "separated_rows": self.separated_rows.tolist(),
             "overlap_rows": self.overlap_rows.tolist(),
             "zero_rows": self.zero_rows.tolist(),
+            "lines": None if self.lines is None else self.lines.tolist(),
             "unidentified": list(self.unidentified),
             "method": self.method,
             "certificate": self.certificate,
@@ -302,7 +306,9 @@ class SeparationVerdict:
         overlap, separated = self.overlap_rows, self.separated_rows
         said = f"{counted(len(overlap), 'row')} overlap{'s' if len(overlap) == 1 else ''}"
         if 0 < len(overlap) <= _MOST_ROWS:
-            said += f" (row {', '.join(str(i + 1) for i in overlap.tolist())})"
+            places = overlap + 1 if self.lines is None else self.lines[overlap]
+            kind = "row" if self.lines is None else "line"
+            said += f" ({kind} {', '.join(map(str, places.tolist()))})"
         return f"{said}, {len(separated)} {'is' if len(separated) == 1 else 'are'} separated"
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
 from perceptron_lab.datasets.dataset import Dataset, check_distinct, check_instance_name
@@ -46,6 +46,18 @@ def stem_of(file: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64]
 
 
+def _listed(given: Any) -> Any:
+    """Return names of columns as a list; a text is one."""
+    return [given] if isinstance(given, str) else given
+
+
+def _divided(given: Any) -> Any:
+    """Return names of columns as a list; a text holds several, with commas between them."""
+    from perceptron_lab.datasets.formats.columns import listed_columns
+
+    return list(listed_columns(given, divided=True)) if isinstance(given, str) else given
+
+
 @refusing
 @dataclass(frozen=True, config=STRICT)
 class Files(Dataset):
@@ -76,6 +88,10 @@ class Files(Dataset):
     one_hot
         Whether each value of a column of texts becomes a column of zeros and ones (default false:
         texts are refused).
+    drop
+        Columns that are left out, by names or numbers (default: none).
+    columns
+        The columns that are coordinates, by names or numbers (default: all others but row names).
     margin
         ``unit`` (default: rows are divided by their norms), ``directional`` (rows as given) or, of
         labelled examples, ``geometric`` (half the distance of the classes' hulls).
@@ -83,11 +99,15 @@ class Files(Dataset):
         Of the examples, 0 (default) to below 1, not used for training.
     """
 
+    added_later: ClassVar = ("drop", "columns")
+
     files: Annotated[list[str], Field(min_length=1)]
     labels: str | None = None
     rows: bool = False
     drop_missing: bool = False
     one_hot: bool = False
+    drop: Annotated[list[str] | None, BeforeValidator(_listed)] = None
+    columns: Annotated[list[str] | None, BeforeValidator(_divided)] = None
     margin: Literal["unit", "directional", "geometric"] = "unit"
     test_fraction: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
@@ -121,7 +141,10 @@ class Files(Dataset):
 
         self.check_name(name)
         path = self.own_file(name, base)
-        columns = ConfiguredColumns(self.labels, self.rows, self.drop_missing, self.one_hot)
+        chosen = tuple(self.drop or ()), tuple(self.columns or ())
+        columns = ConfiguredColumns(
+            self.labels, self.rows, self.drop_missing, self.one_hot, *chosen
+        )
         if self.test_fraction:
             return self._split(name, path, columns, seed)
         system = read_problem(path, columns, margin=self.margin).system

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from perceptron_lab.datasets.formats.columns import LONGEST_TEXT, Columns
+from perceptron_lab.datasets.formats.columns import LONGEST_TEXT, Columns, listed_columns
 from perceptron_lab.datasets.formats.file_contents import (
     GRAPHS,
     LINEAR,
+    in_lines,
     kind_of,
     read_contents,
     refuse_options,
@@ -26,6 +28,7 @@ from perceptron_lab.datasets.generated.maxcut import maxcut_data
 from perceptron_lab.datasets.pencil import homogenised
 from perceptron_lab.errors import InputError
 from perceptron_lab.inputs import labels_of
+from perceptron_lab.results import IntArray
 from perceptron_lab.system import ConicSystem
 from perceptron_lab.system.constructors import Margin
 
@@ -53,12 +56,18 @@ class FileProblem:
         The labels of examples; None where the file holds rows.
     notes
         Sentences on what was left out.
+    reading
+        How a text was read, in a sentence; empty for other files.
+    lines
+        The number of the line that each row or example begins in; None where there are no lines.
     """
 
     system: ConicSystem
     features: tuple[str, ...] | None = None
     labels: Labels | None = None
     notes: tuple[str, ...] = ()
+    reading: str = ""
+    lines: IntArray | None = None
 
 
 def read_system(
@@ -68,12 +77,19 @@ def read_system(
     rows: bool = False,
     drop_missing: bool = False,
     one_hot: bool = False,
+    drop: str | Sequence[str] = (),
+    columns: str | Sequence[str] = (),
     memory: int | None = None,
     margin: Margin = "unit",
 ) -> ConicSystem:
-    """Return the system that a file states; the parameters are those of :func:`read_problem`."""
-    columns = Columns(labels, rows, drop_missing, one_hot)
-    return read_problem(path, columns, memory=memory, margin=margin).system
+    """Return the system that a file states.
+
+    ``memory`` and ``margin`` are those of :func:`read_problem`, the others those of
+    :class:`.Columns`.
+    """
+    chosen = listed_columns(drop), listed_columns(columns, divided=True)
+    asked = Columns(labels, rows, drop_missing, one_hot, *chosen)
+    return read_problem(path, asked, memory=memory, margin=margin).system
 
 
 def read_problem(
@@ -124,15 +140,19 @@ def read_problem(
         found = read_contents(path, columns, memory=memory)
         features = None if found.features is None else tuple(found.features)
         if found.classes is None:
-            system = ConicSystem.from_rows(found.rows, margin=margin)
-            return FileProblem(system, features, notes=tuple(found.notes))
-        system = ConicSystem.from_labelled(found.rows, found.classes, margin=margin)
+            with in_lines(found.lines):
+                system = ConicSystem.from_rows(found.rows, margin=margin)
+            told_of = tuple(found.notes), found.reading, found.lines
+            return FileProblem(system, features, None, *told_of)
+        with in_lines(found.lines):
+            system = ConicSystem.from_labelled(found.rows, found.classes, margin=margin)
         classes = np.unique(labels_of(found.classes, len(found.classes))).tolist()
         negative, positive = (  # 1.0 was a 1 in the file
             int(one) if isinstance(one, float) and one.is_integer() else one for one in classes
         )
         labels = Labels(found.label, negative, positive)
-        return FileProblem(system, features, labels, tuple(found.notes))
+        told_of = tuple(found.notes), found.reading, found.lines
+        return FileProblem(system, features, labels, *told_of)
 
 
 def _graph_problem(path: Path, columns: Columns | None, memory: int | None) -> FileProblem:
