@@ -20,7 +20,7 @@ from perceptron_lab.datasets.formats.problem_files import read_problem
 from perceptron_lab.datasets.problem import Task
 from perceptron_lab.exact.coefficient_signs import sign_claims
 from perceptron_lab.exact.points import Claim
-from perceptron_lab.exact.readings import Reading, of_rows, of_system, of_table
+from perceptron_lab.exact.readings import Reading, of_contents, of_rows, of_system, of_table
 from perceptron_lab.exact.whole_numbers import by_places, whole_multiples
 from perceptron_lab.experiments.certifying.claims import Exact, accepted
 from perceptron_lab.experiments.verdict_answers import labelled_file
@@ -76,7 +76,8 @@ def on_task(task: Task, proof: Mapping[str, FloatArray], *, affine: bool) -> tup
 
 def on_saved(saved: SavedVerdict, file: Path, columns: Columns) -> tuple[Reading, Exact]:
     """Return how a checker reads the file of a saved verdict, and the claims that it proves."""
-    found = saved.proved_on(labelled_file(file, columns)[0])
+    given, contents = labelled_file(file, columns)
+    found = saved.proved_on(given)
     system = read_problem(file, columns, margin="directional").system
-    reading = of_table(file, system) or of_system(system)
+    reading = of_table(file, system) or of_contents(contents, system) or of_system(system)
     return reading, verdict_claims(found, reading.system())
